@@ -1,0 +1,55 @@
+# Needs make and Python 3.11 or newer; everything else is installed into .venv.
+# Another interpreter: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+.PHONY: help demo test check format nightly install clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+demo: $(VENV)/.runtime ## index Python's own reference and library, then search them in the workbench
+	@$(BIN)/python -m recall_tui.demo
+
+test: $(VENV)/.installed ## run the tests, without the slow ones
+	$(PYTEST) -m "not slow"
+
+check: $(VENV)/.installed ## lint, formatting, types and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed ## put the code in its format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples
+	RECALL_HYPOTHESIS=nightly $(PYTEST)
+
+install: $(VENV)/.installed ## prepare .venv for development
+
+clean: ## remove .venv, the demo store and every cache
+	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The development set contains the runtime set, so it marks both as installed.
+$(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
+	@echo "installing Recall and its development tools into $(VENV)"
+	@$(PIP) -e '.[dev]'
+	@touch $(VENV)/.runtime $@
+
+$(VENV)/.runtime: pyproject.toml constraints.txt $(BIN)/python
+	@echo "installing Recall into $(VENV)"
+	@$(PIP) -e .
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Recall needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Try: make PYTHON=python3.13" % sys.version_info[:2])'
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -1,0 +1,84 @@
+"""The `recall` command: parse, run one command, print its answer or its error, return the exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from recall_core import __version__
+from recall_core.adapters import parser
+from recall_core.adapters.streams import Streams
+from recall_core.errors import Interrupted, RecallError, RqlError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from recall_core.service import Recall
+
+    Opener = Callable[[str | None], AbstractContextManager[Recall]]
+
+
+def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None) -> int:
+    """Run one command line (without the program's name) and return its exit code.
+
+    opener: how a command gets its store, by the --store value; by default each opens and closes its own.
+    A BrokenPipeError is the caller's to handle: nobody reads stdout any more.
+    """
+    return guarded(lambda: _run(argv, streams, opener), streams=streams, as_json=parser.wants_json(argv))
+
+
+def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
+    """The exit code of `run`, with every failure told to the user instead of raised."""
+    try:
+        return run()
+    except RecallError as error:
+        return _fail(error, streams, as_json=as_json)
+    except KeyboardInterrupt:
+        return _fail(Interrupted("interrupted", "Interrupted."), streams, as_json=as_json)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(RecallError("io_error", f"{error}."), streams, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - the outermost frame: a defect is one line, not a page
+        return _fail(_defect(error, streams), streams, as_json=as_json)
+
+
+def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
+    request = parser.parse(argv)
+    if request.version:
+        streams.stdout.write(f"recall {__version__}\n")
+        return 0
+    if request.command is None:
+        streams.stdout.write(parser.top_help(__version__))
+        return 0
+    if request.help:
+        streams.stdout.write(parser.command_parser(request.command, operands=True).format_help())
+        return 0
+    from recall_core.adapters import commands  # noqa: PLC0415 - help must not wait for the engine
+
+    return commands.run(request, streams=streams, opener=opener)
+
+
+def _defect(error: Exception, streams: Streams) -> RecallError:
+    if os.environ.get("RECALL_DEBUG"):
+        import traceback  # noqa: PLC0415 - only for a defect
+
+        traceback.print_exception(error, file=streams.stderr)
+    text = f"Unexpected {type(error).__name__}: {error}"
+    return RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
+
+
+def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
+    if as_json:
+        from recall_core.adapters.render import json_line  # noqa: PLC0415 - help must not wait for the engine
+        from recall_core.respond import failure  # noqa: PLC0415
+
+        streams.stdout.write(json_line(failure(error)))
+        return error.exit_code
+    streams.say(f"error: {error.message}")
+    if isinstance(error, RqlError):
+        streams.stderr.writelines(f"  {line}\n" for line in error.caret().splitlines())
+    if error.hint:
+        streams.say(f"hint: {error.hint}")
+    return error.exit_code

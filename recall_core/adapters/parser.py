@@ -1,0 +1,260 @@
+"""A command line, understood: argv becomes a Request, or a UsageError that says what to type instead."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple, NoReturn
+
+from recall_core.adapters.flags import BY_NAME, COMMANDS, GLOBALS, LARGEST, VERSION, Command, Flag
+from recall_core.errors import UsageError
+
+FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
+
+
+class Request(NamedTuple):
+    """One parsed command line. command: None when only help or the version was asked for."""
+
+    command: Command | None
+    words: tuple[str, ...]
+    """The operands, in order."""
+    flags: argparse.Namespace
+    """One attribute a flag, by its key; a flag that was not given is None, False or ()."""
+    store: str | None
+    json: bool
+    help: bool = False
+    version: bool = False
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that raises UsageError and never prints or exits by itself."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(add_help=False, allow_abbrev=False, exit_on_error=False, **options)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would have printed."""
+        raise UsageError("missing_argument", f"{self.prog}: {message}", hint=f"{self.prog} --help")
+
+
+def wants_json(argv: Sequence[str]) -> bool:
+    """True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
+    return "--json" in _split(argv)[0]
+
+
+def parse(argv: Sequence[str]) -> Request:
+    """The request in argv (without the program's name); only the parser of the command asked for is built.
+
+    Global flags may stand before and after the command; words after a bare `--` are never flags.
+    Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`.
+    """
+    _check_encoding(argv)
+    head, tail = _split(argv)
+    before, name, rest = _leading(head)
+    if name is None:
+        return _without_command(before, tail)
+    if VERSION.name in before:
+        return _without_command(before, tail)
+    command = BY_NAME.get(name) or _unknown_command(name)
+    flags, extras = known(command_parser(command), [*before, *rest])
+    prog = f"recall {command.name}"
+    refuse_flags(extras, (*command.flags, *GLOBALS), prog=prog)
+    words = (*extras, *tail)
+    if not flags.help:
+        _check_words(command, words)
+    return Request(command, words, flags, flags.store, flags.json, help=flags.help)
+
+
+def command_parser(command: Command, *, operands: bool = False) -> Parser:
+    """The parser of one command. operands: declare them too, for help and completion; parsing counts them itself,
+    so that flags and words may be mixed freely."""
+    operand = command.operand
+    shown = "" if operand is None else f" {_operand_usage(command)}"
+    parser = Parser(
+        prog=f"recall {command.name}",
+        usage=f"recall {command.name}{shown} [flags]",
+        description=command.purpose,
+        epilog="\n".join(_epilog(command)),
+        formatter_class=FORMAT,
+    )
+    if operands and operand is not None:
+        parser.add_argument(
+            "words", nargs="*", metavar=operand.name, help=operand.doc, choices=operand.choices or None
+        )
+    add_flags(parser, command.flags)
+    add_flags(parser.add_argument_group("everywhere"), GLOBALS)
+    return parser
+
+
+def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None:
+    """Declare these flags."""
+    for flag in flags:
+        names = ("-h", flag.name) if flag.name == "--help" else (flag.name,)
+        if not flag.metavar:
+            parser.add_argument(*names, action="store_true", help=flag.doc)
+        else:
+            parser.add_argument(
+                *names,
+                action="append" if flag.many else "store",
+                default=None,
+                type=partial(_value, flag),
+                choices=flag.choices or None,
+                metavar=flag.metavar,
+                help=f"{flag.doc}: {' or '.join(flag.choices)}" if flag.choices else flag.doc,
+            )
+
+
+def known(parser: Parser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The flags of argv and, in order, everything that is not one of them. Raises UsageError."""
+    try:
+        return parser.parse_known_args(list(argv))
+    except argparse.ArgumentError as error:
+        flag = error.argument_name or ""
+        code = "missing_argument" if "expected" in error.message else "bad_value"
+        text = f"{flag} needs a value." if code == "missing_argument" else f"{flag}: {error.message}."
+        raise UsageError(code, text, hint=f"{parser.prog} --help") from error
+
+
+def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> None:
+    """Raise `unknown_flag` with the nearest flag when one of the leftovers is a flag."""
+    for extra in extras:
+        if _is_flag(extra):
+            typed = extra.partition("=")[0]
+            near = nearest(typed.lstrip("-"), [flag.name.lstrip("-") for flag in flags])
+            hint = f"did you mean --{near}?" if near else f"{prog} --help, or -- before words that begin with a dash"
+            raise UsageError("unknown_flag", f"{prog} has no flag {typed}.", hint=hint)
+
+
+def nearest(typed: str, known: Sequence[str]) -> str | None:
+    """The known name that is most like the typed one, or None."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    return next(iter(get_close_matches(typed, known, n=1)), None)
+
+
+def top_help(version: str) -> str:
+    """The help of `recall` itself."""
+    width = max(len(command.name) for command in COMMANDS) + 2
+    rows = [f"  {command.name:<{width}}{command.purpose}" for command in COMMANDS]
+    flags = [f"  {_flag_usage(flag):<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
+    lines = [
+        f"recall {version}: a local-first hybrid search database for documents, in one file",
+        "",
+        "usage: recall [--store PATH] [--json] COMMAND ...",
+        "",
+        "start here:",
+        "  recall init",
+        "  recall add docs --glob '**/*.md'",
+        '  recall search "zero-downtime deploy"',
+        "",
+        "commands:",
+        *rows,
+        "",
+        "flags, before or after the command:",
+        *flags,
+        "",
+        "recall COMMAND --help shows a command's flags and examples; recall-tui opens the workbench.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    if "--" not in argv:
+        return list(argv), []
+    cut = list(argv).index("--")
+    return list(argv[:cut]), list(argv[cut + 1 :])
+
+
+def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
+    """The flags before the command, the command, and what follows it."""
+    i = 0
+    while i < len(head) and head[i].startswith("-"):
+        i += 2 if head[i] == "--store" else 1
+    if i >= len(head):
+        return list(head), None, []
+    return list(head[:i]), head[i], list(head[i + 1 :])
+
+
+def _without_command(before: list[str], tail: list[str]) -> Request:
+    parser = Parser(prog="recall")
+    add_flags(parser, (*GLOBALS, VERSION))
+    flags, extras = known(parser, before)
+    refuse_flags(extras, (*GLOBALS, VERSION), prog="recall")
+    if tail:
+        _unknown_command(tail[0])
+    if flags.json and not (flags.help or flags.version):
+        raise UsageError("missing_argument", "No command was given.", hint="recall --help")
+    return Request(None, (), flags, flags.store, flags.json, help=not flags.version, version=flags.version)
+
+
+def _unknown_command(name: str) -> NoReturn:
+    near = nearest(name, list(BY_NAME))
+    hint = f"did you mean recall {near}?" if near else "recall --help"
+    raise UsageError("unknown_command", f"There is no command {name!r}.", hint=hint)
+
+
+def _check_words(command: Command, words: Sequence[str]) -> None:
+    operand = command.operand
+    most = 0 if operand is None else operand.most
+    if operand is not None and len(words) < operand.least:
+        raise UsageError(
+            "missing_argument",
+            f"recall {command.name} needs {operand.name}: {operand.doc}.",
+            hint=command.examples[0],
+        )
+    if most is not None and len(words) > most:
+        hint = f"recall {command.name} --help" if command.name != "get" else f'recall get "{" ".join(words)}"'
+        raise UsageError("unexpected_argument", f"recall {command.name} does not take {words[most]!r}.", hint=hint)
+    if operand is not None and operand.choices:
+        for word in words:
+            _choose(command.name, word, operand.choices)
+
+
+def _value(flag: Flag, text: str) -> object:
+    if flag.least is not None:
+        if not (text.isascii() and text.isdigit() and flag.least <= int(text) <= LARGEST):
+            raise UsageError(
+                "bad_value",
+                f"{flag.name} takes a whole number from {flag.least} to {LARGEST}, not {text!r}.",
+                hint=f"{flag.name} 10",
+            )
+        return int(text)
+    if flag.choices:
+        _choose(flag.name, text, flag.choices)
+    return text
+
+
+def _choose(name: str, text: str, choices: Sequence[str]) -> None:
+    if text not in choices:
+        near = nearest(text, choices)
+        hint = f"did you mean {near}?" if near else f"one of: {', '.join(choices)}"
+        raise UsageError("bad_value", f"{name} cannot be {text!r}.", hint=hint)
+
+
+def _is_flag(word: str) -> bool:
+    """As argparse sees it: a dash and no space; a negative number is a word."""
+    return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].replace(".", "", 1).isdigit()
+
+
+def _check_encoding(argv: Sequence[str]) -> None:
+    for word in argv:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise UsageError("bad_value", f"The argument {word!r} is not valid UTF-8.", hint="recall --help")
+
+
+def _flag_usage(flag: Flag) -> str:
+    return f"{flag.name} {flag.metavar}".rstrip()
+
+
+def _operand_usage(command: Command) -> str:
+    operand = command.operand
+    if operand is None:
+        return ""
+    name = operand.name if operand.most == 1 else f"{operand.name}..."
+    return name if operand.least else f"[{name}]"
+
+
+def _epilog(command: Command) -> list[str]:
+    note = [command.note, ""] if command.note else []
+    return [*note, "examples:", *(f"  {example}" for example in command.examples)]

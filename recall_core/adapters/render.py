@@ -1,0 +1,145 @@
+"""Responses as text: one JSON line for programs, plain stable lines for pipes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recall_core.contract import Response, ResultView
+
+SNIPPET = 100
+
+
+def json_line(response: Mapping[str, Any]) -> str:
+    """The response as one line of JSON; keys stand as they were built, NaN is refused."""
+    return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def plain(response: Response) -> Iterator[str]:
+    """The answer as it goes to stdout, in pieces that are written one after the other."""
+    if "context" in response:
+        yield response["context"]["text"] + "\n"
+    elif "found" in response:
+        yield response["found"]["text"]
+    else:
+        yield from (f"{line}\n" for line in lines(response))
+
+
+def lines(response: Response) -> Iterator[str]:
+    """The answer line by line, the same in every terminal and on every run."""
+    for result in response.get("results", []):
+        yield hit_line(result)
+        yield from ledger_lines(result)
+    if "ingest" in response:
+        yield ingest_line(response)
+    if "removed" in response:
+        removed = response["removed"]
+        yield f"removed {counted(removed['documents'], 'document')}{', purged' if removed['purged'] else ''}"
+        yield from (f"backup  {path}" for path in removed["backups"])
+    if "store" in response:
+        yield from (f"{name:<16}{value}" for name, value in store_rows(response))
+    for check in response.get("checks", []):
+        fix = f"  fix: {check['fix']}" if "fix" in check else ""
+        yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}{fix}"
+    if "compacted" in response:
+        freed = response["compacted"]
+        sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
+        yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}"
+    if "transfer" in response:
+        moved = response["transfer"]
+        amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
+        yield f"{amount}  sha256 {moved['sha256']}"
+
+
+def talk(response: Response) -> Iterator[str]:
+    """What goes to stderr beside the answer: figures, skips and warnings."""
+    if "results" in response:
+        yield _results_figures(response)
+    if "context" in response:
+        context = response["context"]
+        model = context.get("estimated_model_tokens")
+        about = f", about {model} model tokens" if model is not None else ""
+        yield (
+            f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}), "
+            f"{counted(len(context['blocks']), 'block')} from {counted(context['candidates'], 'candidate')}"
+        )
+    for view in response.get("ingest", {}).get("skipped", []):
+        yield f"skipped {view['path']}: {view['reason']} ({view['code']})"
+    yield from (f"warning: {warning}" for warning in response.get("warnings", []))
+
+
+def hit_line(result: ResultView) -> str:
+    """`0.843  docs/a.md:10-24  heading  first words of the text`, without the parts that SELECT left out."""
+    parts = [f"{result['score']:.3f}"] if "score" in result else []
+    parts += [part for part in (place(result), heading(result), snippet(result)) if part]
+    return "  ".join(parts)
+
+
+def place(result: ResultView) -> str:
+    """`path:first-last`, as `recall get` reads it; an id where the path was not selected."""
+    doc, chunk = result.get("doc", {}), result.get("chunk", {})
+    path = doc.get("path", "")
+    if path and "line_start" in chunk:
+        path = f"{path}:{chunk['line_start']}-{chunk['line_end']}"
+    state = f" ({doc['state']})" if "state" in doc else ""
+    return clean(path or (chunk.get("id") or doc.get("id") or "")[:12]) + state
+
+
+def heading(result: ResultView) -> str:
+    """The heading above the chunk, or ""."""
+    return clean(result.get("chunk", {}).get("heading", ""))
+
+
+def snippet(result: ResultView, width: int = SNIPPET) -> str:
+    """The first words of the chunk on one line."""
+    text = clean(result.get("chunk", {}).get("text", "")[: 4 * width])
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def ledger_lines(result: ResultView) -> Iterator[str]:
+    """How the score adds up, one line a signal; none without an explanation."""
+    for part in result.get("explain", {}).get("parts", []):
+        raw = "-" if part["raw"] is None else f"{part['raw']:.3f}"
+        rank = "-" if part["rank"] is None else f"#{part['rank']}"
+        yield (
+            f"  {part['points']:+.3f}  {part['signal']:<9} value {part['value']:.3f}  "
+            f"weight {part['weight']:g}  raw {raw}  rank {rank}"
+        )
+
+
+def ingest_line(response: Response) -> str:
+    """The outcome of add, sync or import on one line."""
+    view = response["ingest"]
+    outcome = ", ".join(f"{view[name]} {name}" for name in ("added", "updated", "unchanged", "removed"))
+    skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
+    return f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
+
+
+def store_rows(response: Response) -> Iterator[tuple[str, str]]:
+    """The store's figures as (name, value)."""
+    for name, value in response["store"].items():
+        if isinstance(value, list):
+            yield from (("root", clean(str(entry))) for entry in value)
+        else:
+            yield name.replace("_", " "), clean(str(value))
+
+
+def counted(n: int, noun: str) -> str:
+    """`1 chunk`, `2 chunks`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def clean(text: str) -> str:
+    """The text on one line, without control characters, which could steer the reader's terminal."""
+    return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+
+
+def _results_figures(response: Response) -> str:
+    shown = len(response["results"])
+    stats = response["stats"]
+    total = stats.get("total_hits", shown)
+    text = "no hits" if not total else f"{shown} of {counted(total, 'hit')}"
+    paged = "next_offset" in response and "rql" in response.get("query", {})
+    more = f", next page: OFFSET {response['next_offset']}" if paged else ""
+    return f"{text} in {stats['took_ms']:.0f} ms{more}"

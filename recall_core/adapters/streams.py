@@ -1,0 +1,31 @@
+"""Where a command reads and writes: stdout is data, stderr is talk."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple, TextIO
+
+
+class Streams(NamedTuple):
+    """The three streams of one command."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+
+    def say(self, line: str) -> None:
+        """One line of talk."""
+        self.stderr.write(line + "\n")
+
+
+def standard() -> Streams:
+    """The process's own streams, in UTF-8 whatever the locale says.
+
+    A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8")
+    return Streams(sys.stdin, sys.stdout, sys.stderr)

@@ -1,0 +1,82 @@
+"""Responses on a terminal: the same facts as in a pipe, drawn with Rich."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from recall_core.adapters import render
+from recall_core.contract import Response, ResultView
+
+_SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
+_STATE = "yellow"
+
+
+def draw(response: Response, stdout: TextIO) -> bool:
+    """Draw the response if a table suits it; False leaves it to plain lines.
+
+    Width, colour and NO_COLOR are Rich's to find out from the terminal.
+    """
+    table = _table(response)
+    if table is None:
+        return False
+    Console(file=stdout, highlight=False, emoji=False).print(table)
+    return True
+
+
+def _table(response: Response) -> RenderableType | None:
+    if response.get("results"):
+        return _hits(response["results"])
+    if "store" in response:
+        return _pairs(response)
+    if "checks" in response:
+        return _checks(response)
+    return None
+
+
+def _hits(results: list[ResultView]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    if any("score" in result for result in results):
+        table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("where", overflow="fold", style="cyan", ratio=2)
+    table.add_column("text", ratio=3)
+    for result in results:
+        score = [Text(f"{result['score']:.3f}", style="bold")] if "score" in result else []
+        table.add_row(*score, _place(result), _body(result))
+    return table
+
+
+def _place(result: ResultView) -> Text:
+    style = _STATE if "state" in result.get("doc", {}) else ""
+    return Text(render.place(result), style=style)
+
+
+def _body(result: ResultView) -> Group:
+    heading = render.heading(result)
+    shown = [Text(heading, style="bold")] if heading else []
+    shown.append(Text(render.snippet(result, 160)))
+    shown += [Text(line, style="dim") for line in render.ledger_lines(result)]
+    return Group(*shown)
+
+
+def _pairs(response: Response) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in render.store_rows(response):
+        table.add_row(Text(name), Text(value))
+    return table
+
+
+def _checks(response: Response) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("", "check", "evidence", "fix"):
+        table.add_column(name, overflow="fold")
+    for check in response["checks"]:
+        severity = Text(check["severity"], style=_SEVERITY[check["severity"]])
+        table.add_row(severity, Text(check["code"]), Text(check["evidence"]), Text(check.get("fix", "")))
+    return table

@@ -1,0 +1,230 @@
+"""recall.toml: every setting with its type, default, bounds and reason, read once into a frozen Config."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from math import isnan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from recall_core.errors import ConfigError, UsageError
+
+FILE_NAME = "recall.toml"
+RRF_K = 60  # Cormack, Clarke and Buettcher 2009
+BM25_K1 = 1.2  # fixed in FTS5's bm25()
+SEARCH_K = 10  # hits of a search that does not say --k
+EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
+BUSY_TIMEOUT_MS = 5_000
+COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
+
+
+class Config(NamedTuple):
+    """Every setting. The field order is the order in which they are written and shown."""
+
+    store_path: str = "recall.db"
+    embedding: str = "hash"
+    embedding_dim: int = 512
+    allow_network: bool = False
+    counter: str = "whitespace"
+    chunk_tokens: int = 400
+    overlap_tokens: int = 80
+    max_chunk_chars: int = 6_000
+    max_file_bytes: int = 64 * 1024 * 1024
+    fusion: str = "weighted"
+    normalize: str = "bound"
+    bm25_weight: float = 0.9
+    vector_weight: float = 0.1
+    rrf_k: int = RRF_K
+    min_score: float = 0.0
+    match: str = "any"
+    title_weight: float = 3.0
+    pool: int = 200
+    max_limit: int = 10
+    budget_tokens: int = 2_000
+    diversity: int = 0
+    min_fragment: int = 16
+    header: str = "[{n}] {path}:{lines}"
+    separator: str = "\n\n"
+    strict: bool = False
+
+
+class Setting(NamedTuple):
+    """What may stand behind one key. live: a question may override it with --set; the rest belong to the store."""
+
+    doc: str
+    live: bool = False
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+
+SETTINGS: dict[str, Setting] = {
+    "store_path": Setting("the database file, relative to this file"),
+    "embedding": Setting("the embedder that makes the vectors", choices=("hash",)),
+    "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
+    "allow_network": Setting("let an embedder send text off this machine"),
+    "counter": Setting("the token counter: whitespace, approx or hf:tokenizer.json"),
+    "chunk_tokens": Setting("tokens a chunk aims at", least=1, most=100_000),
+    "overlap_tokens": Setting("tokens neighbouring chunks share", least=0, most=50_000),
+    "max_chunk_chars": Setting("characters no chunk exceeds", least=16, most=1_000_000),
+    "max_file_bytes": Setting("files above this are skipped in a walk", least=1),
+    "fusion": Setting("how signals are combined", live=True, choices=("weighted", "rrf")),
+    "normalize": Setting("how raw scores are put on one scale", live=True, choices=("bound", "max", "minmax")),
+    "bm25_weight": Setting("weight of the lexical signal", live=True, least=0, most=1_000),
+    "vector_weight": Setting("weight of the semantic signal", live=True, least=0, most=1_000),
+    "rrf_k": Setting("the constant of reciprocal rank fusion", live=True, least=0, most=1_000_000),
+    "min_score": Setting("hits below this score are dropped", live=True, least=0, most=1),
+    "match": Setting("which words of a query must be present", live=True, choices=("any", "all")),
+    "title_weight": Setting("weight of a word in the title", live=True, least=0, most=1_000),
+    "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
+    "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
+    "budget_tokens": Setting("tokens of a context", live=True, least=1),
+    "diversity": Setting("most chunks of one document in a context, 0 for no cap", live=True, least=0),
+    "min_fragment": Setting("fewest tokens of a truncated last chunk", live=True, least=1),
+    "header": Setting("line above each block: {n} {path} {lines} {title} {heading}", live=True),
+    "separator": Setting("text between blocks", live=True),
+    "strict": Setting("turn RQL compatibility warnings into errors", live=True),
+}
+
+
+def load(path: Path) -> Config:
+    """The Config in a recall.toml; a missing file gives the defaults.
+
+    Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
+    """
+    import tomllib  # noqa: PLC0415 - 20 ms that a store without a recall.toml does not pay
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError("config_invalid", f"{path} cannot be read: {error}") from error
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError("config_invalid", f"{path}: {error}", hint=f"edit {path}") from error
+    return replace(Config(), table, where=str(path))
+
+
+def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
+    """The config with these settings, each checked; `where` names their origin in an error."""
+    checked: dict[str, Any] = {key: _check(key, value, where=where) for key, value in values.items()}
+    return _coherent(config._replace(**checked), where=where)
+
+
+def override(config: Config, assignments: Iterable[str]) -> Config:
+    """The config for one question: `key=value` assignments, of live settings only."""
+    assignments = tuple(assignments)
+    for assignment in assignments:
+        key = assignment.partition("=")[0].strip()
+        if key in SETTINGS and not SETTINGS[key].live:
+            raise UsageError(
+                "setting_fixed",
+                f"{key} belongs to the store and cannot change for one question.",
+                hint=f"set {key} in {FILE_NAME}",
+            )
+    return assign(config, assignments, where="--set")
+
+
+def assign(config: Config, assignments: Iterable[str], *, where: str) -> Config:
+    """The config with `key=value` assignments, values spelt as on a command line."""
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
+        values[key.strip()] = _from_text(key.strip(), text)
+    return replace(config, values, where=where) if values else config
+
+
+def render(config: Config) -> str:
+    """A recall.toml that gives this config again, every key with what it is for."""
+    lines = ["# Recall settings. Remove a line to go back to its default."]
+    for key, value in config._asdict().items():
+        setting = SETTINGS[key]
+        choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
+        lines.append(f"\n# {setting.doc}{choices}\n{key} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _check(key: str, value: object, *, where: str) -> object:
+    if key not in SETTINGS:
+        near = get_close_matches(key, SETTINGS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(SETTINGS)}"
+        raise ConfigError("unknown_key", f"{where} has no setting {key!r}.", hint=hint)
+    kind = type(Config._field_defaults[key])
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise ConfigError("bad_value", f"{where}: {key} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key))
+    setting = SETTINGS[key]
+    if setting.choices and value not in setting.choices:
+        near = get_close_matches(str(value), setting.choices, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(setting.choices)}"
+        raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=hint)
+    if isinstance(value, int | float) and not _within(setting, value):
+        bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
+        raise ConfigError("bad_value", f"{where}: {key} goes {bounds}, not {value!r}.", hint=_example(key))
+    return value
+
+
+def _within(setting: Setting, value: float) -> bool:
+    if isnan(value):
+        return False
+    return (setting.least is None or value >= setting.least) and (setting.most is None or value <= setting.most)
+
+
+def _coherent(config: Config, *, where: str) -> Config:
+    if config.overlap_tokens >= config.chunk_tokens:
+        raise ConfigError(
+            "bad_value",
+            f"{where}: overlap_tokens ({config.overlap_tokens}) must be below chunk_tokens ({config.chunk_tokens}).",
+            hint="overlap_tokens = 80",
+        )
+    if config.bm25_weight + config.vector_weight <= 0:
+        raise ConfigError("bad_value", f"{where}: at least one weight must be above 0.", hint="bm25_weight = 0.9")
+    if config.embedding_dim & (config.embedding_dim - 1):
+        raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
+    _check_header(config.header, where=where)
+    return config
+
+
+def _check_header(header: str, *, where: str) -> None:
+    try:
+        header.format(n=1, path="p", lines="1-2", title="t", heading="h")
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            "bad_value",
+            f"{where}: header {header!r} cannot be filled in.",
+            hint="header = '[{n}] {path}:{lines}'",
+        ) from error
+
+
+_KINDS: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def _from_text(key: str, text: str) -> object:
+    kind = type(Config._field_defaults.get(key, ""))
+    if kind is bool:
+        return {"true": True, "on": True, "false": False, "off": False}.get(text.lower(), text)
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            return text
+    return text.encode().decode("unicode_escape") if "\\" in text else text
+
+
+def _example(key: str) -> str:
+    return f"{key} = {_toml(Config._field_defaults[key])}"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        return f'"{escaped}"'
+    return repr(value)

@@ -1,0 +1,314 @@
+"""The JSON contract: every response's shape, written once. The shipped JSON Schema is generated from these types.
+
+Keys appear in the order in which they are declared. New keys may be added; none changes its meaning within
+schema_version 1. Keys that do not concern a command are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+SCHEMA_VERSION = "1"
+
+
+class SignalEcho(TypedDict):
+    """One signal of the effective plan. bound: the query's BM25 bound (lexical only)."""
+
+    signal: str
+    text: str
+    weight: float
+    bound: NotRequired[float]
+    terms: NotRequired[list[TermEcho]]
+
+
+class TermEcho(TypedDict):
+    """A phrase of the lexical query with its document frequency and idf in this store."""
+
+    text: str
+    df: int
+    idf: float
+
+
+class PlanEcho(TypedDict):
+    """Everything that decided the order."""
+
+    mode: str
+    fusion: str
+    normalize: str
+    weights: dict[str, float]
+    rrf_k: NotRequired[float]
+    min_score: float
+    pool: int
+    index: str
+    sparse: bool
+    signals: list[SignalEcho]
+
+
+class QueryEcho(TypedDict):
+    """The question as it was understood, after defaults."""
+
+    text: NotRequired[str]
+    rql: NotRequired[str]
+    filters: NotRequired[str]
+    limit: int
+    offset: int
+    plan: NotRequired[PlanEcho]
+
+
+class DocView(TypedDict):
+    """A document version. Optional keys are left out where the document has no such value or SELECT left it out."""
+
+    id: NotRequired[str]
+    path: NotRequired[str]
+    mtime: NotRequired[str]
+    hash: NotRequired[str]
+    tag: NotRequired[str]
+    source: NotRequired[str]
+    tags: NotRequired[list[str]]
+    title: NotRequired[str]
+    meta: NotRequired[dict[str, Any]]
+    state: NotRequired[Literal["modified", "missing"]]
+
+
+class ChunkView(TypedDict):
+    """A verbatim slice: document_text[offset:end] == text, in code points; lines count from 1, inclusive."""
+
+    id: NotRequired[str]
+    doc_id: NotRequired[str]
+    offset: NotRequired[int]
+    tokens: NotRequired[int]
+    text: NotRequired[str]
+    end: NotRequired[int]
+    line_start: NotRequired[int]
+    line_end: NotRequired[int]
+    heading: NotRequired[str]
+
+
+class PartView(TypedDict):
+    """One signal's share of the score; the points of all parts add up to the score."""
+
+    signal: str
+    raw: float | None
+    value: float
+    weight: float
+    rank: int | None
+    points: float
+
+
+class ExplainView(TypedDict):
+    """Stage values, and the parts that add up to the score. raw_score: the RRF sum before it is scaled."""
+
+    lexical: NotRequired[float]
+    semantic: NotRequired[float]
+    raw_score: NotRequired[float]
+    parts: list[PartView]
+
+
+class ResultView(TypedDict):
+    """One hit. score is absent when nothing was asked of a signal."""
+
+    score: NotRequired[float]
+    doc: NotRequired[DocView]
+    chunk: NotRequired[ChunkView]
+    explain: NotRequired[ExplainView]
+
+
+class ContextChunk(TypedDict):
+    """A packed chunk with its provenance."""
+
+    id: str
+    doc_id: str
+    offset: int
+    tokens: int
+    text: str
+    path: str
+    hash: str
+    mtime: str
+
+
+class ContextBlock(TypedDict):
+    """A stretch of one document as it stands in the context, under one header."""
+
+    n: int
+    path: str
+    doc_id: str
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    text: str
+    hash: str
+    mtime: str
+    chunk_ids: list[str]
+    ranks: list[int]
+    truncated: bool
+    state: NotRequired[Literal["modified", "missing"]]
+
+
+class OmittedView(TypedDict):
+    """Candidates left out, and why. count is above 1 only for the tail behind the chunk that ended packing."""
+
+    reason: str
+    rank: int
+    count: int
+    id: str
+    path: str
+
+
+class ContextView(TypedDict):
+    """A context under its budget: count(text) == used_tokens <= budget_tokens, and
+    the packed chunks plus the counts of omitted add up to candidates."""
+
+    text: str
+    budget_tokens: int
+    used_tokens: int
+    counter: str
+    estimated_model_tokens: NotRequired[int]
+    candidates: int
+    chunks: list[ContextChunk]
+    blocks: list[ContextBlock]
+    omitted: list[OmittedView]
+
+
+class StatsView(TypedDict):
+    """Of one answer. took_ms and timings are the only keys the store and the query do not determine."""
+
+    took_ms: float
+    total_hits: NotRequired[int]
+    snapshot: NotRequired[str]
+    exact: NotRequired[bool]
+    index: NotRequired[str]
+    digest: NotRequired[str]
+    timings: NotRequired[dict[str, float]]
+
+
+class SkipView(TypedDict):
+    """A file that was found and not ingested."""
+
+    path: str
+    code: str
+    reason: str
+
+
+class IngestView(TypedDict):
+    """What add, sync or import did. Counts are documents, except chunks, embedded and reused (chunks)."""
+
+    added: int
+    updated: int
+    unchanged: int
+    removed: int
+    files: int
+    documents: int
+    chunks: int
+    embedded: int
+    reused: int
+    skipped: list[SkipView]
+
+
+class StoreView(TypedDict):
+    """A store at rest."""
+
+    path: str
+    schema_version: int
+    embedder: str
+    dimension: int
+    counter: str
+    chunker: str
+    documents: int
+    chunks: int
+    vectors: int
+    without_vector: int
+    tombstones: int
+    generation: int
+    digest: str
+    bytes: int
+    roots: list[str]
+    note: NotRequired[str]
+
+
+class RemovedView(TypedDict):
+    """What rm did."""
+
+    documents: int
+    purged: bool
+    backups: list[str]
+
+
+class TextView(TypedDict):
+    """What get found: a document, a chunk, or lines of a document."""
+
+    kind: Literal["doc", "chunk", "lines"]
+    doc: DocView
+    chunk: NotRequired[ChunkView]
+    line_start: NotRequired[int]
+    line_end: NotRequired[int]
+    text: str
+
+
+class CheckView(TypedDict):
+    """One check of doctor. evidence: what was counted; fix: a command."""
+
+    code: str
+    severity: Literal["ok", "warning", "error"]
+    evidence: str
+    fix: NotRequired[str]
+
+
+class CompactView(TypedDict):
+    """What compact freed."""
+
+    tombstones: int
+    bytes_before: int
+    bytes_after: int
+
+
+class TransferView(TypedDict):
+    """What export wrote or import read."""
+
+    documents: int
+    chunks: int
+    sha256: str
+    path: NotRequired[str]
+
+
+class ErrorView(TypedDict):
+    """Why there is no answer."""
+
+    code: str
+    message: str
+    details: Any
+    hint: str | None
+
+
+class Response(TypedDict):
+    """What every command answers, on one line of JSON."""
+
+    ok: bool
+    schema_version: str
+    query: NotRequired[QueryEcho]
+    results: NotRequired[list[ResultView]]
+    context: NotRequired[ContextView]
+    ingest: NotRequired[IngestView]
+    store: NotRequired[StoreView]
+    removed: NotRequired[RemovedView]
+    found: NotRequired[TextView]
+    checks: NotRequired[list[CheckView]]
+    compacted: NotRequired[CompactView]
+    transfer: NotRequired[TransferView]
+    stats: NotRequired[StatsView]
+    warnings: NotRequired[list[str]]
+    next_offset: NotRequired[int]
+    error: NotRequired[ErrorView]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of Response."""
+    import msgspec  # noqa: PLC0415 - only when the schema is asked for
+
+    body: dict[str, Any] = msgspec.json.schema(Response)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "recall/response/1",
+        "title": "Recall response",
+        **body,
+    }

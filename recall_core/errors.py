@@ -1,0 +1,132 @@
+"""The error tree: every deliberate failure is a RecallError with a stable code, a plain sentence and a hint.
+
+RecallError                exit
+├── UsageError                2   a flag, an argument or a setting is wrong
+│   ├── ConfigError           2   recall.toml
+│   └── RqlError              2   a query or a filter, with line, column and span
+├── StoreError                1   the file: missing, read-only, full, newer
+│   ├── StoreLocked           5   another process is writing
+│   └── StoreCorrupt          6   the file is damaged
+├── IngestError               1   a named file that cannot be read
+├── EmbedError                1   an embedder that is missing, fails or returns nonsense
+├── StaleError                3   --strict-fresh and a file has changed
+├── SnapshotMismatch          4   --snapshot and the store has changed
+├── UnknownTarget             8   an id or a path that the store does not hold
+└── Interrupted             130   Ctrl-C
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class RecallError(Exception):
+    """A failure that a person can act on.
+
+    code: stable, lower_snake_case, listed in docs/errors.md.  hint: something that can be typed, or None.
+    details: machine-readable context for the JSON contract, or None.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None, details: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.details = details
+
+
+class UsageError(RecallError):
+    """The command line, a setting or an argument is wrong; nothing was executed."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """recall.toml cannot be used as it stands."""
+
+
+class RqlError(UsageError):
+    """A query or filter that cannot be understood.
+
+    text: the whole source.  start, end: the offending span in code points (end exclusive, start == end at the
+    end of input).  line and column count from 1.  expected: what would have been accepted there, or None.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        text: str,
+        start: int,
+        end: int,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.expected = expected
+        self.line = text.count("\n", 0, start) + 1
+        self.column = start - (text.rfind("\n", 0, start) + 1) + 1
+        details = {"line": self.line, "column": self.column, "span": [start, end], "expected": expected}
+        super().__init__(code, message, hint=hint, details=details)
+
+    def caret(self) -> str:
+        """The offending line with carets under the span, and what was expected there."""
+        first = self.text.rfind("\n", 0, self.start) + 1
+        last = self.text.find("\n", self.start)
+        line = self.text[first : len(self.text) if last < 0 else last]
+        width = max(1, min(self.end, first + len(line)) - self.start)
+        wanted = f"  expected {self.expected}" if self.expected else ""
+        return f"{line}\n{' ' * (self.start - first)}{'^' * width}{wanted}"
+
+
+class StoreError(RecallError):
+    """The database file cannot be used for this."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the write lock for longer than we wait."""
+
+    exit_code = 5
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged, or is not a Recall store."""
+
+    exit_code = 6
+
+
+class IngestError(RecallError):
+    """A file named by the caller cannot become a document; nothing of that call was written."""
+
+
+class EmbedError(RecallError):
+    """An embedder is unavailable, failed, or returned vectors that cannot be stored."""
+
+
+class StaleError(RecallError):
+    """A returned document no longer matches its file and the caller asked for fresh answers only."""
+
+    exit_code = 3
+
+
+class SnapshotMismatch(RecallError):
+    """The store's digest is not the one the caller asserted."""
+
+    exit_code = 4
+
+
+class UnknownTarget(RecallError):
+    """No live document or chunk answers to this id, prefix or path."""
+
+    exit_code = 8
+
+
+class Interrupted(RecallError):
+    """The user pressed Ctrl-C; whatever was committed stays."""
+
+    exit_code = 130

@@ -1,0 +1,1 @@
+"""Ingest: files become documents and chunks, as a stream of Progress events."""

@@ -1,0 +1,229 @@
+"""Chunking: a document's text becomes spans that fit the token limit and end where a reader would pause.
+
+A span is as long as the limits allow, then cut at the best joint in its last part: a heading, an empty line, the
+end of a sentence, whitespace, and only in the end between two code points. Everything a cut depends on lies within
+`max_chunk_chars` of it, which keeps the work proportional to the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.ingest import outline
+from recall_core.ingest.outline import Outline
+from recall_core.text import Counter
+from recall_core.types import Span
+
+_VERSION = 1
+_CLOSE_ENOUGH = 0.95  # of the token limit: a counter that is not `whitespace` is asked no further
+_CHARS_PER_TOKEN = 4  # a first guess; any value leads to the same limits
+
+_BLANK = re.compile(r"\n(?:[ \t\r]*+\n)++")
+# Full stops of Latin and CJK scripts, with closing quotes, before whitespace that no lower-case letter follows.
+_SENTENCE = re.compile(r"(?:[.!?…][)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡][」』）〉》”’]*+\s*+)")
+# What belongs to the code point before it: combining marks of the common scripts, joiners, emoji modifiers. A
+# literal, because the interpreter's own tables change with its Unicode version.
+_JOINED = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0981-\u0983\u09bc\u09be-\u09cd\u0b82\u0bbe-\u0bcd\u0e31\u0e34-\u0e3a"
+    "\u0e47-\u0e4e\u102b-\u103e\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u200d\u20d0-\u20ff\u3099\u309a\ufe00-\ufe0f"
+    "\ufe20-\ufe2f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
+)
+
+
+def chunk(text: str, *, counter: Counter, config: Config, markdown: bool) -> tuple[Span, ...]:
+    """The spans of a text, in order; together they cover it without a gap, and neighbours may overlap.
+
+    Offsets and ends both increase strictly. No span counts more than `chunk_tokens`, unless a single code point
+    does, nor is longer than `max_chunk_chars`; no overlap counts more than `overlap_tokens` or reaches across the
+    beginning of a section. Fenced code and top-level definitions stay whole where they fit into one span.
+    heading: the Markdown heading above the span's first visible character.  A text of whitespace alone has no span.
+    """
+    if not text or text.isspace():
+        return ()
+    found = outline.markdown(text) if markdown else outline.source(text)
+    limits = (config.chunk_tokens, config.overlap_tokens, config.max_chunk_chars)
+    work = _Work(text, found, counter, *limits)
+    spans: list[Span] = []
+    start = last = 0
+    while last < len(text):
+        end = _end(work, start, last)
+        spans.append(_span(work, start, end))
+        start, last = _next_start(work, start, end), end
+    return tuple(spans)
+
+
+def chunker_identity(config: Config) -> str:
+    """The chunker's name, version and limits: equal identities cut equal texts equally."""
+    return f"boundary-{_VERSION}:{config.chunk_tokens}:{config.overlap_tokens}:{config.max_chunk_chars}"
+
+
+class _Work(NamedTuple):
+    text: str
+    outline: Outline
+    counter: Counter
+    chunk_tokens: int
+    overlap_tokens: int
+    max_chars: int
+
+    def measure(self, start: int, end: int) -> int:
+        return self.counter.count(self.text[start:end])
+
+    def fits(self, start: int, end: int) -> bool:
+        return end - start <= self.max_chars and self.measure(start, end) <= self.chunk_tokens
+
+    def divides(self, position: int) -> bool:
+        """True when a cut there goes through a letter with its marks, or a block that could stay whole."""
+        block = self.outline.block_around(position)
+        return _is_joined(self.text, position) or (block is not None and self.fits(*block))
+
+
+def _span(work: _Work, start: int, end: int) -> Span:
+    text = work.text[start:end]
+    first_visible = start + len(text) - len(text.lstrip())
+    return Span(start, end, work.counter.count(text), work.outline.title_at(min(first_visible, end - 1)))
+
+
+def _end(work: _Work, start: int, last: int) -> int:
+    """Where the span that begins at start ends; beyond `last`, the end of the span before it."""
+    reach = _reach(work, start, last)
+    if reach == len(work.text):
+        return reach
+    block = work.outline.block_around(reach)
+    if block and block[0] > last and work.fits(*block):
+        return block[0]
+    if block and block[0] == start and work.fits(*block):
+        return block[1]
+    end = _cut(work, start, last, reach)
+    while end > last + 1 and work.measure(start, end) > work.chunk_tokens:
+        end = max(last + 1, end - 1 - (end - last) // 8)
+    return end
+
+
+def _reach(work: _Work, start: int, last: int) -> int:
+    """The furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters."""
+    stop = min(start + work.max_chars, len(work.text))
+    window = work.text[start:stop]
+    if work.counter.name == "whitespace":
+        words = window.split(None, work.chunk_tokens)
+        return stop - len(words[-1]) if len(words) > work.chunk_tokens else stop
+    return _search(work, start, last + 1, stop)
+
+
+def _search(work: _Work, start: int, low: int, stop: int) -> int:
+    """The furthest end that fits, from low, which is taken unasked, to stop."""
+    guess, high = start + _CHARS_PER_TOKEN * work.chunk_tokens, stop + 1
+    for attempt in range(32):
+        if high - low <= 1:
+            break
+        guess = min(max(guess, low + 1), high - 1)
+        tokens = work.measure(start, guess)
+        if tokens > work.chunk_tokens:
+            high = guess
+        else:
+            low = guess
+            if tokens >= _CLOSE_ENOUGH * work.chunk_tokens:
+                break
+        by_ratio = start + (guess - start) * work.chunk_tokens // max(tokens, 1)
+        guess = by_ratio if attempt < 4 else (low + high) // 2
+    return low
+
+
+def _cut(work: _Work, start: int, last: int, reach: int) -> int:
+    """The best place to end in (last, reach]: the last joint, else the last empty line, and so on downwards."""
+    joint = work.outline.joint_before(reach)
+    if joint > max(last, start + (reach - start) // 4):
+        return joint
+    least = max(last + 1, start + (reach - start) // 2)
+    edges = [edge for edge in (work.outline.block_around(reach) or ()) if least <= edge <= reach]
+    for pattern in (_BLANK, _SENTENCE):
+        ends = [*_ends(work, pattern, least, reach), *edges]
+        whole = next((end for end in sorted(ends, reverse=True) if not work.divides(end)), None)
+        if whole is not None:
+            return whole
+        edges = []
+    return _cut_anywhere(work, last, least, reach)
+
+
+def _ends(work: _Work, pattern: re.Pattern[str], least: int, reach: int) -> list[int]:
+    """Where matches end in [least, reach]. One code point past reach is looked at, to see what follows."""
+    found = pattern.finditer(work.text, max(0, least - 4), min(reach + 1, len(work.text)))
+    return [match.end() for match in found if least <= match.end() <= reach]
+
+
+def _cut_anywhere(work: _Work, last: int, least: int, reach: int) -> int:
+    """The last line end in [least, reach], else the last beginning of a word, else the last whole letter."""
+    text = work.text
+    line = text.rfind("\n", least - 1, reach) + 1
+    if line:
+        return line
+    whole = _between_graphemes(text, last + 1, reach)
+    tail = text[last:whole]
+    word = whole if tail[-1].isspace() else whole - len(tail.split()[-1])
+    return word if text[last:word].strip() else whole
+
+
+def _between_graphemes(text: str, least: int, position: int) -> int:
+    """The last position at or before this one that divides neither CR LF nor a letter and its marks."""
+    for end in range(position, least - 1, -1):
+        if not _is_joined(text, end):
+            return end
+    return position
+
+
+def _is_joined(text: str, position: int) -> bool:
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    return (before == "\r" and after == "\n") or before == "\u200d" or _JOINED.match(after) is not None
+
+
+def _next_start(work: _Work, start: int, end: int) -> int:
+    """Where the span after [start, end) begins: in its last part, or at its end when nothing is worth repeating."""
+    outline = work.outline
+    if not work.overlap_tokens or end == len(work.text):
+        return end
+    joint = outline.joint_before(end)
+    if joint == end or outline.block_around(end + 1) not in (None, outline.block_around(end)):
+        return end
+    chars = work.max_chars * work.overlap_tokens // work.chunk_tokens
+    least = max(start + (end - start + 1) // 2, end - chars, joint)
+    overlap = _overlap(work, _back(work, least, end), end)
+    if work.measure(overlap, end + 1) > work.chunk_tokens or not work.text[overlap:end].strip():
+        return end
+    return overlap
+
+
+def _back(work: _Work, least: int, end: int) -> int:
+    """The earliest start from which the rest up to `end` counts at most `overlap_tokens`."""
+    if work.counter.name == "whitespace":
+        words = work.text[least:end].rsplit(None, work.overlap_tokens)
+        return least + len(words[0]) if len(words) > work.overlap_tokens else least
+    position = least
+    while position < end and (tokens := work.measure(position, end)) > work.overlap_tokens:
+        position += max(1, (end - position) * (tokens - work.overlap_tokens) // (tokens * 2))
+    return position
+
+
+def _overlap(work: _Work, least: int, end: int) -> int:
+    """The best start in [least, end): after an empty line, a sentence, whitespace, or between code points."""
+    middle = (least + end) // 2
+    for pattern, most in ((_BLANK, middle), (_SENTENCE, end - 1)):
+        starts = _ends(work, pattern, least, most) if least < most else []
+        whole = next((position for position in starts if not work.divides(position)), None)
+        if whole is not None:
+            return whole
+    block = work.outline.block_around(least)
+    if block and work.fits(*block):
+        return end
+    gap = _SPACE.search(work.text, least, end)
+    if gap and gap.end() < end:
+        return gap.end()
+    while least < end and _is_joined(work.text, least):
+        least += 1
+    return least
+
+
+_SPACE = re.compile(r"\s+")

@@ -1,0 +1,224 @@
+"""Discovery: which files of a folder are to be read, and which of them cannot be."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core.config import FILE_NAME, Config
+from recall_core.ingest import ignore
+from recall_core.ingest.ignore import Rules
+from recall_core.rql.patterns import glob_match
+from recall_core.text import nfc
+from recall_core.types import Root, Skip
+
+NEVER_READ = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
+"""Folders that are passed over wherever they lie, whatever the options say."""
+
+_OWN_SUFFIXES = ("", "-wal", "-shm", "-journal")
+
+
+class Found(NamedTuple):
+    """A regular file that the rules let through."""
+
+    path: str
+    """As documents are named, see `path_of`."""
+    os_path: str
+    """As the disk spells it; relative to the store's directory where `path` is."""
+    size: int
+    mtime_ns: int
+
+
+def path_of(location: Path, base: Path) -> str:
+    """The name of a file as documents carry it: NFC, `/`-separated, relative to base where it lies below it."""
+    return nfc(os_path_of(location, base))
+
+
+def os_path_of(location: Path, base: Path) -> str:
+    """The same in the disk's spelling, so that `base / os_path` opens the file."""
+    location, base = _absolute(location), _absolute(base)
+    if location.is_relative_to(base):
+        return location.relative_to(base).as_posix()
+    real, real_base = Path(os.path.realpath(location.parent), location.name), Path(os.path.realpath(base))
+    return real.relative_to(real_base).as_posix() if real.is_relative_to(real_base) else location.as_posix()
+
+
+def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
+    """The files below a root in code-point order of their paths, each found or skipped with its reason.
+
+    What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, the store's own
+    files) is not mentioned. A link is read only where it leads to a file inside the folder, unless `follow`.
+    """
+    walker = _Walker(root, base, config)
+    waiting: list[_Node] = [walker.top()]
+    while waiting:
+        node = waiting.pop()
+        if node.is_folder:
+            children, skips = walker.children(node)
+            yield from skips
+            waiting += reversed(children)
+        else:
+            yield walker.file(node)
+
+
+def single(root: Root, base: Path) -> Found | Skip:
+    """The file that a root is, when it is no folder."""
+    path = nfc(root.folder)
+    try:
+        status = (base / root.folder).stat()
+    except OSError as error:
+        return Skip(path, "unreadable", f"it cannot be read: {error.strerror}")
+    if not stat.S_ISREG(status.st_mode):
+        return Skip(path, "not_a_file", "it is neither a file nor a folder")
+    return Found(path, root.folder, status.st_size, status.st_mtime_ns)
+
+
+def covers(root: Root, path: str) -> bool:
+    """True when a document's path lies below the root's folder and its globs ask for it."""
+    folder = nfc(root.folder)
+    if folder == ".":
+        return not path.startswith("/") and _is_asked_for(root, path)
+    prefix = folder.rstrip("/") + "/"
+    return path.startswith(prefix) and _is_asked_for(root, path.removeprefix(prefix))
+
+
+def printable(name: str) -> str:
+    """A name that can be shown: bytes that are not UTF-8 become backslash escapes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+class _Node(NamedTuple):
+    """Something on the way down. relative: below the root, `/`-separated. rules: of the folders above it."""
+
+    place: str
+    relative: str
+    is_folder: bool
+    rules: tuple[Rules, ...]
+
+
+class _Walker:
+    """One walk: the root's rules, and the real folders that links have led to."""
+
+    def __init__(self, root: Root, base: Path, config: Config) -> None:
+        self.root = root
+        self.base = _absolute(base)
+        self.config = config
+        self.folder = str(self.base / root.folder)
+        self.inside = [os.path.realpath(self.folder)]
+        store = Path(config.store_path).name
+        self.own_files = {str(self.base / f"{store}{suffix}") for suffix in _OWN_SUFFIXES}
+        self.own_backups = f"{self.base / store}.bak"
+
+    def top(self) -> _Node:
+        rules = ignore.above(Path(self.folder)) if self.root.gitignore else ()
+        return _Node(self.folder, "", is_folder=True, rules=rules)
+
+    def children(self, node: _Node) -> tuple[list[_Node], list[Skip]]:
+        """What is in a folder, sorted as whole paths sort, and what of it cannot be read."""
+        try:
+            with os.scandir(node.place) as entries:
+                found = {entry.name: entry for entry in entries}
+        except OSError as error:
+            return [], [self._skip(node.relative, "unreadable", f"the folder cannot be read: {error.strerror}")]
+        if node.relative and "pyvenv.cfg" in found:
+            return [], []
+        rules = node.rules
+        if self.root.gitignore and ".gitignore" in found:
+            rules = (*rules, *ignore.of_folder(Path(node.place)))
+        nodes: list[_Node] = []
+        skips: list[Skip] = []
+        for name, entry in found.items():
+            child = _Node(entry.path, f"{node.relative}/{name}" if node.relative else name, False, rules)
+            if (kept := self._sorted_out(child, entry)) is not None:
+                (skips if isinstance(kept, Skip) else nodes).append(kept)  # type: ignore[arg-type]
+        nodes.sort(key=lambda child: child.relative + "/" * child.is_folder)
+        return nodes, sorted(skips)
+
+    def file(self, node: _Node) -> Found | Skip:
+        """A file that the rules let through, as far as its status allows."""
+        try:
+            status = os.stat(node.place)  # noqa: PTH116 - a Path for each of many files costs more than the call
+        except OSError as error:
+            code = "broken_link" if error.errno == errno.ENOENT and os.path.islink(node.place) else "unreadable"  # noqa: PTH114
+            return self._skip(node.relative, code, f"it cannot be read: {error.strerror}")
+        if not stat.S_ISREG(status.st_mode):
+            return self._skip(node.relative, "not_a_file", "it is neither a file nor a folder")
+        if status.st_size > self.config.max_file_bytes:
+            reason = f"{status.st_size} bytes are more than max_file_bytes ({self.config.max_file_bytes})"
+            return self._skip(node.relative, "file_too_large", reason)
+        os_path = self._os_path(node.relative)
+        return Found(nfc(os_path), os_path, status.st_size, status.st_mtime_ns)
+
+    def _sorted_out(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
+        """The node to go on with, a Skip, or None where a rule excludes it."""
+        try:
+            node.relative.encode()
+        except UnicodeEncodeError:
+            return self._skip(node.relative, "bad_name", "its name is not UTF-8")
+        failure = ""
+        try:
+            is_folder, is_link = entry.is_dir(), entry.is_symlink()
+        except OSError as error:  # a link that leads to itself
+            is_folder, is_link, failure = False, True, error.strerror or str(error)
+        node = node._replace(is_folder=is_folder)
+        if self._is_excluded(node, entry.name):
+            return None
+        if failure:
+            return self._skip(node.relative, "symlink_loop", f"the link leads nowhere: {failure}")
+        return self._linked(node) if is_link else node
+
+    def _is_excluded(self, node: _Node, name: str) -> bool:
+        if name in NEVER_READ or (name.startswith(".") and not self.root.hidden):
+            return True
+        if ignore.is_ignored(node.rules, node.place, is_folder=node.is_folder):
+            return True
+        if node.is_folder:
+            return any(glob_match(pattern, nfc(node.relative)) for pattern in self.root.ignores)
+        own = name == FILE_NAME or node.place in self.own_files or node.place.startswith(self.own_backups)
+        return own or not _is_asked_for(self.root, nfc(node.relative))
+
+    def _linked(self, node: _Node) -> _Node | Skip | None:
+        """A link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
+        real = os.path.realpath(node.place)
+        around = next((folder for folder in self.inside if _is_below(real, folder)), None)
+        if not node.is_folder:
+            if around is None and not self.root.follow:
+                return self._skip(
+                    node.relative, "symlink_outside", f"the link leaves the folder, to {printable(real)}"
+                )
+            return node
+        if _is_below(os.path.realpath(os.path.dirname(node.place)), real):  # noqa: PTH120
+            return self._skip(node.relative, "symlink_loop", "the link leads to a folder that it lies in")
+        if around is not None:
+            return self._skip(node.relative, "symlink_inside", "the link leads to a folder that is walked anyway")
+        if not self.root.follow:
+            return self._skip(node.relative, "symlink_outside", f"the link leaves the folder, to {printable(real)}")
+        self.inside.append(real)
+        return node
+
+    def _os_path(self, relative: str) -> str:
+        if self.root.folder == ".":
+            return relative
+        return f"{self.root.folder.rstrip('/')}/{relative}" if relative else self.root.folder
+
+    def _skip(self, relative: str, code: str, reason: str) -> Skip:
+        return Skip(nfc(printable(self._os_path(relative))), code, reason)
+
+
+def _is_asked_for(root: Root, relative: str) -> bool:
+    """True when a glob (if there are any) and no ignore pattern matches a path below the root."""
+    if root.globs and not any(glob_match(pattern, relative) for pattern in root.globs):
+        return False
+    return not any(glob_match(pattern, relative) for pattern in root.ignores)
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(folder.rstrip("/") + "/")
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - without following links: a path keeps its user's spelling

@@ -1,0 +1,50 @@
+"""Parsers by name: the built-in table first, then the entry points of the group `recall.parser`."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from recall_core.errors import UsageError
+from recall_core.ports import Parser
+
+BUILT_IN = {
+    "auto": "recall_core.ingest.parse.text:Text",
+    "text": "recall_core.ingest.parse.text:Text",
+    "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+}
+"""`auto` reads every file as text: a file of records is one only where the caller says so."""
+
+GROUP = "recall.parser"
+
+
+def parser(name: str) -> Parser:
+    """The parser of that name.
+
+    Raises UsageError `unknown_parser` for a name that is neither built in nor installed, `parser_unavailable` when
+    an installed one cannot be imported.
+    """
+    target = BUILT_IN.get(name)
+    return _built_in(target) if target else _installed(name)
+
+
+def _built_in(target: str) -> Parser:
+    module, _, attribute = target.partition(":")
+    made: Parser = getattr(import_module(module), attribute)()
+    return made
+
+
+def _installed(name: str) -> Parser:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms that built-in parsers do not pay
+
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        names = sorted({*BUILT_IN, *points})
+        near = get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"
+        raise UsageError("unknown_parser", f"There is no parser named {name!r}.", hint=hint)
+    try:
+        made: Parser = points[name].load()()
+    except (ImportError, AttributeError) as error:
+        raise UsageError("parser_unavailable", f"The parser {name} cannot be loaded: {error}") from error
+    return made

@@ -1,0 +1,253 @@
+"""The pipeline: discover, read, chunk, embed and commit files, told as a stream of Progress events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+
+from recall_core.config import COMMIT_SECONDS, Config
+from recall_core.errors import IngestError
+from recall_core.ingest import discover, read
+from recall_core.ingest.discover import Found
+from recall_core.ingest.parse import parser
+from recall_core.ingest.targets import belongs, inherited, is_gone, named_roots, standing_roots
+from recall_core.ingest.vectors import BATCH_TEXTS, embed, missing_texts, with_vectors
+from recall_core.ports import Embedder, Store, Writer
+from recall_core.text import counter
+from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage, Vector
+
+EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
+_COMMIT_CHARS = 4_000_000
+_COMMIT_CHUNKS = 2_000
+
+
+def ingest(
+    targets: Sequence[str],
+    *,
+    template: Root,
+    store: Store,
+    embedder: Embedder,
+    config: Config,
+    base: Path,
+    mtime_only: bool = False,
+) -> Iterator[Progress]:
+    """Read the named files and folders into the store, and remember them.
+
+    template: the options of the call; its folder is filled in for each target.  config: chunker and counter as the
+    store has them.  base: the store's directory.  mtime_only: a file of equal size and time is not even read.
+    Files of a folder that was added before with the same options, and that vanished from it, are taken out.
+    A file in a folder that cannot be read is skipped; a named one raises IngestError before anything is written.
+    Every commit is complete in itself, so stopping at any event loses at most what came after the last one.
+    """
+    roots = named_roots(targets, template=template, config=config, base=base)
+    run = _Run(store, embedder, config, base)
+    run.relabels, run.mtime_only = True, mtime_only
+    run.batch.roots = [root for root in roots if root not in run.remembered]
+    yield from run.all_of(roots, swept=[root for root in roots if root in run.remembered])
+
+
+def sync(store: Store, embedder: Embedder, config: Config, base: Path) -> Iterator[Progress]:
+    """Bring every remembered folder and file up to date; what vanished from disk is taken out.
+
+    Where several roots find the same file, the one that was added last gives it its labels.  Raises IngestError
+    `root_missing` before anything is written.
+    """
+    run = _Run(store, embedder, config, base)
+    standing = standing_roots(run.remembered, known=run.known, base=base)
+    yield from run.all_of(standing, swept=run.remembered)
+
+
+class _Batch:
+    """What the next commit will write."""
+
+    def __init__(self) -> None:
+        self.since = monotonic()
+        self.roots: list[Root] = []
+        self.files: list[NewFile] = []
+        self.touched: list[tuple[str, read.Raw]] = []
+        self.labelled: list[tuple[str, Root]] = []
+        self.gone: list[str] = []
+        self.chunks = 0
+        self.chars = 0
+
+    def add(self, file: NewFile) -> None:
+        self.files.append(file)
+        self.chunks += sum(len(document.chunks) for document in file.documents)
+        self.chars += file.size
+
+    def is_empty(self) -> bool:
+        return not (self.roots or self.files or self.touched or self.labelled or self.gone)
+
+    def is_due(self) -> bool:
+        if self.is_empty():
+            return False
+        late = monotonic() - self.since >= COMMIT_SECONDS
+        return late or self.chunks >= _COMMIT_CHUNKS or self.chars >= _COMMIT_CHARS
+
+    def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
+        for root in self.roots:
+            writer.put_root(root)
+        for path, raw in self.touched:
+            writer.refresh(path, size=raw.size, mtime_ns=raw.mtime_ns)
+        for path, root in self.labelled:
+            writer.relabel(path, tags=root.tags or None, source=root.source, meta=dict(root.meta) or None)
+        writer.tombstone(self.gone)
+        for file in files:
+            writer.put(file)
+
+
+class _Run:
+    """One ingest run: its counters, and the batch that is being filled."""
+
+    def __init__(self, store: Store, embedder: Embedder, config: Config, base: Path) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.config = config
+        self.base = base
+        self.counter = counter(config.counter)
+        self.known: dict[str, Fingerprint] = {file.path: file for file in store.files()}
+        self.remembered = store.roots()[::-1]  # newest first
+        self.relabels = False
+        self.mtime_only = False
+        self.batch = _Batch()
+        self.told = monotonic()
+        self.jobs: dict[str, tuple[Found, Root]] = {}
+        self.skips: dict[str, Skip] = {}
+        self.files_done = self.documents = self.chunks = self.embedded = self.reused = 0
+        self.unchanged = self.added = self.updated = self.removed = 0
+        self.is_discovered = False
+
+    def all_of(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
+        """The whole run. A file belongs to the first root that finds it; vanished files of `swept` are taken out."""
+        for root in roots:
+            yield from self._discover(root)
+        self.skips = {path: skip for path, skip in sorted(self.skips.items()) if path not in self.jobs}
+        self._sweep(swept)
+        self.is_discovered = True
+        for path, (found, root) in sorted(self.jobs.items()):
+            self._take(found, root)
+            self.files_done += 1
+            yield from self._tell("read", path)
+            if self.batch.is_due():
+                yield from self._commit(path)
+        yield from self._commit("")
+        yield self._event("done", "")
+
+    def _discover(self, root: Root) -> Iterator[Progress]:
+        place = self.base / root.folder
+        steps = discover.walk(root, self.base, self.config) if place.is_dir() else [discover.single(root, self.base)]
+        for step in steps:
+            if isinstance(step, Skip):
+                self.skips.setdefault(step.path, step)
+            else:
+                self.jobs.setdefault(step.path, (step, root))
+            yield from self._tell("discover", step.path)
+
+    def _sweep(self, roots: Sequence[Root]) -> None:
+        for path, file in self.known.items():
+            if path in self.jobs or path in self.skips or not any(belongs(root, path) for root in roots):
+                continue
+            if is_gone(self.base / file.os_path):
+                self.batch.gone.append(path)
+                self.removed += 1
+
+    def _take(self, found: Found, root: Root) -> None:
+        """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
+        options = inherited(root, found.path, self.remembered)
+        known = self._as_known(found, options)
+        if known and self.mtime_only and (known.size, known.mtime_ns) == (found.size, found.mtime_ns):
+            self._leave(known, root)
+            return
+        try:
+            raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
+            if known and known.hash == raw.digest:
+                if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
+                    self.batch.touched.append((found.path, raw))
+                self._leave(known, root)
+            else:
+                self._put(found, raw, root, options)
+        except OSError as error:
+            self._skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
+        except IngestError as error:
+            reason = error.message.removeprefix(found.path).lstrip(": ")
+            self._skip(found.path, error.code, f"{reason} ({error.hint})" if error.hint else reason)
+
+    def _as_known(self, found: Found, options: Root) -> Fingerprint | None:
+        """The file as last read, provided that it would be read the same way again."""
+        known = self.known.get(found.path)
+        if known and known.os_path == found.os_path and known.settings == read.settings_of(options, self.config):
+            return known
+        return None
+
+    def _leave(self, known: Fingerprint, root: Root) -> None:
+        self.unchanged += 1
+        self.documents += known.documents
+        if self.relabels and (root.tags or root.source is not None or root.meta):
+            self.batch.labelled.append((known.path, root))
+
+    def _put(self, found: Found, raw: read.Raw, root: Root, options: Root) -> None:
+        documents = read.documents(
+            raw,
+            path=found.path,
+            root=options,
+            parser=parser(options.parser),
+            counter=self.counter,
+            config=self.config,
+        )
+        settings = read.settings_of(options, self.config)
+        self.batch.add(
+            NewFile(found.path, found.os_path, raw.size, raw.mtime_ns, raw.digest, settings, root, documents)
+        )
+        self.documents += len(documents)
+        self.chunks += sum(len(document.chunks) for document in documents)
+        if found.path in self.known:
+            self.updated += 1
+        else:
+            self.added += 1
+
+    def _skip(self, path: str, code: str, reason: str) -> None:
+        self.skips[path] = Skip(path, code, reason)
+
+    def _commit(self, path: str) -> Iterator[Progress]:
+        """Embed what is new and write the batch in one transaction; nothing of it when a vector is not fit."""
+        batch = self.batch
+        if batch.is_empty():
+            return
+        missing = missing_texts(batch.files, self.store)
+        vectors: dict[bytes, Vector] = {}
+        hashes = list(missing)
+        for start in range(0, len(hashes), BATCH_TEXTS):
+            slice_ = hashes[start : start + BATCH_TEXTS]
+            vectors.update(zip(slice_, embed([missing[key] for key in slice_], self.embedder), strict=True))
+            self.embedded += len(slice_)
+            yield from self._tell("embed", path)
+        files = [with_vectors(file, vectors) for file in batch.files]
+        with self.store.writer() as writer:
+            batch.write(writer, files)
+        self.reused += batch.chunks - len(hashes)
+        self.batch = _Batch()
+        yield self._event("commit", path)
+
+    def _tell(self, stage: Stage, path: str) -> Iterator[Progress]:
+        """An event, unless the last one was only just told."""
+        if monotonic() - self.told >= EVENT_SECONDS:
+            yield self._event(stage, path)
+
+    def _event(self, stage: Stage, path: str) -> Progress:
+        self.told = monotonic()
+        return Progress(
+            stage=stage,
+            path=path,
+            files_done=self.files_done,
+            files_total=len(self.jobs) if self.is_discovered else 0,
+            documents=self.documents,
+            chunks=self.chunks,
+            embedded=self.embedded,
+            reused=self.reused,
+            unchanged=self.unchanged,
+            added=self.added,
+            updated=self.updated,
+            removed=self.removed,
+            skipped=tuple(self.skips.values()) if self.is_discovered else (),
+        )

@@ -1,0 +1,99 @@
+"""Reading: one file's bytes become documents with chunks that wait for their vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.errors import IngestError
+from recall_core.ingest.chunk import chunk, chunker_identity
+from recall_core.ports import ParsedDocument, Parser
+from recall_core.text import Counter, nfc, spaced
+from recall_core.types import NewChunk, NewDocument, Root, Span
+
+
+class Raw(NamedTuple):
+    """A file's bytes, and what its status said before they were read."""
+
+    content: bytes
+    size: int
+    mtime_ns: int
+    digest: str
+
+
+def read_raw(place: Path, *, path: str, config: Config) -> Raw:
+    """The bytes of a file, read a second time if it changed meanwhile.
+
+    A file that goes on changing is taken as read; its status is the one from before, so that the next run looks
+    again.  Raises OSError, IngestError `file_too_large`.
+    """
+    for _ in range(2):
+        with place.open("rb") as file:
+            before = os.fstat(file.fileno())
+            if before.st_size > config.max_file_bytes:
+                raise too_large(path, before.st_size, config)
+            content = file.read()
+            after = os.fstat(file.fileno())
+        if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+            break
+    return Raw(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest())
+
+
+def too_large(path: str, size: int, config: Config) -> IngestError:
+    """The error for a file above `max_file_bytes`."""
+    message = f"{path} has {size} bytes, more than max_file_bytes ({config.max_file_bytes})."
+    return IngestError("file_too_large", message, hint=f"max_file_bytes = {size} in recall.toml")
+
+
+def settings_of(root: Root, config: Config) -> str:
+    """What a file's chunks depend on besides its bytes: parser, chunker and counter."""
+    parser = "text" if root.parser == "auto" else root.parser
+    return f"{parser} {chunker_identity(config)} {config.counter}"
+
+
+def documents(
+    raw: Raw, *, path: str, root: Root, parser: Parser, counter: Counter, config: Config
+) -> tuple[NewDocument, ...]:
+    """The documents of a file with their chunks, in file order; no chunk has a vector yet.
+
+    Raises IngestError where the bytes are not what the parser reads.
+    """
+    parsed = parser.parse(raw.content, path=path, digest=raw.digest)
+    return tuple(_document(document, path, root, counter, config) for document in parsed)
+
+
+def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, config: Config) -> NewDocument:
+    spans = chunk(parsed.text, counter=counter, config=config, markdown=parsed.markdown)
+    return NewDocument(
+        path=path if parsed.record is None else nfc(f"{path}#{parsed.record}"),
+        hash=parsed.hash,
+        title=parsed.title,
+        size=parsed.size,
+        tags=tuple(sorted(set(root.tags))),
+        source=root.source,
+        meta={**parsed.meta, **dict(root.meta)},
+        chunks=tuple(_chunks(parsed.text, spans)),
+    )
+
+
+def _chunks(text: str, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
+    line, counted = 1, 0
+    for span in spans:
+        line += text.count("\n", counted, span.offset)
+        counted = span.offset
+        last_line = line + text.count("\n", span.offset, span.end - 1)
+        content = text[span.offset : span.end]
+        search_text = spaced(content)
+        yield NewChunk(
+            span=span,
+            line_start=line,
+            line_end=last_line,
+            text=content,
+            search_text=None if search_text == content else search_text,
+            text_hash=sha256(content.encode()).digest(),
+            vector=None,
+        )

@@ -1,0 +1,131 @@
+"""Targets: what the caller named, and what was remembered, checked before anything is written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from recall_core.config import Config
+from recall_core.errors import IngestError
+from recall_core.ingest.discover import covers, os_path_of, printable
+from recall_core.ingest.parse import parser
+from recall_core.ingest.read import read_raw, too_large
+from recall_core.rql.patterns import check_glob
+from recall_core.text import nfc
+from recall_core.types import Fingerprint, Root
+
+
+def named_roots(targets: Sequence[str], *, template: Root, config: Config, base: Path) -> tuple[Root, ...]:
+    """A root for every named folder or file: the template with its place filled in.
+
+    A file is read and parsed here to see that it can be.  Raises IngestError `missing_path`, `unreadable`,
+    `not_a_file`, `bad_name`, `file_too_large` and whatever the parser raises; UsageError `unknown_parser`,
+    `bad_pattern`.
+    """
+    for pattern in (*template.globs, *template.ignores):
+        check_glob(pattern)
+    parser(template.parser)
+    roots = [_named_root(target, template, config, base) for target in targets]
+    return tuple(dict.fromkeys(roots))
+
+
+def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], base: Path) -> tuple[Root, ...]:
+    """The remembered roots that are still there; a single file that vanished from its folder is left out.
+
+    Raises IngestError `root_missing` for a folder that is gone while documents were read from it: an unmounted disk
+    must not empty the store.
+    """
+    standing: list[Root] = []
+    for root in roots:
+        place = base / root.folder
+        if not is_gone(place):
+            standing.append(root)
+        elif _is_missed(root, known) and (nfc(root.folder) not in known or is_gone(place.parent)):
+            raise IngestError(
+                "root_missing",
+                f"{root.folder} was added and is not there any more; nothing was changed.",
+                hint=f"recall rm {root.folder}, or mount it again",
+                details={"path": root.folder},
+            )
+    return tuple(standing)
+
+
+def belongs(root: Root, path: str) -> bool:
+    """True when a file's path is the root itself or lies below it as its globs ask."""
+    return path == nfc(root.folder) or covers(root, path)
+
+
+def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
+    """The root with every option it leaves open taken from an older root that holds the path, newest first.
+
+    So `add docs --tag guide` and then `add .` reads a changed guide with its tag, and records stay records.
+    """
+    for other in older:
+        if other != root and belongs(other, path):
+            root = root._replace(
+                parser=other.parser if root.parser == "auto" else root.parser,
+                tags=root.tags or other.tags,
+                source=other.source if root.source is None else root.source,
+                meta=tuple({**dict(other.meta), **dict(root.meta)}.items()),
+            )
+    return root
+
+
+def is_gone(place: Path) -> bool:
+    """True when there is nothing at this place; not being allowed to look is not gone."""
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
+    return any(belongs(root, path) for path in known)
+
+
+def _named_root(target: str, template: Root, config: Config, base: Path) -> Root:
+    try:
+        target.encode()
+        status = Path(target).stat()
+    except UnicodeEncodeError as error:
+        raise IngestError("bad_name", f"The name {printable(target)!r} is not UTF-8.") from error
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise IngestError("missing_path", f"There is nothing at {target}.", hint=f"ls {target}") from error
+    except OSError as error:
+        raise _unreadable(target, error) from error
+    folder = os_path_of(Path(target), base)
+    if stat.S_ISDIR(status.st_mode):
+        _check_folder(target)
+        return template._replace(folder=folder)
+    if not stat.S_ISREG(status.st_mode):
+        raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
+    if status.st_size > config.max_file_bytes:
+        raise too_large(target, status.st_size, config)
+    _check_file(target, template, config)
+    return Root(folder, parser=template.parser, tags=template.tags, source=template.source, meta=template.meta)
+
+
+def _check_folder(target: str) -> None:
+    try:
+        with os.scandir(target):
+            pass
+    except OSError as error:
+        raise _unreadable(target, error) from error
+
+
+def _check_file(target: str, template: Root, config: Config) -> None:
+    try:
+        raw = read_raw(Path(target), path=target, config=config)
+    except OSError as error:
+        raise _unreadable(target, error) from error
+    for _ in parser(template.parser).parse(raw.content, path=target, digest=raw.digest):
+        pass
+
+
+def _unreadable(target: str, error: OSError) -> IngestError:
+    return IngestError("unreadable", f"{target} cannot be read: {error.strerror}.", hint=f"ls -l {target}")

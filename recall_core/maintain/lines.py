@@ -1,0 +1,219 @@
+"""The export format: one JSON object a line, and how it becomes files again.
+
+header, root…, then file, document, chunk… for each file by path, and at last end with the sha256 of every byte
+before it. The numbers of the format change only with FORMAT_VERSION.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from recall_core.errors import StoreError
+from recall_core.text import chunk_id, document_id, spaced
+from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
+
+FORMAT_VERSION = 1
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    """One line of an export."""
+
+
+class Header(Line, frozen=True, tag="header"):
+    """What the store is. embeddings: False when the chunks come without vectors."""
+
+    recall_export: int
+    embedder: str
+    dimension: int
+    counter: str
+    chunker: str
+    digest: str
+    documents: int
+    chunks: int
+    embeddings: bool
+
+
+class RootLine(Line, frozen=True, tag="root"):
+    """A remembered root, field by field."""
+
+    folder: str
+    globs: tuple[str, ...]
+    ignores: tuple[str, ...]
+    parser: str
+    tags: tuple[str, ...]
+    source: str | None
+    meta: tuple[tuple[str, str], ...]
+    hidden: bool
+    gitignore: bool
+    follow: bool
+
+
+class FileLine(Line, frozen=True, tag="file"):
+    """A file. root: the number of its root line, from 0, or null."""
+
+    path: str
+    os_path: str
+    size: int
+    mtime_ns: int
+    hash: str
+    settings: str
+    root: int | None
+
+
+class DocumentLine(Line, frozen=True, tag="document"):
+    """A document of the file above."""
+
+    id: str
+    path: str
+    hash: str
+    title: str
+    size: int
+    tags: tuple[str, ...]
+    source: str | None
+    meta: dict[str, Any]
+
+
+class ChunkLine(Line, frozen=True, tag="chunk"):
+    """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request."""
+
+    id: str
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    tokens: int
+    heading: str | None
+    text: str
+    vector: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class End(Line, frozen=True, tag="end"):
+    """The last line. sha256: of every byte before it."""
+
+    sha256: str
+
+
+AnyLine = Header | RootLine | FileLine | DocumentLine | ChunkLine | End
+
+
+def header_of(info: StoreInfo, *, embeddings: bool) -> Header:
+    """The first line of a store's export."""
+    return Header(
+        FORMAT_VERSION,
+        info.embedder,
+        info.dimension,
+        info.counter,
+        info.chunker,
+        info.digest,
+        info.documents,
+        info.chunks,
+        embeddings,
+    )
+
+
+def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Iterator[Line]:
+    """A file, its documents and their chunks."""
+    root = roots.index(file.root) if file.root is not None else None
+    yield FileLine(file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
+    for document in file.documents:
+        doc_id = document_id(document.path, document.hash)
+        labels = document.tags, document.source, dict(document.meta)
+        yield DocumentLine(doc_id, document.path, document.hash, document.title, document.size, *labels)
+        for chunk in document.chunks:
+            yield _chunk_line(chunk, doc_id, embeddings=embeddings)
+
+
+def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
+    span = chunk.span
+    encoded = b64encode(chunk.vector).decode() if chunk.vector else None
+    return ChunkLine(
+        chunk_id(doc_id, span.offset),
+        span.offset,
+        span.end,
+        chunk.line_start,
+        chunk.line_end,
+        span.tokens,
+        span.heading,
+        chunk.text,
+        encoded if embeddings else msgspec.UNSET,
+    )
+
+
+def encoded(line: Line) -> str:
+    """The line as JSON: keys in the order of their declaration, no spaces, a newline at the end."""
+    fields = msgspec.to_builtins(line)
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def decoded(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
+    """Every line of an export, checked; End comes only after the checksum has agreed and nothing follows.
+
+    Raises StoreError `import_invalid` with the number of the line.
+    """
+    checksum = sha256()
+    last: AnyLine | None = None
+    for number, raw in enumerate(raw_lines, 1):
+        if isinstance(last, End):
+            raise invalid(f"line {number} follows the end")
+        last = _decoded(raw, number)
+        if (number == 1) != isinstance(last, Header):
+            raise invalid("the first line, and only the first, must be a header")
+        if isinstance(last, End) and last.sha256 != checksum.hexdigest():
+            raise invalid("its bytes are not those that were written")
+        checksum.update(raw)
+        yield last
+    if not isinstance(last, End):
+        raise invalid("it ends before its end line")
+
+
+def _decoded(raw: bytes, number: int) -> AnyLine:
+    try:
+        line: AnyLine = msgspec.convert(json.loads(raw), AnyLine)
+    except (ValueError, msgspec.ValidationError) as error:  # JSON and UTF-8 errors are ValueErrors
+        raise invalid(f"line {number}: {error}") from error
+    return line
+
+
+def root_of(line: RootLine) -> Root:
+    """The root of a line."""
+    return Root(*msgspec.structs.astuple(line))
+
+
+def chunk_of(line: ChunkLine) -> NewChunk:
+    """The chunk of a line. vector: None where the line has none to offer, b"" for a text without a feature."""
+    if line.end - line.offset != len(line.text):
+        raise invalid(f"chunk {line.id} is not as long as it says")
+    search_text = spaced(line.text)
+    return NewChunk(
+        Span(line.offset, line.end, line.tokens, line.heading),
+        line.line_start,
+        line.line_end,
+        line.text,
+        search_text if search_text != line.text else None,
+        sha256(line.text.encode()).digest(),
+        _vector(line),
+    )
+
+
+def _vector(line: ChunkLine) -> Vector | None:
+    if isinstance(line.vector, msgspec.UnsetType):
+        return None
+    try:
+        return b64decode(line.vector or "", validate=True)
+    except ValueError as error:
+        raise invalid(f"chunk {line.id}: {error}") from error
+
+
+def invalid(reason: str) -> StoreError:
+    """What is wrong with an export, as an error that says nothing was imported."""
+    return StoreError(
+        "import_invalid",
+        f"This is no complete export: {reason}. Nothing was imported.",
+        hint="recall export --out FILE, once more, from the store it came from",
+    )

@@ -1,0 +1,236 @@
+"""Export and import: a store as lines of JSON, byte for byte the same after every round trip."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from hashlib import sha256
+from math import isfinite, sqrt
+from pathlib import Path
+from typing import TextIO
+
+from recall_core.contract import TransferView
+from recall_core.errors import EmbedError, StoreError, UsageError
+from recall_core.maintain import lines
+from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
+from recall_core.ports import Embedder, Store, Writer
+from recall_core.rql.ast import Compare, Field
+from recall_core.store.sqlite.dump import live_files
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.text import chunk_id, document_id
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, Vector
+
+ON_CONFLICT = ("error", "skip", "replace")
+_UNIT_TOLERANCE = 1e-3
+
+
+def export(store: SqliteStore, out: TextIO, *, embeddings: bool = True) -> TransferView:
+    """Write the live content of one moment, in the format of maintain.lines; one file is in memory at a time.
+
+    out: in UTF-8, with newlines as they are, because the checksum is over bytes.
+    """
+    checksum = sha256()
+
+    def write(line: lines.Line) -> None:
+        text = lines.encoded(line)
+        checksum.update(text.encode())
+        out.write(text)
+
+    with store.reading():
+        info, roots = store.info(), store.roots()
+        write(lines.header_of(info, embeddings=embeddings))
+        for root in roots:
+            write(RootLine(*root))
+        for file in live_files(store):
+            for line in lines.lines_of(file, roots, embeddings=embeddings):
+                write(line)
+    digest = checksum.hexdigest()
+    out.write(lines.encoded(End(digest)))
+    return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
+
+
+def import_(
+    store: Store, source: Path, *, embedder: Embedder, on_conflict: str = "error", reembed: bool = False
+) -> TransferView:
+    """Import an export, all of it in one transaction or nothing; one file is in memory at a time.
+
+    embedder: the store's own; it makes the vectors where the export has none, or with reembed. on_conflict: for a
+    file that the store knows, or a document on a live path: `error`, `skip` (the store's stays) or `replace`.
+    Returns what was put into the store. Raises StoreError `import_unreadable`, `import_invalid`,
+    `import_version`, `import_conflict`, `counter_mismatch`, `embedder_mismatch`; EmbedError.
+    """
+    if on_conflict not in ON_CONFLICT:
+        choices = " | ".join(ON_CONFLICT)
+        raise UsageError("bad_value", f"--on-conflict cannot be {on_conflict!r}.", hint=f"one of: {choices}")
+    try:
+        raw_lines = source.open("rb")
+    except OSError as error:
+        raise StoreError("import_unreadable", f"{source} cannot be read: {error}", hint=f"ls -l {source}") from error
+    with raw_lines, store.writer() as writer:
+        incoming = _Incoming(lines.decoded(raw_lines), writer)
+        _check_fits(incoming.header, store, embedder, reembed=reembed)
+        keep = incoming.header.embeddings and not reembed
+        put = (0, 0)
+        for file in incoming.files():
+            if not _skipped(store, file, on_conflict=on_conflict):
+                writer.put(_with_vectors(file, store, embedder, keep=keep))
+                put = _sum(put, file)
+    return TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
+
+
+def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
+    return count[0] + len(file.documents), count[1] + sum(len(each.chunks) for each in file.documents)
+
+
+def _skipped(store: Store, file: NewFile, *, on_conflict: str) -> bool:
+    path = _conflict(store, file) if on_conflict != "replace" else ""
+    if path and on_conflict == "error":
+        raise StoreError(
+            "import_conflict",
+            f"The store has {path} already. Nothing was imported.",
+            hint="recall import FILE --on-conflict skip",
+        )
+    return bool(path)
+
+
+def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bool) -> None:
+    info = store.info()
+    if header.recall_export != lines.FORMAT_VERSION:
+        raise StoreError(
+            "import_version",
+            f"This export has format {header.recall_export}; this Recall reads {lines.FORMAT_VERSION}.",
+            hint="pip install --upgrade recall-tui",
+        )
+    if header.counter != info.counter:
+        raise StoreError(
+            "counter_mismatch",
+            f"The export counts tokens with {header.counter}, the store with {info.counter}.",
+            hint=f'set counter = "{header.counter}" in recall.toml before recall init',
+        )
+    same = (header.embedder, header.dimension) == (info.embedder, info.dimension)
+    if header.embeddings and not reembed and not same:
+        raise StoreError(
+            "embedder_mismatch",
+            f"The export's vectors are of {header.embedder}, the store's of {info.embedder}.",
+            hint="recall import --reembed",
+        )
+    if embedder.identity != info.embedder:
+        raise StoreError("embedder_mismatch", f"The store's vectors are of {info.embedder}, not {embedder.identity}.")
+
+
+class _Incoming:
+    """Lines put together to files; roots are remembered on the way. sha256: known after the last file."""
+
+    def __init__(self, decoded: Iterator[AnyLine], writer: Writer) -> None:
+        first = next(decoded)
+        if not isinstance(first, Header):
+            raise lines.invalid("it has no header")
+        self.header = first
+        self.sha256 = ""
+        self._count = (0, 0)
+        self._decoded = decoded
+        self._writer = writer
+        self._roots: list[Root] = []
+        self._file: FileLine | None = None
+        self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
+
+    def files(self) -> Iterator[NewFile]:
+        """Every file, as soon as its last line has been read; only then is the checksum known to agree."""
+        for line in self._decoded:
+            if isinstance(line, FileLine | End) and self._file is not None:
+                file = self._finished(self._file)
+                self._count = _sum(self._count, file)
+                yield file
+            self._take(line)
+        if self._count != (self.header.documents, self.header.chunks):
+            raise lines.invalid("it holds another number of documents or chunks than its header says")
+
+    def _take(self, line: AnyLine) -> None:
+        match line:
+            case RootLine() if self._file is None:
+                self._roots.append(lines.root_of(line))
+                self._writer.put_root(self._roots[-1])
+            case FileLine():
+                self._file, self._documents = line, []
+            case DocumentLine() if self._file is not None and line.id == document_id(line.path, line.hash):
+                self._documents.append((line, []))
+            case ChunkLine() if self._documents and self._belongs(line):
+                self._documents[-1][1].append(lines.chunk_of(line))
+            case End():
+                self.sha256 = line.sha256
+            case _:
+                raise lines.invalid(
+                    f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own"
+                )
+
+    def _belongs(self, line: ChunkLine) -> bool:
+        document, before = self._documents[-1]
+        in_order = not before or before[-1].span.offset < line.offset
+        return in_order and line.id == chunk_id(document.id, line.offset)
+
+    def _finished(self, file: FileLine) -> NewFile:
+        root = file.root
+        if root is not None and not 0 <= root < len(self._roots):
+            raise lines.invalid(f"{file.path} has a root that is not there")
+        documents = tuple(
+            NewDocument(doc.path, doc.hash, doc.title, doc.size, doc.tags, doc.source, doc.meta, tuple(chunks))
+            for doc, chunks in self._documents
+        )
+        return NewFile(
+            file.path,
+            file.os_path,
+            file.size,
+            file.mtime_ns,
+            file.hash,
+            file.settings,
+            None if root is None else self._roots[root],
+            documents,
+        )
+
+
+def _conflict(store: Store, file: NewFile) -> str:
+    """The path that the store has already, or ""."""
+    if store.known(file.path) is not None:
+        return file.path
+    for document in file.documents:
+        live = Compare(Field("doc", "path"), "=", document.path)
+        if store.scan(live, table="doc", order=(), limit=1, offset=0)[0]:
+            return document.path
+    return ""
+
+
+def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool) -> NewFile:
+    """The file with a checked vector for every chunk."""
+    if keep:
+        _check_vectors(file, embedder.dimension)
+        return file
+    texts = {chunk.text_hash: chunk.text for document in file.documents for chunk in document.chunks}
+    vectors = store.cached_vectors(list(texts))
+    missing = [text_hash for text_hash in texts if text_hash not in vectors]
+    made = embedder.embed([texts[text_hash] for text_hash in missing]) if missing else []
+    if len(made) != len(missing) or not all(_is_vector(vector, embedder.dimension) for vector in made):
+        raise EmbedError("embed_invalid", f"{embedder.identity} returned vectors that cannot be stored.")
+    vectors.update(zip(missing, made, strict=True))
+    documents = tuple(
+        document._replace(chunks=tuple(chunk._replace(vector=vectors[chunk.text_hash]) for chunk in document.chunks))
+        for document in file.documents
+    )
+    return file._replace(documents=documents)
+
+
+def _check_vectors(file: NewFile, dimension: int) -> None:
+    for document in file.documents:
+        for chunk in document.chunks:
+            if chunk.vector is None or not _is_vector(chunk.vector, dimension):
+                raise lines.invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")
+
+
+def _is_vector(vector: Vector, dimension: int) -> bool:
+    """Whether this is empty, or `dimension` finite float32 components of length 1."""
+    if not vector:
+        return True
+    if len(vector) != 4 * dimension:
+        return False
+    components = array("f", vector)
+    length = sqrt(sum(component * component for component in components))
+    return isfinite(length) and abs(length - 1) <= _UNIT_TOLERANCE

@@ -1,0 +1,130 @@
+"""Fusion: the values of all signals become one score a candidate, and the order they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, overload
+
+from recall_core.config import Config
+from recall_core.rank.normalize import lexical_values, semantic_values
+from recall_core.types import Part, Pool, Ranked, Signal
+
+
+class _Column(NamedTuple):
+    """One signal over the pool: raw, normalised, its rank from 1 where present, and its points."""
+
+    signal: Signal
+    weight: float
+    raw: Sequence[float | None]
+    values: list[float]
+    ranks: list[int | None]
+    points: list[float]
+
+
+class Ranking(Sequence[Ranked]):
+    """A pool in order, best first: scores are ready, the parts of a candidate are put together when it is asked for.
+
+    kept: how many lead the list with a score of at least min_score; the rest follow in the same order.
+    """
+
+    def __init__(self, order: list[int], scores: list[float], columns: tuple[_Column, ...], *, kept: int) -> None:
+        self.order = order
+        self.scores = scores
+        self.kept = kept
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @overload
+    def __getitem__(self, index: int) -> Ranked: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Ranked]: ...
+    def __getitem__(self, index: int | slice) -> Ranked | list[Ranked]:
+        if isinstance(index, slice):
+            return [self._ranked(position) for position in self.order[index]]
+        return self._ranked(self.order[index])
+
+    def __iter__(self) -> Iterator[Ranked]:
+        return map(self._ranked, self.order)
+
+    def reordered(self, order: list[int]) -> Ranking:
+        """The same scores in another order, none dropped."""
+        return Ranking(order, self.scores, self._columns, kept=len(order))
+
+    def _ranked(self, position: int) -> Ranked:
+        parts = tuple(
+            Part(
+                signal=column.signal,
+                raw=column.raw[position],
+                value=column.values[position],
+                weight=column.weight,
+                rank=column.ranks[position],
+                points=column.points[position],
+            )
+            for column in self._columns
+        )
+        return Ranked(position, self.scores[position], parts)
+
+
+def rank(pool: Pool, config: Config) -> Ranking:
+    """The pool under these settings: score descending, then path, offset and id.
+
+    weighted: (sum of weight * value) / (sum of weights), over the signals that were asked for.
+    rrf: sum of weight / (k + rank), divided by its maximum, sum of weight / (k + 1); a signal that a candidate is
+    absent from adds 0 (Cormack, Clarke and Buettcher 2009).
+    A score is the sum of its parts' points, to the last bit.
+    """
+    columns = _columns(pool, config)
+    scores = [sum(points) for points in zip(*(column.points for column in columns), strict=True)]
+    # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
+    order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    kept = sum(score >= config.min_score for score in scores)
+    return Ranking(order, scores, columns, kept=kept)
+
+
+def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
+    """Only the first chunk of every document, in the same order: a document scores what its best chunk scores."""
+    seen: set[int] = set()
+    order: list[int] = []
+    for position in ranking.order[: ranking.kept]:
+        document = pool.keys[position].doc_rowid
+        if document not in seen:
+            seen.add(document)
+            order.append(position)
+    return ranking.reordered(order)
+
+
+def _columns(pool: Pool, config: Config) -> tuple[_Column, ...]:
+    asked: dict[Signal, float] = {}
+    if pool.lexical:
+        asked["lexical"] = config.bm25_weight
+    if pool.semantic:
+        asked["semantic"] = config.vector_weight
+    if sum(asked.values()) <= 0:
+        asked = dict.fromkeys(asked, 1.0)
+    return tuple(_column(signal, pool, asked, config) for signal in asked)
+
+
+def _column(signal: Signal, pool: Pool, weights: dict[Signal, float], config: Config) -> _Column:
+    raw = pool.lexical if signal == "lexical" else pool.semantic
+    values = (lexical_values if signal == "lexical" else semantic_values)(pool, config.normalize)
+    ranks = signal_ranks(raw)
+    weight = weights[signal]
+    if config.fusion == "rrf":
+        most = sum(each / (config.rrf_k + 1) for each in weights.values())
+        points = [0.0 if rank is None else weight / (config.rrf_k + rank) / most for rank in ranks]
+    else:
+        total = sum(weights.values())
+        points = [weight * value / total for value in values]
+    return _Column(signal, weight, raw, values, ranks, points)
+
+
+def signal_ranks(raw: Sequence[float | None]) -> list[int | None]:
+    """Each candidate's rank from 1 in one signal's own total order (value, then natural order); None when absent."""
+    present = [position for position, value in enumerate(raw) if value is not None]
+    present.sort(key=lambda position: -(raw[position] or 0.0))
+    ranks: list[int | None] = [None] * len(raw)
+    for rank, position in enumerate(present, start=1):
+        ranks[position] = rank
+    return ranks

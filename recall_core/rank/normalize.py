@@ -1,0 +1,51 @@
+"""Raw signal values on one scale, 0 to 1, rounded half-even to 6 decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recall_core.types import Pool
+
+DECIMALS = 6
+
+
+def lexical_values(pool: Pool, normalize: str) -> list[float]:
+    """One value a candidate; 0 where no term matches.
+
+    bound: raw / B, where B = (k1 + 1) times the sum of idf is what no chunk can exceed, so that the value does
+    not depend on the other candidates and adds up over terms. max and minmax look at the pool.
+    """
+    if normalize == "bound":
+        if pool.bound <= 0:
+            return [0.0] * len(pool.lexical)
+        bound = pool.bound
+        return [0.0 if raw is None else min(1.0, round(raw / bound, DECIMALS)) for raw in pool.lexical]
+    return _scaled(pool.lexical, normalize)
+
+
+def semantic_values(pool: Pool, normalize: str) -> list[float]:
+    """One value a candidate, from max(0, cosine); 0 where the chunk has no vector."""
+    if normalize == "minmax":
+        return _scaled(pool.semantic, normalize)
+    positive = [None if cosine is None else max(0.0, cosine) for cosine in pool.semantic]
+    if normalize == "max":
+        return _scaled(positive, normalize)
+    return [cosine or 0.0 for cosine in positive]
+
+
+def limits(raw: Sequence[float | None]) -> tuple[float, float]:
+    """The lowest and highest value present, (0, 0) when there is none."""
+    present = [value for value in raw if value is not None]
+    return (min(present), max(present)) if present else (0.0, 0.0)
+
+
+def _scaled(raw: Sequence[float | None], normalize: str) -> list[float]:
+    """Divided by the highest (max), or stretched between lowest and highest (minmax; all equal gives 1)."""
+    low, high = limits(raw)
+    if normalize == "max":
+        low = 0.0
+    width = high - low
+    if width <= 0:
+        flat = 1.0 if normalize == "minmax" else 0.0
+        return [0.0 if value is None else flat for value in raw]
+    return [0.0 if value is None else round((value - low) / width, DECIMALS) for value in raw]

@@ -1,0 +1,271 @@
+"""Domain values as the JSON contract spells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from recall_core.contract import (
+    SCHEMA_VERSION,
+    ChunkView,
+    ContextView,
+    DocView,
+    ErrorView,
+    ExplainView,
+    IngestView,
+    PlanEcho,
+    QueryEcho,
+    Response,
+    ResultView,
+    SignalEcho,
+    StoreView,
+)
+from recall_core.embed.registry import HASH_NOTE
+from recall_core.errors import RecallError
+from recall_core.retrieve import Plan
+from recall_core.retrieve.freshness import State
+from recall_core.text import counter
+from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, Progress, Root, StoreInfo
+
+
+def ok(**parts: Any) -> Response:
+    """A successful response with these parts; a part that is None is left out."""
+    body = {key: part for key, part in parts.items() if part is not None}
+    return cast(Response, {"ok": True, "schema_version": SCHEMA_VERSION, **body})
+
+
+def failure(error: RecallError) -> Response:
+    """The response of a command that failed."""
+    view = ErrorView(code=error.code, message=error.message, details=error.details, hint=error.hint)
+    return Response(ok=False, schema_version=SCHEMA_VERSION, error=view)
+
+
+def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
+    """The question as it was understood."""
+    echo: dict[str, Any] = {}
+    if plan.rql is None:
+        echo["text"] = plan.text
+    else:
+        echo["rql"] = plan.rql
+    if plan.filters is not None:
+        echo["filters"] = plan.filters
+    echo |= {"limit": limit, "offset": plan.offset}
+    if pool is not None:
+        echo["plan"] = plan_echo(plan, pool)
+    return cast(QueryEcho, echo)
+
+
+def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
+    """Everything that decided the order."""
+    config = plan.config
+    echo: dict[str, Any] = {
+        "mode": plan.mode,
+        "fusion": config.fusion,
+        "normalize": config.normalize,
+        "weights": {"lexical": config.bm25_weight, "semantic": config.vector_weight},
+    }
+    if config.fusion == "rrf":
+        echo["rrf_k"] = config.rrf_k
+    signals = []
+    if plan.lexical is not None:
+        signals.append(_lexical_echo(plan.lexical, pool, config.bm25_weight))
+    if plan.semantic is not None:
+        signals.append(SignalEcho(signal="semantic", text=plan.semantic, weight=config.vector_weight))
+    echo |= {
+        "min_score": config.min_score,
+        "pool": config.pool,
+        "index": pool.index_kind,
+        "sparse": False,
+        "signals": signals,
+    }
+    return cast(PlanEcho, echo)
+
+
+def _lexical_echo(text: str, pool: Pool, weight: float) -> SignalEcho:
+    terms = [{"text": term.text, "df": term.df, "idf": term.idf} for term in pool.terms]
+    return cast(
+        SignalEcho, {"signal": "lexical", "text": text, "weight": weight, "bound": pool.bound, "terms": terms}
+    )
+
+
+def result_view(hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool) -> ResultView:
+    """One hit, with only the fields that SELECT asks for."""
+    view: dict[str, Any] = {}
+    if hit.score is not None and _wanted(plan, "score"):
+        view["score"] = hit.score
+    doc = _chosen("doc", doc_view(hit.doc, states), plan)
+    if doc:
+        view["doc"] = doc
+    if hit.chunk is not None and (plan.table == "chunk" or plan.select is None):
+        chunk = _chosen("chunk", chunk_view(hit.chunk), plan)
+        if chunk:
+            view["chunk"] = chunk
+    if explain and hit.score is not None:
+        view["explain"] = explain_view(hit, plan)
+    return cast(ResultView, view)
+
+
+def _wanted(plan: Plan, name: str) -> bool:
+    return plan.select is None or name in plan.select
+
+
+def _chosen(table: str, view: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The view's fields that SELECT names, in the contract's order; `state` is always told."""
+    if plan.select is None:
+        return dict(view)
+    chosen = {key: value for key, value in view.items() if f"{table}.{key}" in plan.select}
+    keys = [name.split(".", 2)[2] for name in plan.select if name.startswith(f"{table}.meta.")]
+    meta = {key: view["meta"][key] for key in keys if key in view.get("meta", {})}
+    if meta:
+        chosen["meta"] = meta
+    if chosen and "state" in view:
+        chosen["state"] = view["state"]
+    return chosen
+
+
+def doc_view(document: Document, states: Mapping[str, State] | None = None) -> DocView:
+    """A document version."""
+    view: dict[str, Any] = {
+        "id": document.id,
+        "path": document.path,
+        "mtime": document.mtime,
+        "hash": document.hash,
+    }
+    if document.tags:
+        view["tag"] = document.tags[0]
+    if document.source is not None:
+        view["source"] = document.source
+    view["tags"] = list(document.tags)
+    view["title"] = document.title
+    if document.meta:
+        view["meta"] = dict(document.meta)
+    if states and document.id in states:
+        view["state"] = states[document.id]
+    return cast(DocView, view)
+
+
+def chunk_view(chunk: Chunk) -> ChunkView:
+    """A verbatim slice with its place."""
+    view = ChunkView(
+        id=chunk.id,
+        doc_id=chunk.doc_id,
+        offset=chunk.offset,
+        tokens=chunk.tokens,
+        text=chunk.text,
+        end=chunk.end,
+        line_start=chunk.line_start,
+        line_end=chunk.line_end,
+    )
+    if chunk.heading is not None:
+        view["heading"] = chunk.heading
+    return view
+
+
+def explain_view(hit: Hit, plan: Plan) -> ExplainView:
+    """Stage values and the parts that add up to the score."""
+    view: dict[str, Any] = {part.signal: part.value for part in hit.parts}
+    if plan.config.fusion == "rrf":
+        k = plan.config.rrf_k
+        view["raw_score"] = sum(part.weight / (k + part.rank) for part in hit.parts if part.rank is not None)
+    view["parts"] = [part._asdict() for part in hit.parts]
+    return cast(ExplainView, view)
+
+
+def context_view(packed: Packed, chunks: Mapping[str, Chunk], states: Mapping[str, State]) -> ContextView:
+    """A packed context. chunks: every packed chunk by id."""
+    view: dict[str, Any] = {
+        "text": packed.text,
+        "budget_tokens": packed.budget_tokens,
+        "used_tokens": packed.used_tokens,
+        "counter": packed.counter,
+    }
+    if packed.counter == "whitespace":
+        view["estimated_model_tokens"] = counter("approx").count(packed.text)
+    view["candidates"] = packed.candidates
+    view["chunks"] = [
+        _context_chunk(block, chunks[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids
+    ]
+    view["blocks"] = [_context_block(block, states) for block in packed.blocks]
+    view["omitted"] = [
+        {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
+        for left in packed.omitted
+    ]
+    return cast(ContextView, view)
+
+
+def _context_chunk(block: Block, chunk: Chunk) -> dict[str, Any]:
+    """A packed chunk; of a truncated one, only what was packed."""
+    end = min(chunk.end, block.end)
+    is_whole = end == chunk.end
+    text = chunk.text if is_whole else chunk.text[: end - chunk.offset]
+    return {
+        "id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "offset": chunk.offset,
+        "tokens": chunk.tokens,
+        "text": text,
+        "path": block.doc.path,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+    }
+
+
+def _context_block(block: Block, states: Mapping[str, State]) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        "n": block.number,
+        "path": block.doc.path,
+        "doc_id": block.doc.id,
+        "offset": block.offset,
+        "end": block.end,
+        "line_start": block.line_start,
+        "line_end": block.line_end,
+        "text": block.text,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+        "chunk_ids": list(block.chunk_ids),
+        "ranks": list(block.ranks),
+        "truncated": block.truncated,
+    }
+    if block.doc.id in states:
+        view["state"] = states[block.doc.id]
+    return view
+
+
+def ingest_view(progress: Progress) -> IngestView:
+    """What an ingest run did in all."""
+    return IngestView(
+        added=progress.added,
+        updated=progress.updated,
+        unchanged=progress.unchanged,
+        removed=progress.removed,
+        files=progress.files_done,
+        documents=progress.documents,
+        chunks=progress.chunks,
+        embedded=progress.embedded,
+        reused=progress.reused,
+        skipped=[{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
+    )
+
+
+def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root]) -> StoreView:
+    """A store at rest."""
+    view = StoreView(
+        path=info.path,
+        schema_version=info.schema_version,
+        embedder=info.embedder,
+        dimension=info.dimension,
+        counter=info.counter,
+        chunker=info.chunker,
+        documents=info.documents,
+        chunks=info.chunks,
+        vectors=info.vectors,
+        without_vector=info.chunks - info.vectors,
+        tombstones=info.tombstones,
+        generation=info.generation,
+        digest=info.digest,
+        bytes=size,
+        roots=[root.folder for root in roots],
+    )
+    if info.embedder.startswith("hash-"):
+        view["note"] = HASH_NOTE
+    return view

@@ -1,0 +1,114 @@
+"""A question, understood: words or RQL with every default filled in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from recall_core.config import SEARCH_K, Config, replace
+from recall_core.errors import UsageError
+from recall_core.rql.ast import Expr, OrderKey, Query
+from recall_core.rql.fields import selected
+from recall_core.rql.parser import parse_filter_with_warnings, parse_query
+from recall_core.rql.print import print_filter
+from recall_core.types import Table
+
+_NOT_YET = {"sparse_recall": "sparse_recall OFF", "rerank": "rerank OFF"}
+
+
+class Plan(NamedTuple):
+    """Everything that decides an answer, except the store."""
+
+    text: str
+    """As typed: words, or the RQL."""
+    rql: str | None
+    table: Table
+    select: tuple[str, ...] | None
+    """The fields to give back, None for all."""
+    lexical: str | None
+    lexical_raw: bool
+    """The lexical text is FTS5's own syntax."""
+    semantic: str | None
+    where: Expr | None
+    filters: str | None
+    """The filter in its canonical spelling."""
+    order: tuple[OrderKey, ...]
+    limit: int
+    offset: int
+    is_capped: bool
+    """The limit was asked for; otherwise it is a default that a context does not heed."""
+    exact: bool
+    config: Config
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def mode(self) -> str:
+        """Which signals were asked: hybrid, lexical, semantic, or filter when none was."""
+        match (self.lexical is not None, self.semantic is not None):
+            case (True, True):
+                return "hybrid"
+            case (True, False):
+                return "lexical"
+            case (False, True):
+                return "semantic"
+        return "filter"
+
+
+def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
+    """A search for these words. mode: hybrid, lexical or semantic."""
+    if k is not None and k < 0:
+        raise UsageError("bad_value", f"--k goes from 0, not {k}.", hint="--k 10")
+    where, warnings = (None, ()) if filter_text is None else parse_filter_with_warnings(filter_text)
+    return Plan(
+        text=words,
+        rql=None,
+        table="chunk",
+        select=None,
+        lexical=None if mode == "semantic" else words,
+        lexical_raw=False,
+        semantic=None if mode == "lexical" else words,
+        where=where,
+        filters=None if where is None else print_filter(where),
+        order=(),
+        limit=SEARCH_K if k is None else k,
+        offset=0,
+        is_capped=k is not None,
+        exact=exact,
+        config=config,
+        warnings=warnings,
+    )
+
+
+def plan_rql(text: str, *, config: Config, exact: bool) -> Plan:
+    """A query in RQL. Raises RqlError with the place of the first mistake."""
+    query, warnings = parse_query(text, strict=config.strict)
+    options = dict(query.options)
+    for name, off in _NOT_YET.items():
+        if options.pop(name, False):
+            raise UsageError("unsupported_option", f"OPTION {name} is not available.", hint=f"OPTION {off}")
+    exact = bool(options.pop("exact", False)) or exact
+    signals = {using.function: using.text for using in query.using}
+    return Plan(
+        text=text,
+        rql=text,
+        table=query.table,
+        select=selected(query) if query.select else None,
+        lexical=signals.get("lexical", signals.get("lexical_fts")),
+        lexical_raw="lexical_fts" in signals,
+        semantic=signals.get("semantic"),
+        where=query.where,
+        filters=None if query.where is None else print_filter(query.where),
+        order=_effective_order(query),
+        limit=config.max_limit if query.limit is None else query.limit,
+        offset=query.offset,
+        is_capped=query.limit is not None,
+        exact=exact,
+        config=replace(config, options, where="OPTION"),
+        warnings=warnings,
+    )
+
+
+def _effective_order(query: Query) -> tuple[OrderKey, ...]:
+    """ORDER BY as written; a lone `score DESC` is the order that a scored answer has anyway."""
+    if len(query.order) == 1 and query.order[0].descending and not hasattr(query.order[0].by, "table"):
+        return ()
+    return query.order

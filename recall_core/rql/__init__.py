@@ -1,0 +1,1 @@
+"""RQL, the query language: text to tree and back, and what a filter means."""

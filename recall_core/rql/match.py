@@ -1,0 +1,87 @@
+"""The reference meaning of a filter: what every store's compiled form must agree with, row for row."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from recall_core.rql.ast import And, Between, Compare, Expr, Has, In, IsNull, Like, Not, Or, Predicate, Value
+from recall_core.rql.fields import FieldValue, mentions_chunk, value_of
+from recall_core.rql.patterns import glob_match, ilike_match, like_match
+from recall_core.types import Chunk, Document, Row
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {  # only ever asked of two values of one family
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_PATTERN = {"LIKE": like_match, "ILIKE": ilike_match, "GLOB": glob_match}
+
+
+def match(expr: Expr, row: Row) -> bool:
+    """True when a chunk and its document pass the filter.
+
+    Two-valued: a missing value, or one of another type, fails every comparison, and NOT is the true complement.
+    Text compares by code point.
+    """
+    return _holds(expr, row.doc, row.chunk)
+
+
+def match_document(expr: Expr, document: Document, chunks: Iterable[Chunk]) -> bool:
+    """True when a document passes: when one of its chunks satisfies the whole filter with it.
+
+    A filter that never mentions a chunk is asked of the document alone, with or without chunks.
+    """
+    if mentions_chunk(expr):
+        return any(_holds(expr, document, chunk) for chunk in chunks)
+    return _holds(expr, document, None)
+
+
+def _holds(expr: Expr, document: Document, chunk: Chunk | None) -> bool:
+    if isinstance(expr, Not):
+        return not _holds(expr.operand, document, chunk)
+    if isinstance(expr, And):
+        return all(_holds(term, document, chunk) for term in expr.terms)
+    if isinstance(expr, Or):
+        return any(_holds(term, document, chunk) for term in expr.terms)
+    value = value_of(expr.field, document, chunk)
+    if isinstance(expr, Compare) and expr.op == "!=":
+        return not _tests(expr._replace(op="="), value)
+    return _tests(expr, value)
+
+
+def _tests(expr: Predicate, value: FieldValue) -> bool:
+    """One predicate other than `!=` on one field's value; of many tags, any may be the one."""
+    if isinstance(expr, IsNull):
+        return value is None or value == ()
+    if isinstance(expr, Has):
+        held = [tag in value for tag in expr.values] if isinstance(value, tuple) else [False]
+        return all(held) if expr.mode == "ALL" else any(held)
+    if isinstance(value, tuple):
+        return any(_test_one(expr, tag) for tag in value)
+    return _test_one(expr, value)
+
+
+def _test_one(expr: Compare | Like | In | Between, value: FieldValue) -> bool:
+    if isinstance(expr, Like):
+        return isinstance(value, str) and _PATTERN[expr.op](expr.pattern, value)
+    if isinstance(expr, In):
+        return any(_compare("=", value, wanted) for wanted in expr.values)
+    if isinstance(expr, Between):
+        return _compare(">=", value, expr.low) and _compare("<=", value, expr.high)
+    return _compare(expr.op, value, expr.value)
+
+
+def _compare(op: str, value: FieldValue, wanted: Value) -> bool:
+    return _family(value) == _family(wanted) and _COMPARE[op](value, wanted)
+
+
+def _family(value: FieldValue) -> str:
+    if isinstance(value, bool):
+        return "truth"
+    if isinstance(value, int | float):
+        return "number"
+    return "text" if isinstance(value, str) else "nothing comparable"

@@ -1,0 +1,122 @@
+"""Trees back to text: one canonical spelling each, which parses to the same tree."""
+
+from __future__ import annotations
+
+import re
+
+from recall_core.rql.ast import (
+    And,
+    Between,
+    Compare,
+    Expr,
+    Field,
+    Has,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Or,
+    OrderKey,
+    Predicate,
+    Query,
+    Score,
+    Value,
+)
+
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+_SWITCHES = ("ON", "OFF", "TRUE", "FALSE")
+
+
+def print_query(query: Query) -> str:
+    """The query on one line, unless a string in it holds a line break; no closing semicolon."""
+    parts = ["SELECT", ", ".join(map(_selectable, query.select)) or "*", "FROM", query.table]
+    if query.using:
+        inputs = (f"{search.function}({_string(search.text)})" for search in query.using)
+        parts += ["USING", ", ".join(inputs)]
+    if query.where is not None:
+        parts += ["FILTER", print_filter(query.where)]
+    if query.order:
+        parts += ["ORDER BY", ", ".join(map(_order_key, query.order))]
+    if query.limit is not None:
+        parts += [f"LIMIT {query.limit}"]
+        parts += [f"OFFSET {query.offset}"] if query.offset else []
+    if query.options:
+        parts += ["OPTION", ", ".join(f"{name} {_option_value(value)}" for name, value in query.options)]
+    return " ".join(parts)
+
+
+def print_filter(expr: Expr) -> str:
+    """The filter with as few brackets as its tree allows."""
+    if isinstance(expr, Or):
+        return " OR ".join(_bracketed(term, inside=(Or,)) for term in expr.terms)
+    if isinstance(expr, And):
+        return " AND ".join(_bracketed(term, inside=(Or, And)) for term in expr.terms)
+    if isinstance(expr, Not):
+        return _negation(expr.operand)
+    return _predicate(expr)
+
+
+def print_field(field: Field) -> str:
+    """The field's qualified name, a metadata key quoted where it has to be."""
+    if field.key is None:
+        return f"{field.table}.{field.name}"
+    key = field.key if _PLAIN_NAME.fullmatch(field.key) else _string(field.key)
+    return f"{field.table}.{field.name}.{key}"
+
+
+def _bracketed(expr: Expr, *, inside: tuple[type, ...]) -> str:
+    text = print_filter(expr)
+    return f"({text})" if isinstance(expr, inside) else text
+
+
+def _negation(operand: Expr) -> str:
+    if isinstance(operand, In | Between | Like):
+        return _predicate(operand, infix="NOT ")
+    if isinstance(operand, IsNull):
+        return f"{print_field(operand.field)} IS NOT NULL"
+    return f"NOT {_bracketed(operand, inside=(Or, And))}"
+
+
+def _predicate(expr: Predicate, infix: str = "") -> str:
+    field = print_field(expr.field)
+    if isinstance(expr, Compare):
+        return f"{field} {expr.op} {_value(expr.value)}"
+    if isinstance(expr, Like):
+        return f"{field} {infix}{expr.op} {_string(expr.pattern)}"
+    if isinstance(expr, In):
+        return f"{field} {infix}IN ({_values(expr.values)})"
+    if isinstance(expr, Between):
+        return f"{field} {infix}BETWEEN {_value(expr.low)} AND {_value(expr.high)}"
+    if isinstance(expr, Has):
+        return f"{field} HAS {expr.mode} ({_values(expr.values)})"
+    return f"{field} IS NULL"
+
+
+def _values(values: tuple[Value, ...]) -> str:
+    return ", ".join(map(_value, values))
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return _string(value) if isinstance(value, str) else repr(value)
+
+
+def _string(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _selectable(chosen: Field | Score) -> str:
+    return "score" if isinstance(chosen, Score) else print_field(chosen)
+
+
+def _order_key(key: OrderKey) -> str:
+    return f"{_selectable(key.by)} {'DESC' if key.descending else 'ASC'}"
+
+
+def _option_value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    if isinstance(value, str) and _PLAIN_NAME.fullmatch(value) and value.upper() not in _SWITCHES:
+        return value
+    return _value(value)

@@ -1,0 +1,1 @@
+"""Where documents live. Each folder is one kind of store behind `ports.Store`."""

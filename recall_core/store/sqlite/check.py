@@ -1,0 +1,208 @@
+"""What can be wrong inside a database file, one question a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Literal, NamedTuple
+
+from recall_core.errors import StoreCorrupt
+from recall_core.store.sqlite.connect import translated
+from recall_core.store.sqlite.schema import MIGRATIONS
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.write import COUNTS, document_digest
+from recall_core.text import Counter, chunk_id, document_id
+
+_MODULUS = 1 << 256
+_UNIT_TOLERANCE = 1e-3
+_BLOCK_ROWS = 4_096
+_WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
+_WASTE_PAGES = 128  # below 1 MiB nobody cares
+
+_LIVE = "SELECT rowid FROM chunk WHERE deleted = 0"
+_GHOSTS = f"SELECT id FROM chunk_fts_docsize WHERE id NOT IN ({_LIVE})"
+_UNINDEXED = "SELECT rowid FROM chunk WHERE deleted = 0 AND rowid NOT IN (SELECT id FROM chunk_fts_docsize)"
+ORPHANS = f"SELECT chunk FROM vec WHERE chunk NOT IN ({_LIVE})"
+WITHOUT_VECTOR = """
+SELECT rowid, text FROM chunk WHERE deleted = 0 AND rowid NOT IN (SELECT chunk FROM vec) ORDER BY rowid
+"""
+_SPLIT = """
+SELECT d.path FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE c.deleted != d.deleted
+UNION SELECT path FROM doc WHERE deleted = 0 AND file IS NULL
+UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
+"""
+_SLICES = """
+SELECT d.path, c.offset, c.end_offset, c.text, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid
+WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
+"""
+_CHUNK_IDS = """
+SELECT d.path, c.id, d.id, c.offset FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE c.deleted = 0
+"""
+
+
+class Finding(NamedTuple):
+    """The answer to one question: how bad it is, and what was counted."""
+
+    severity: Literal["ok", "warning", "error"]
+    evidence: str
+
+
+def integrity(store: SqliteStore) -> Finding:
+    """SQLite's own check of every page, index and virtual table."""
+    rows = [str(row[0]) for row in store.execute("PRAGMA integrity_check")]
+    if rows == ["ok"]:
+        return Finding("ok", f"{_number(store, 'PRAGMA page_count')} pages")
+    return Finding("error", "; ".join(rows[:5]))
+
+
+def foreign_keys(store: SqliteStore) -> Finding:
+    """Rows that point at rows which are not there."""
+    return _none(len(store.execute("PRAGMA foreign_key_check")), "rows point at a row that is missing")
+
+
+def schema(store: SqliteStore) -> Finding:
+    """Whether the tables are those that this version writes."""
+    version = _number(store, "PRAGMA user_version")
+    return Finding("ok" if version == len(MIGRATIONS) else "error", f"schema version {version}")
+
+
+def fulltext(store: SqliteStore) -> Finding:
+    """The full-text index against the text itself, word by word.
+
+    Only rank 1 makes FTS5 read the content: the plain check and count(*) see no ghost.
+    """
+    if not store.writable:
+        return Finding("warning", "not checked: that takes a store which can be written")
+    try:
+        with store.transaction():
+            store.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
+    except StoreCorrupt:
+        return Finding("error", "the index holds other words than the text")
+    return Finding("ok", "the index agrees with the text")
+
+
+def fulltext_rows(store: SqliteStore) -> Finding:
+    """Indexed rows and live chunks, compared by id both ways."""
+    ghosts, missing = len(store.execute(_GHOSTS)), len(store.execute(_UNINDEXED))
+    if ghosts or missing:
+        return Finding("error", f"{ghosts} indexed rows without a live chunk, {missing} live chunks not indexed")
+    return Finding("ok", f"{_number(store, f'SELECT count(*) FROM ({_LIVE})')} rows")
+
+
+def orphan_vectors(store: SqliteStore) -> Finding:
+    """Vectors of chunks that are gone."""
+    return _none(len(store.execute(ORPHANS)), "vectors have no live chunk")
+
+
+def vector_values(store: SqliteStore) -> Finding:
+    """Whether every vector has the store's dimension, finite components and length 1."""
+    return _none(
+        len(bad_vectors(store)), "vectors have a wrong size, a component that is no number, or no unit length"
+    )
+
+
+def bad_vectors(store: SqliteStore) -> list[int]:
+    """Chunk rowids of the vectors that must not be there."""
+    import numpy as np  # noqa: PLC0415 - only a check of the whole store pays for it
+
+    dimension = store.info().dimension
+    bad: list[int] = []
+    for rows in _blocks(store, "SELECT chunk, embedding FROM vec ORDER BY chunk"):
+        bad += [rowid for rowid, blob in rows if len(blob) != 4 * dimension]
+        sound = [(rowid, blob) for rowid, blob in rows if len(blob) == 4 * dimension]
+        matrix = np.frombuffer(b"".join(blob for _, blob in sound), dtype="<f4").reshape(len(sound), dimension)
+        finite = np.isfinite(matrix).all(axis=1)
+        lengths = np.sqrt((np.where(finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
+        is_unit = finite & (np.abs(lengths - 1) <= _UNIT_TOLERANCE)
+        bad += [rowid for (rowid, _), fine in zip(sound, is_unit.tolist(), strict=True) if not fine]
+    return bad
+
+
+def liveness(store: SqliteStore) -> Finding:
+    """Documents that are live in one table and gone in another, or twice on one path."""
+    return _named(store.execute(_SPLIT), "documents are live and gone at once, without a file, or twice on a path")
+
+
+def ids(store: SqliteStore) -> Finding:
+    """Every id, computed again from what it names."""
+    wrong: list[tuple[Any, ...]] = []
+    for rows in _blocks(store, "SELECT path, id, hash FROM doc WHERE deleted = 0 ORDER BY path"):
+        wrong += [row for row in rows if document_id(row[0], row[2]) != row[1]]
+    for rows in _blocks(store, _CHUNK_IDS):
+        wrong += [row for row in rows if chunk_id(row[2], row[3]) != row[1]]
+    return _named(wrong, "ids do not name what they stand for")
+
+
+def slices(store: SqliteStore) -> Finding:
+    """Whether the chunks of each document cover it without a gap and agree where they overlap."""
+    wrong: dict[str, None] = {}
+    path, end, tail = "", 0, ""
+    for rows in _blocks(store, _SLICES):
+        for row_path, offset, row_end, text, _ in rows:
+            if row_path != path:
+                path, end, tail = row_path, 0, ""
+            shared = end - offset
+            known = tail[len(tail) - shared :] if 0 < shared <= len(tail) else ""
+            if shared < 0 or row_end - offset != len(text) or not text.startswith(known):
+                wrong[path] = None
+            end, tail = row_end, text
+    return _named([(path,) for path in wrong], "documents have gaps, or chunks that disagree")
+
+
+def tokens(store: SqliteStore, counter: Counter) -> Finding:
+    """Every chunk counted again."""
+    wrong: list[tuple[Any, ...]] = []
+    for rows in _blocks(store, _SLICES):
+        wrong += [row for row in rows if counter.count(row[3]) != row[4]]
+    return _named(wrong, f"chunks have another number of {counter.name} tokens")
+
+
+def digest(store: SqliteStore) -> Finding:
+    """The digest, computed again from every live document."""
+    total = 0
+    for (rowid,) in store.execute("SELECT rowid FROM doc WHERE deleted = 0"):
+        total += int(document_digest(store.execute, rowid), 16)
+    kept = store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0]
+    same = f"{total % _MODULUS:064x}" == kept
+    return Finding("ok" if same else "error", "recomputed" if same else "the stored digest is another")
+
+
+def counts(store: SqliteStore) -> Finding:
+    """The counts that the store keeps, taken again."""
+    wrong = [
+        name
+        for name, query in COUNTS.items()
+        if store.execute("SELECT value FROM meta WHERE key = ?", (name,)) != [(str(_number(store, query)),)]
+    ]
+    return Finding("error" if wrong else "ok", f"wrong: {', '.join(wrong)}" if wrong else "recounted")
+
+
+def space(store: SqliteStore) -> Finding:
+    """How much of the file is tombstones and free pages."""
+    gone = _number(store, COUNTS["tombstones"])
+    live = _number(store, COUNTS["documents"])
+    pages, free = _number(store, "PRAGMA page_count"), _number(store, "PRAGMA freelist_count")
+    waste = gone > _WASTE_SHARE * (gone + live) or free > max(_WASTE_PAGES, _WASTE_SHARE * pages)
+    evidence = f"{gone} of {gone + live} documents are tombstones, {free} of {pages} pages are free"
+    return Finding("warning" if waste else "ok", evidence)
+
+
+def _number(store: SqliteStore, sql: str) -> int:
+    return int(store.execute(sql)[0][0])
+
+
+def _none(wrong: int, of: str) -> Finding:
+    return Finding("error" if wrong else "ok", f"{wrong} {of}")
+
+
+def _named(wrong: list[tuple[Any, ...]], of: str) -> Finding:
+    """The count, and the path of the first."""
+    return Finding("error", f"{len(wrong)} {of}, the first in {wrong[0][0]}") if wrong else Finding("ok", f"0 {of}")
+
+
+def _blocks(store: SqliteStore, sql: str) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a query in lists of bounded length, so that a large store fits into memory."""
+    with translated(store.path):
+        cursor = store.db.execute(sql)
+        while rows := list(islice(cursor, _BLOCK_ROWS)):
+            yield rows

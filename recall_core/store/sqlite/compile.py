@@ -1,0 +1,256 @@
+"""Filters and orders as SQL over `doc d`, `chunk c` and `doc_tag`, every value bound."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from recall_core.rql.ast import (
+    And,
+    Between,
+    Compare,
+    Expr,
+    Field,
+    Has,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Or,
+    OrderKey,
+    Predicate,
+    Value,
+)
+from recall_core.rql.fields import info_of, mentions_chunk
+from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match, like_prefix
+from recall_core.types import Table
+
+
+class Compiled(NamedTuple):
+    """A piece of SQL and the values of its question marks, in order."""
+
+    sql: str
+    params: tuple[Value, ...] = ()
+
+
+# SQLite may ask these before the type test that stands before them, so they take any value.
+
+
+def _like(pattern: str, value: object) -> int:
+    return int(isinstance(value, str) and like_match(pattern, value))
+
+
+def _ilike(pattern: str, value: object) -> int:
+    return int(isinstance(value, str) and ilike_match(pattern, value))
+
+
+def _glob(pattern: str, value: object) -> int:
+    return int(isinstance(value, str) and glob_match(pattern, value))
+
+
+FUNCTIONS: dict[str, tuple[int, Callable[..., int]]] = {
+    "recall_like": (2, _like),
+    "recall_ilike": (2, _ilike),
+    "recall_glob": (2, _glob),
+}
+"""SQL functions that compiled filters call, with their number of arguments; all are deterministic."""
+
+_COLUMNS = {
+    "doc.id": "d.id",
+    "doc.path": "d.path",
+    "doc.mtime": "d.mtime",
+    "doc.hash": "d.hash",
+    "doc.source": "d.source",
+    "chunk.id": "c.id",
+    "chunk.doc_id": "d.id",
+    "chunk.offset": 'c."offset"',
+    "chunk.tokens": "c.tokens",
+    "chunk.text": "c.text",
+}
+_NULLABLE = ("d.source",)
+
+
+def compile_filter(expr: Expr, *, table: Table) -> Compiled:
+    """A condition that is 1 for the rows of `rql.match` and 0, never NULL, for all others.
+
+    table "chunk" stands in a query over `chunk c JOIN doc d ON d.rowid = c.doc`; table "doc" in one over `doc d`,
+    where a filter that mentions a chunk asks whether one live chunk satisfies all of it. Liveness of the rows
+    themselves is the caller's. Comparisons that stand at the top under AND can use an index.
+    """
+    inner = _compile(expr)
+    if table == "chunk" or not mentions_chunk(expr):
+        return inner
+    exists = f"EXISTS (SELECT 1 FROM chunk c WHERE c.doc = d.rowid AND c.deleted = 0 AND {inner.sql})"
+    return Compiled(exists, inner.params)
+
+
+def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
+    """What follows ORDER BY: the keys, rows without a value last, then path, offset and id.
+
+    Keys by score are passed over: rows that SQL orders have none.
+    """
+    terms = [_order_term(key.by, descending=key.descending) for key in keys if isinstance(key.by, Field)]
+    ending = 'd.path, c."offset", c.id' if table == "chunk" else "d.path, d.id"
+    sql = ", ".join([*(term.sql for term in terms), ending])
+    return Compiled(sql, tuple(value for term in terms for value in term.params))
+
+
+def _compile(expr: Expr) -> Compiled:
+    if isinstance(expr, Not):
+        inner = _compile(expr.operand)
+        return Compiled(f"NOT {inner.sql}", inner.params)
+    if isinstance(expr, And | Or):
+        return _joined([_compile(term) for term in expr.terms], "AND" if isinstance(expr, And) else "OR")
+    return _predicate(expr)
+
+
+def _joined(parts: list[Compiled], operator: str) -> Compiled:
+    """The parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    left, right = _joined(parts[:half], operator), _joined(parts[half:], operator)
+    return Compiled(f"({left.sql} {operator} {right.sql})", left.params + right.params)
+
+
+def _predicate(expr: Predicate) -> Compiled:
+    kind = info_of(expr.field).type
+    if kind == "tags":
+        return _on_tags(expr)
+    if kind == "meta":
+        return _on_meta(expr)
+    column = _COLUMNS[f"{expr.field.table}.{expr.field.name}"]
+    is_nullable = column in _NULLABLE
+    if isinstance(expr, IsNull):
+        return Compiled(f"({column} IS NULL)" if is_nullable else "0")
+    if isinstance(expr, Compare) and expr.op == "!=" and is_nullable:
+        return Compiled(f"({column} IS NOT ?)", (expr.value,))
+    test = _test(expr, Compiled(column))
+    return Compiled(f"({column} IS NOT NULL AND {test.sql})", test.params) if is_nullable else test
+
+
+def _test(expr: Predicate, column: Compiled) -> Compiled:
+    """The predicate on an expression that is not NULL and of the values' type."""
+    if isinstance(expr, Compare):
+        return Compiled(f"({column.sql} {expr.op} ?)", (*column.params, expr.value))
+    if isinstance(expr, Between):
+        return Compiled(f"({column.sql} BETWEEN ? AND ?)", (*column.params, expr.low, expr.high))
+    if isinstance(expr, In | Has):
+        return Compiled(f"({column.sql} IN ({_marks(expr.values)}))", column.params + expr.values)
+    if isinstance(expr, Like):
+        return _pattern(expr, column)
+    return Compiled("0")
+
+
+def _marks(values: tuple[Value, ...]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _pattern(expr: Like, column: Compiled) -> Compiled:
+    """The pattern's function, on a bare column behind the range of its literal beginning: an index serves that."""
+    call = Compiled(f"recall_{expr.op.lower()}(?, {column.sql})", (expr.pattern, *column.params))
+    prefix = _PREFIX[expr.op](expr.pattern)
+    beyond = _beyond(prefix)
+    if column.params or not beyond:
+        return Compiled(f"({call.sql})", call.params)
+    sql = f"({column.sql} >= ? AND {column.sql} < ? AND {call.sql})"
+    return Compiled(sql, (prefix, beyond, *call.params))
+
+
+_PREFIX: dict[str, Callable[[str], str]] = {
+    "LIKE": like_prefix,
+    "ILIKE": lambda pattern: "",  # folding case leaves no range of code points
+    "GLOB": glob_prefix,
+}
+
+
+def _beyond(prefix: str) -> str:
+    """The least text greater than every text that begins with the prefix, or "" where there is none."""
+    stem = prefix.rstrip("\U0010ffff")
+    if not stem:
+        return ""
+    following = ord(stem[-1]) + 1
+    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no text
+
+
+def _on_tags(expr: Predicate) -> Compiled:
+    if isinstance(expr, IsNull):
+        return Compiled("NOT EXISTS (SELECT 1 FROM doc_tag t WHERE t.doc = d.rowid)")
+    if isinstance(expr, Compare) and expr.op == "!=":
+        inner = _on_tags(expr._replace(op="="))
+        return Compiled(f"NOT {inner.sql}", inner.params)
+    test = _test(expr, Compiled("t.tag"))
+    documents = f"SELECT t.doc FROM doc_tag t WHERE {test.sql}"
+    if isinstance(expr, Has) and expr.mode == "ALL":
+        sql = f"(d.rowid IN ({documents} GROUP BY t.doc HAVING count(*) = ?))"
+        return Compiled(sql, (*test.params, len(set(expr.values))))
+    return Compiled(f"(d.rowid IN ({documents}))", test.params)
+
+
+def _on_meta(expr: Predicate) -> Compiled:
+    path = _json_path(expr.field)
+    if isinstance(expr, IsNull):
+        return _has_type(path, *_MISSING)
+    if isinstance(expr, Compare) and expr.op == "!=":
+        inner = _on_meta(expr._replace(op="="))
+        return Compiled(f"NOT {inner.sql}", inner.params)
+    if isinstance(expr, Compare) and isinstance(expr.value, bool):
+        return _has_type(path, "true" if expr.value else "false")
+    if isinstance(expr, In):
+        return _meta_in(expr)
+    operand = _operand(expr)
+    types = _has_type(path, *(_TEXT if isinstance(operand, str) else _NUMBER))
+    test = _test(expr, Compiled("json_extract(d.meta, ?)", (path,)))
+    return Compiled(f"({types.sql} AND {test.sql})", types.params + test.params)
+
+
+def _operand(expr: Predicate) -> Value:
+    """A value of the type that the predicate asks for."""
+    if isinstance(expr, Compare):
+        return expr.value
+    return expr.low if isinstance(expr, Between) else ""
+
+
+def _meta_in(expr: In) -> Compiled:
+    """One alternative for each type among the values."""
+    path = _json_path(expr.field)
+    value = Compiled("json_extract(d.meta, ?)", (path,))
+    truths = sorted({value for value in expr.values if isinstance(value, bool)})
+    parts = [_has_type(path, "true" if truth else "false") for truth in truths]
+    for types, wanted in (
+        (_NUMBER, tuple(v for v in expr.values if not isinstance(v, bool | str))),
+        (_TEXT, tuple(v for v in expr.values if isinstance(v, str))),
+    ):
+        if wanted:
+            has_type, test = _has_type(path, *types), _test(In(expr.field, wanted), value)
+            parts.append(Compiled(f"({has_type.sql} AND {test.sql})", has_type.params + test.params))
+    return _joined(parts, "OR")
+
+
+_NUMBER, _TEXT, _MISSING = ("integer", "real"), ("text",), ("null", "array", "object")
+
+
+def _has_type(path: str, *types: str) -> Compiled:
+    names = ", ".join(f"'{name}'" for name in types)
+    return Compiled(f"(ifnull(json_type(d.meta, ?), 'null') IN ({names}))", (path,))
+
+
+def _json_path(field: Field) -> str:
+    """The key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
+    return "$." + json.dumps(field.key or "", ensure_ascii=False)
+
+
+def _order_term(field: Field, *, descending: bool) -> Compiled:
+    direction = "DESC" if descending else "ASC"
+    kind = info_of(field).type
+    if kind == "tags":
+        first = "(SELECT min(t.tag) FROM doc_tag t WHERE t.doc = d.rowid)"
+        return Compiled(f"{first} {direction} NULLS LAST")
+    if kind == "meta":
+        path = _json_path(field)
+        sql = "CASE WHEN json_type(d.meta, ?) NOT IN ('array', 'object') THEN json_extract(d.meta, ?) END"
+        return Compiled(f"{sql} {direction} NULLS LAST", (path, path))
+    column = _COLUMNS[f"{field.table}.{field.name}"]
+    nulls = " NULLS LAST" if column in _NULLABLE else ""
+    return Compiled(f"{column} {direction}{nulls}")

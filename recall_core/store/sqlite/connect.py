@@ -1,0 +1,187 @@
+"""Opening a database file: every way in, and what SQLite's failures mean to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+import apsw
+
+from recall_core.config import BUSY_TIMEOUT_MS
+from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked
+from recall_core.store.sqlite.compile import FUNCTIONS
+from recall_core.store.sqlite.lock import holder
+from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, migrate
+
+MEMORY = ":memory:"
+_READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
+_CREATE = _READ_WRITE | apsw.SQLITE_OPEN_CREATE
+_READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
+
+
+def create(path: str) -> apsw.Connection:
+    """A new, empty store at this path; StoreError `store_exists` when something is there already."""
+    if path != MEMORY and Path(path).exists():
+        raise StoreError("store_exists", f"{path} exists already.", hint=f"recall --store {path} stats")
+    with translated(path):
+        db = apsw.Connection(path, flags=_CREATE)
+        db.pragma("page_size", PAGE_SIZE)
+        _prepare(db)
+        db.pragma("journal_mode", "wal")
+        migrate(db, version=0)
+    return db
+
+
+def connect(path: str) -> tuple[apsw.Connection, bool]:
+    """An open connection to an existing store, and whether it can write.
+
+    Falls back to read-only where the media or its permissions demand it. Raises StoreError `no_store`,
+    `schema_newer`, `store_needs_recovery`; StoreCorrupt; StoreLocked.
+    """
+    if not Path(path).is_file():
+        raise StoreError("no_store", f"There is no store at {path}.", hint="recall init")
+    with translated(path):
+        db, writable = _open_somehow(path)
+        try:
+            _prepare(db)
+            _check_version(db, path, writable=writable)
+        except BaseException:
+            db.close()
+            raise
+    return db, writable
+
+
+def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
+    for flags, query, writable in (
+        (_READ_WRITE, "", True),
+        (_READ_ONLY, "?mode=ro", False),
+    ):
+        try:
+            db = apsw.Connection(_uri(path) + query, flags=flags)
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError):
+            continue
+        try:
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError):
+            db.close()
+            continue
+        return db, writable and not db.readonly("main")
+    return _open_immutable(path), False
+
+
+def _open_immutable(path: str) -> apsw.Connection:
+    """Read-only media cannot hold the WAL index. Ignoring a log with content would miss committed rows."""
+    wal = Path(f"{path}-wal")
+    if wal.exists() and wal.stat().st_size > 0:
+        raise StoreError(
+            "store_needs_recovery",
+            f"{path} has unfinished work in {wal.name} and lies where it cannot be finished.",
+            hint=f"copy {path} and {wal.name} to a writable folder and open it there",
+        )
+    try:
+        return apsw.Connection(_uri(path) + "?immutable=1", flags=_READ_ONLY)
+    except apsw.CantOpenError as error:
+        raise StoreError("store_unreadable", f"{path} cannot be opened: {error}", hint=f"ls -l {path}") from error
+
+
+def _uri(path: str) -> str:
+    return "file:" + quote(str(Path(path).absolute()))
+
+
+def _prepare(db: apsw.Connection) -> None:
+    db.set_busy_timeout(BUSY_TIMEOUT_MS)
+    db.pragma("foreign_keys", True)
+    for name, (arguments, function) in FUNCTIONS.items():
+        db.create_scalar_function(name, function, arguments, deterministic=True)
+
+
+def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> None:
+    version = db.pragma("user_version")
+    if db.pragma("application_id") != APPLICATION_ID:
+        raise StoreCorrupt("not_a_store", f"{path} is not a Recall store.", hint="recall init")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            "schema_newer",
+            f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION}).",
+            hint="pip install --upgrade recall-tui",
+        )
+    if version < SCHEMA_VERSION:
+        if not writable:
+            raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
+        backup(db, f"{path}.bak-schema-{version}")
+        migrate(db, version=version, steps=MIGRATIONS)
+
+
+def backup(db: apsw.Connection, path: str) -> None:
+    """A consistent copy of the whole store in a file of its own; an older copy of that name is replaced."""
+    Path(path).unlink(missing_ok=True)
+    db.execute("VACUUM INTO ?", (path,))
+
+
+def load_vector_functions(db: apsw.Connection) -> None:
+    """Make sqlite-vec's functions available on this connection.
+
+    The library file is found without importing its package, which would import NumPy.
+    """
+    spec = find_spec("sqlite_vec")
+    if spec is None or spec.origin is None:
+        raise StoreError(
+            "sqlite_vec_missing", "The sqlite-vec package is not installed.", hint="pip install sqlite-vec"
+        )
+    db.enable_load_extension(True)
+    db.load_extension(str(Path(spec.origin).parent / "vec0"))
+    db.enable_load_extension(False)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """SQLite's failures inside this block become RecallErrors that name the file."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _meaning(error, path) from error
+
+
+def _meaning(error: apsw.Error, path: str) -> RecallError:
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return _locked(path)
+    for kinds, kind, code, sentence, hint in _MEANINGS:
+        if isinstance(error, kinds):
+            folder = Path(path).parent
+            return kind(code, sentence.format(path=path, error=error), hint=hint.format(path=path, folder=folder))
+    return StoreError("store_failed", f"{path}: {error}", hint=f"recall --store {path} doctor")
+
+
+_MEANINGS: tuple[tuple[type[apsw.Error] | tuple[type[apsw.Error], ...], type[RecallError], str, str, str], ...] = (
+    (apsw.InterruptError, Interrupted, "interrupted", "The query was interrupted.", "run it again"),
+    (apsw.CorruptError, StoreCorrupt, "store_corrupt", "{path} is damaged: {error}", "recall --store {path} doctor"),
+    (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", "recall init"),
+    (apsw.FullError, StoreError, "disk_full", "The disk that holds {path} is full.", "df -h {folder}"),
+    (
+        (apsw.ReadOnlyError, apsw.PermissionsError),
+        StoreError,
+        "read_only",
+        "{path} cannot be written.",
+        "ls -l {path}",
+    ),
+    (
+        apsw.CantOpenError,
+        StoreError,
+        "store_unreadable",
+        "{path} cannot be opened or created.",
+        "ls -ld {folder}",
+    ),
+)
+
+
+def _locked(path: str) -> StoreLocked:
+    pid = holder(path)
+    return StoreLocked(
+        "store_locked",
+        f"{path} is being written by {f'process {pid}' if pid else 'another process'}.",
+        hint=f"wait for it, or: ps -p {pid}" if pid else "wait for it and try again",
+        details={"pid": pid},
+    )

@@ -1,0 +1,404 @@
+"""SqliteStore: the Store protocol over one SQLite file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from recall_core.errors import StoreError
+from recall_core.rql.ast import Expr, OrderKey
+from recall_core.store.sqlite import lexical, vectors
+from recall_core.store.sqlite.compile import compile_filter, order_sql
+from recall_core.store.sqlite.connect import MEMORY, connect, create, load_vector_functions, translated
+from recall_core.store.sqlite.schema import SCHEMA_VERSION
+from recall_core.store.sqlite.write import COUNTS, SqliteWriter
+from recall_core.types import (
+    Chunk,
+    Document,
+    Fingerprint,
+    Key,
+    LexicalQuery,
+    Root,
+    Row,
+    StoreInfo,
+    Table,
+    TermStat,
+    Vector,
+)
+
+_DOCUMENT = """
+d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
+(SELECT json_group_array(tag) FROM (SELECT tag FROM doc_tag WHERE doc = d.rowid ORDER BY tag)), d.meta
+"""
+_CHUNK = "c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text"
+_LIVE = "d.deleted = 0 AND c.deleted = 0"
+_FILE = "f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path"
+
+_FETCH = f"""
+SELECT c.rowid, {_DOCUMENT}, {_CHUNK} FROM json_each(?) j
+JOIN chunk c ON c.rowid = j.value JOIN doc d ON d.rowid = c.doc ORDER BY j.key
+"""
+
+_CACHED = """
+SELECT j.value, coalesce(
+  (SELECT v.embedding FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = unhex(j.value) LIMIT 1),
+  (SELECT embedding FROM vec_cache WHERE text_hash = unhex(j.value))) FROM json_each(?) j
+"""
+
+
+def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
+    """A new, empty store; `:memory:` keeps it off the disk."""
+    store = SqliteStore(create(path), path, writable=True)
+    settings = {
+        "embedder": embedder,
+        "dimension": str(dimension),
+        "counter": counter,
+        "chunker": chunker,
+        "generation": "0",
+        "digest_sum": "0" * 64,
+        **dict.fromkeys(COUNTS, "0"),
+    }
+    with store.transaction():
+        for key, value in settings.items():
+            store.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (key, value))
+    return store
+
+
+def open_store(path: str) -> SqliteStore:
+    """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+    db, writable = connect(path)
+    return SqliteStore(db, path, writable=writable)
+
+
+class SqliteStore:
+    """One connection to one file; use one in each thread.
+
+    Nothing can be written through it outside `transaction`. Raises RecallErrors only.
+    """
+
+    def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
+        self.db = db
+        self.path = path
+        self.writable = writable
+        db.pragma("query_only", True)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Every row of one statement; SQLite's failures become RecallErrors."""
+        with translated(self.path):
+            return self.db.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A write transaction: all of it or, when the block fails, nothing."""
+        if not self.writable:
+            raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
+        self.db.pragma("query_only", False)
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.execute("COMMIT")
+            except BaseException:
+                if self._is_in_transaction():
+                    self.db.execute("ROLLBACK")
+                raise
+        finally:
+            self.db.pragma("query_only", True)
+
+    @contextmanager
+    def writer(self) -> Iterator[SqliteWriter]:
+        """A transaction in which files are put and taken away; see ports.Writer."""
+        with self.transaction():
+            batch = SqliteWriter(self.execute)
+            yield batch
+            batch.finish()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Everything read inside this block is of one state of the store."""
+        if self._is_in_transaction():
+            yield
+            return
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._is_in_transaction():
+                self.db.execute("ROLLBACK")
+
+    def _is_in_transaction(self) -> bool:
+        return self.db.in_transaction
+
+    def info(self) -> StoreInfo:
+        """Identity, sizes, generation and digest."""
+        meta: dict[str, str] = dict(self.execute("SELECT key, value FROM meta"))
+        newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
+        return StoreInfo(
+            path=self.path,
+            schema_version=SCHEMA_VERSION,
+            embedder=meta["embedder"],
+            dimension=int(meta["dimension"]),
+            counter=meta["counter"],
+            chunker=meta["chunker"],
+            generation=int(meta["generation"]),
+            digest=_public_digest(meta["embedder"], meta["digest_sum"]),
+            documents=int(meta["documents"]),
+            chunks=int(meta["chunks"]),
+            vectors=int(meta["vectors"]),
+            tombstones=int(meta["tombstones"]),
+            snapshot=newest or "",
+        )
+
+    def known(self, path: str) -> Fingerprint | None:
+        """The file as last read, or None."""
+        rows = self.execute(f"SELECT {_FILE} FROM file f WHERE f.path = ?", (path,))
+        return Fingerprint(*rows[0]) if rows else None
+
+    def files(self) -> Iterator[Fingerprint]:
+        """Every live file by path."""
+        return map(Fingerprint._make, self.execute(f"SELECT {_FILE} FROM file f ORDER BY f.path"))
+
+    def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
+        """doc.id to the file it was read from, for those that are live."""
+        rows = self.execute(
+            f"SELECT d.id, {_FILE} FROM json_each(?) j JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
+            (json.dumps(list(doc_ids)),),
+        )
+        return {row[0]: Fingerprint(*row[1:]) for row in rows}
+
+    def roots(self) -> tuple[Root, ...]:
+        """Every remembered root, in the order they were added."""
+        return tuple(_root(spec) for (spec,) in self.execute("SELECT spec FROM root ORDER BY rowid"))
+
+    def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors of this embedder already known for these texts."""
+        rows = self.execute(_CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
+        return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """The text as the index folds it, before stemming."""
+        with translated(self.path):
+            return lexical.folded_tokens(self.db, text)
+
+    def syntax_error(self, match: str) -> str | None:
+        """What the full-text index finds wrong with a raw expression, or None."""
+        return lexical.check_syntax(self.execute, match)
+
+    def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
+        """One entry a phrase, in query order."""
+        rows = int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])
+        with translated(self.path):
+            return lexical.term_stats(self.db, self.execute, query, rows)
+
+    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
+        """Live chunks that pass the filter (and are among rowids), in natural order."""
+        condition, parameters = _condition(where, rowids)
+        rows = self.execute(
+            f"SELECT c.rowid, d.rowid, d.path, c.offset, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid "
+            f"WHERE {condition} ORDER BY d.path, c.offset",
+            parameters,
+        )
+        return tuple(map(Key._make, rows))
+
+    def lexical(
+        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
+    ) -> dict[int, float]:
+        """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
+        return lexical.scores(self.execute, query.match, where=where, k=k, title_weight=title_weight)
+
+    def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
+        """rowid to raw BM25 of those of these rows that match."""
+        return lexical.scores_of(self.execute, query.match, rowids, title_weight=title_weight)
+
+    def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
+        """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
+        if where is None and rowids is None:
+            rows = self.execute("SELECT chunk, embedding FROM vec")
+        else:
+            condition, parameters = _condition(where, rowids)
+            rows = self.execute(
+                f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
+                f"JOIN vec v ON v.chunk = c.rowid WHERE {condition}",
+                parameters,
+            )
+        return vectors.cosines(vector, rows)
+
+    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> dict[int, float]:
+        """The k best of `cosines`, ties in natural order.
+
+        sqlite-vec's float32 distances only propose: every row that could tie with the k-th is fetched and settled.
+        """
+        load_vector_functions(self.db)
+        condition, parameters = _condition(where, None)
+        proposed = (
+            f"SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance FROM doc d "
+            f"JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE {condition}"
+        )
+        last = self.execute(f"{proposed} ORDER BY distance LIMIT 1 OFFSET ?", (vector, *parameters, k - 1))
+        within = last[0][1] + 2e-6 if last else 2.0
+        near = self.execute(f"SELECT chunk FROM ({proposed}) WHERE distance <= ?", (vector, *parameters, within))
+        exact = self.cosines(vector, where=None, rowids=[row[0] for row in near])
+        order = [key.rowid for key in self.candidates(None, rowids=list(exact))]
+        return {rowid: exact[rowid] for rowid in sorted(order, key=lambda rowid: -exact[rowid])[:k]}
+
+    def fetch(self, rowids: Sequence[int]) -> list[Row]:
+        """Chunks with their documents, in the order asked for."""
+        return [_row(row) for row in self.execute(_FETCH, (json.dumps(list(rowids)),))]
+
+    def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
+        """Documents by rowid, with or without chunks."""
+        rows = self.execute(
+            f"SELECT d.rowid, {_DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
+            (json.dumps(list(rowids)),),
+        )
+        return {row[0]: _document(row[1:10]) for row in rows}
+
+    def scan(
+        self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
+    ) -> tuple[int, list[tuple[int, int | None]]]:
+        """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
+        compiled = compile_filter(where, table=table) if where is not None else None
+        source = "doc d" if table == "doc" else "doc d JOIN chunk c ON c.doc = d.rowid"
+        live = "d.deleted = 0" if table == "doc" else _LIVE
+        condition = live + (f" AND ({compiled.sql})" if compiled else "")
+        parameters = compiled.params if compiled else ()
+        total = self.execute(f"SELECT count(*) FROM {source} WHERE {condition}", parameters)[0][0]
+        ordering = order_sql(order, table=table)
+        columns = "d.rowid, NULL" if table == "doc" else "d.rowid, c.rowid"
+        page = self.execute(
+            f"SELECT {columns} FROM {source} WHERE {condition} "
+            f"ORDER BY {ordering.sql} LIMIT ? OFFSET ?",
+            (*parameters, *ordering.params, -1 if limit is None else limit, offset),
+        )
+        return total, [(row[0], row[1]) for row in page]
+
+    def resolve(self, target: str) -> list[tuple[str, str]]:
+        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        live = self.execute("SELECT 'doc', id FROM doc WHERE path = ? AND deleted = 0", (target,))
+        if live or not _is_prefix(target):
+            return [(kind, found) for kind, found in live]
+        below = target[:-1] + chr(ord(target[-1]) + 1)
+        found = self.execute(
+            "SELECT 'doc', id FROM doc WHERE id >= ?1 AND id < ?2 AND deleted = 0 "
+            "UNION ALL SELECT 'chunk', id FROM chunk WHERE id >= ?1 AND id < ?2 AND deleted = 0 LIMIT 9",
+            (target, below),
+        )
+        return [(kind, full) for kind, full in found]
+
+    def chunks_of(self, doc_id: str) -> list[Row]:
+        """A live document's chunks by offset."""
+        rowids = self.execute(
+            "SELECT c.rowid FROM chunk c JOIN doc d ON d.rowid = c.doc "
+            "WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset",
+            (doc_id,),
+        )
+        return self.fetch([row[0] for row in rowids])
+
+    def rowid(self, kind: str, full_id: str) -> int:
+        """The rowid behind a full id."""
+        table = "doc" if kind == "doc" else "chunk"
+        return int(self.execute(f"SELECT rowid FROM {table} WHERE id = ?", (full_id,))[0][0])
+
+    def text_of(self, doc_id: str) -> str:
+        """A document's whole text, put together from its chunks, which overlap and leave no gap."""
+        pieces: list[str] = []
+        end = 0
+        for row in self.chunks_of(doc_id):
+            pieces.append(row.chunk.text[end - row.chunk.offset :])
+            end = row.chunk.end
+        return "".join(pieces)
+
+    def paths_below(self, folder: str) -> list[str]:
+        """Paths of the live documents in this folder and its folders, or of the records in this file."""
+        prefix = "" if folder == "." else folder.rstrip("/") + "/"
+        rows = self.execute(
+            "SELECT path FROM doc WHERE deleted = 0 AND (substr(path, 1, ?1) = ?2 OR substr(path, 1, ?1) = ?3) "
+            "ORDER BY path",
+            (len(prefix), prefix, folder.rstrip("/") + "#"),
+        )
+        return [path for (path,) in rows]
+
+    def purge(self) -> bool:
+        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader was in the way."""
+        self.drop_tombstones()
+        with translated(self.path):
+            self.db.pragma("query_only", False)
+            try:
+                self.db.execute("VACUUM")
+                busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            finally:
+                self.db.pragma("query_only", True)
+        return busy == 0
+
+    def drop_tombstones(self) -> int:
+        """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
+        with self.transaction():
+            gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
+            self.execute("DELETE FROM vec_cache")
+            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
+            self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
+        return gone
+
+    def interrupt(self) -> None:
+        """Abort the statement that runs in another thread."""
+        self.db.interrupt()
+
+    def close(self) -> None:
+        """Let go of the file; the last connection folds the log into it."""
+        with translated(self.path):
+            if self.writable and self.path != MEMORY:
+                self.db.pragma("query_only", False)
+            self.db.close()
+
+    def size_bytes(self) -> int:
+        """Bytes of the file, its log included."""
+        if self.path == MEMORY:
+            return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
+        files = (Path(self.path), Path(f"{self.path}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _condition(where: Expr | None, rowids: Sequence[int] | None) -> tuple[str, tuple[Any, ...]]:
+    condition = _LIVE
+    parameters: tuple[Any, ...] = ()
+    if where is not None:
+        compiled = compile_filter(where, table="chunk")
+        condition += f" AND ({compiled.sql})"
+        parameters += tuple(compiled.params)
+    if rowids is not None:
+        condition += " AND c.rowid IN (SELECT value FROM json_each(?))"
+        parameters += (json.dumps(list(rowids)),)
+    return condition, parameters
+
+
+def _public_digest(embedder: str, digest_sum: str) -> str:
+    return sha256(f"{embedder}:{digest_sum}".encode()).hexdigest()
+
+
+def _is_prefix(target: str) -> bool:
+    return 6 <= len(target) <= 64 and all(character in "0123456789abcdef" for character in target)
+
+
+def _document(row: Sequence[Any]) -> Document:
+    doc_id, path, digest, mtime, size, title, source, tags, meta = row
+    return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), json.loads(meta))
+
+
+def _row(row: Sequence[Any]) -> Row:
+    document = _document(row[1:10])
+    chunk_id, *rest = row[10:]
+    return Row(row[0], document, Chunk(chunk_id, document.id, *rest))
+
+
+def _root(spec: str) -> Root:
+    fields = json.loads(spec)
+    for name in ("globs", "ignores", "tags"):
+        fields[name] = tuple(fields[name])
+    fields["meta"] = tuple((key, value) for key, value in fields["meta"])
+    return Root(**fields)

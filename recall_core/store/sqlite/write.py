@@ -1,0 +1,273 @@
+"""One write transaction: files with their documents and chunks go in, tombstones and labels change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from recall_core.errors import EmbedError
+from recall_core.text import chunk_id, document_id, spaced, utc
+from recall_core.types import NewChunk, NewDocument, NewFile, Root
+
+_MODULUS = 1 << 256
+
+_INSERT_CHUNK = """
+INSERT INTO chunk(id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text, search_text,
+  text_hash)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rowid
+"""
+
+_UPSERT_FILE = """
+INSERT INTO file(path, os_path, size, mtime_ns, hash, settings, root) VALUES(?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT(path) DO UPDATE SET os_path = excluded.os_path, size = excluded.size, mtime_ns = excluded.mtime_ns,
+  hash = excluded.hash, settings = excluded.settings, root = coalesce(excluded.root, file.root)
+RETURNING rowid
+"""
+
+_FIND_VECTOR = """
+SELECT v.embedding FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
+UNION ALL SELECT embedding FROM vec_cache WHERE text_hash = ?1 LIMIT 1
+"""
+
+Execute = Callable[..., list[tuple[Any, ...]]]
+
+
+class SqliteWriter:
+    """Changes inside an open transaction. `finish` records the new generation, digest and counts if anything changed.
+
+    The digest is a sum modulo 2^256 of one hash a live document, so it does not depend on the order of changes and
+    a change costs only its own documents (Bellare and Micciancio 1997, AdHash).
+    """
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+        self._sum = int(self._meta("digest_sum"), 16)
+        self._changed = False
+
+    def put(self, file: NewFile) -> None:
+        """Replace whatever the store holds for this file's path by these documents."""
+        self._changed = True
+        before = self._execute("SELECT rowid, settings FROM file WHERE path = ?", (file.path,))
+        rechunked = bool(before) and before[0][1] != file.settings
+        root = self._root(file.root) if file.root else None
+        row = (file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
+        file_rowid = self._execute(_UPSERT_FILE, row)[0][0]
+        live = self._execute("SELECT id, rowid FROM doc WHERE file = ? AND deleted = 0", (file_rowid,))
+        old: dict[str, int] = dict(live)
+        for document in file.documents:
+            self._put_document(document, file_rowid, file, old, rechunked=rechunked)
+        self._tombstone_rows(old.values())
+
+    def refresh(self, path: str, *, size: int, mtime_ns: int) -> None:
+        """Record that a file was touched and its bytes did not change."""
+        self._changed = True
+        self._execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (size, mtime_ns, path))
+        for rowid in self._documents_of(path):
+            self._execute("UPDATE doc SET mtime = ? WHERE rowid = ?", (utc(mtime_ns), rowid))
+            self._redigest(rowid)
+
+    def relabel(
+        self, path: str, *, tags: tuple[str, ...] | None, source: str | None, meta: Mapping[str, Any] | None
+    ) -> bool:
+        """Replace labels of a file's documents (None keeps what stands); True when anything changed.
+
+        meta: these keys are set, others stay, because a record's own fields live there too.
+        """
+        changed = False
+        for rowid in self._documents_of(path):
+            old_source, old_meta = self._execute("SELECT source, meta FROM doc WHERE rowid = ?", (rowid,))[0]
+            new_source = old_source if source is None else source
+            new_meta = old_meta if meta is None else _json({**json.loads(old_meta), **meta})
+            new_tags = self._tags(rowid) if tags is None else tuple(sorted(set(tags)))
+            if (new_source, new_meta, new_tags) == (old_source, old_meta, self._tags(rowid)):
+                continue
+            changed = True
+            self._execute("UPDATE doc SET source = ?, meta = ? WHERE rowid = ?", (new_source, new_meta, rowid))
+            self._set_tags(rowid, new_tags)
+            self._redigest(rowid)
+        self._changed |= changed
+        return changed
+
+    def tombstone(self, paths: Iterable[str]) -> int:
+        """Take these files' documents, or single records, out of every index; returns how many documents left."""
+        gone = 0
+        for path in paths:
+            rowids = self._documents_of(path) or [
+                row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
+            ]
+            gone += self._tombstone_rows(rowids)
+            if self._execute("DELETE FROM file WHERE path = ? RETURNING rowid", (path,)):
+                self._changed = True
+        return gone
+
+    def put_root(self, root: Root) -> None:
+        """Remember a root, once."""
+        self._root(root)
+
+    def forget_roots(self, folders: Iterable[str]) -> None:
+        """Stop syncing these folders."""
+        for folder in folders:
+            rows = self._execute("SELECT rowid FROM root WHERE json_extract(spec, '$.folder') = ?", (folder,))
+            for (rowid,) in rows:
+                self._execute("UPDATE file SET root = NULL WHERE root = ?", (rowid,))
+                self._execute("DELETE FROM root WHERE rowid = ?", (rowid,))
+                self._changed = True
+
+    def finish(self) -> None:
+        """Record what the batch did; a batch that changed nothing writes nothing."""
+        if not self._changed:
+            return
+        self._set_meta("generation", str(int(self._meta("generation")) + 1))
+        self._set_meta("digest_sum", f"{self._sum:064x}")
+        for name, count in COUNTS.items():
+            self._set_meta(name, str(self._execute(count)[0][0]))
+
+    def _put_document(
+        self, document: NewDocument, file_rowid: int, file: NewFile, old: dict[str, int], *, rechunked: bool
+    ) -> None:
+        doc_id = document_id(document.path, document.hash)
+        kept = old.pop(doc_id, None)
+        if kept is not None and not rechunked:
+            self._execute(
+                "UPDATE doc SET mtime = ?, title = ?, source = ?, meta = ? WHERE rowid = ?",
+                (utc(file.mtime_ns), document.title, document.source, _json(document.meta), kept),
+            )
+            self._set_tags(kept, document.tags)
+            self._redigest(kept)
+            return
+        if kept is not None:
+            self._tombstone_rows([kept])
+        self._displace(document.path)
+        self._execute("DELETE FROM doc WHERE id = ?", (doc_id,))
+        self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
+
+    def _displace(self, path: str) -> None:
+        """A path has one live document, whichever file (plain or of records) brought the other one."""
+        self._tombstone_rows(
+            row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
+        )
+
+    def _insert(self, document: NewDocument, doc_id: str, file_rowid: int, mtime: str) -> None:
+        row = (
+            doc_id,
+            document.path,
+            file_rowid,
+            mtime,
+            document.size,
+            document.hash,
+            document.title,
+            document.source,
+            _json(document.meta),
+        )
+        rowid = self._execute(
+            "INSERT INTO doc(id, path, file, mtime, size, hash, title, source, meta, digest) "
+            "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, '') RETURNING rowid",
+            row,
+        )[0][0]
+        self._set_tags(rowid, document.tags)
+        title = spaced(document.title)
+        for chunk in document.chunks:
+            self._insert_chunk(chunk, doc_id, rowid, title)
+        self._redigest(rowid)
+
+    def _insert_chunk(self, chunk: NewChunk, doc_id: str, doc_rowid: int, title: str) -> None:
+        span = chunk.span
+        row = (
+            chunk_id(doc_id, span.offset),
+            doc_rowid,
+            span.offset,
+            span.end,
+            chunk.line_start,
+            chunk.line_end,
+            span.tokens,
+            span.heading,
+            title,
+            chunk.text,
+            chunk.search_text,
+            chunk.text_hash,
+        )
+        rowid = self._execute(_INSERT_CHUNK, row)[0][0]
+        body = chunk.text if chunk.search_text is None else chunk.search_text
+        self._execute("INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)", (rowid, title, body))
+        vector = chunk.vector if chunk.vector is not None else self._found_vector(chunk.text_hash)
+        if vector:
+            self._execute("INSERT INTO vec(chunk, embedding) VALUES(?, ?)", (rowid, vector))
+
+    def _found_vector(self, text_hash: bytes) -> bytes:
+        rows = self._execute(_FIND_VECTOR, (text_hash,))
+        if not rows:
+            raise EmbedError("vector_missing", "A chunk came without a vector and none is stored for its text.")
+        return bytes(rows[0][0])
+
+    def _tombstone_rows(self, rowids: Iterable[int]) -> int:
+        gone = 0
+        for rowid in list(rowids):
+            digest = self._execute("SELECT digest FROM doc WHERE rowid = ? AND deleted = 0", (rowid,))
+            if not digest:
+                continue
+            self._sum = (self._sum - int(digest[0][0], 16)) % _MODULUS
+            self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
+            self._execute("UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0", (rowid,))
+            gone += 1
+        self._changed |= gone > 0
+        return gone
+
+    def _redigest(self, rowid: int) -> None:
+        """Swap a live document's share of the digest for one of its state at this moment."""
+        old = self._execute("SELECT digest FROM doc WHERE rowid = ?", (rowid,))[0][0]
+        new = document_digest(self._execute, rowid)
+        self._sum = (self._sum - int(old or "0", 16) + int(new, 16)) % _MODULUS
+        self._execute("UPDATE doc SET digest = ? WHERE rowid = ?", (new, rowid))
+
+    def _documents_of(self, path: str) -> list[int]:
+        rows = self._execute(
+            "SELECT d.rowid FROM doc d JOIN file f ON f.rowid = d.file WHERE f.path = ? AND d.deleted = 0", (path,)
+        )
+        return [row[0] for row in rows]
+
+    def _tags(self, rowid: int) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,)))
+
+    def _set_tags(self, rowid: int, tags: Iterable[str]) -> None:
+        self._execute("DELETE FROM doc_tag WHERE doc = ?", (rowid,))
+        for tag in sorted(set(tags)):
+            self._execute("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", (rowid, tag))
+
+    def _root(self, root: Root) -> int:
+        spec = _json(root._asdict())
+        rows = self._execute("SELECT rowid FROM root WHERE spec = ?", (spec,))
+        if not rows:
+            self._changed = True
+            rows = self._execute("INSERT INTO root(spec) VALUES(?) RETURNING rowid", (spec,))
+        return int(rows[0][0])
+
+    def _meta(self, key: str) -> str:
+        return str(self._execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
+
+    def _set_meta(self, key: str, value: str) -> None:
+        self._execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))
+
+
+COUNTS = {
+    "documents": "SELECT count(*) FROM doc WHERE deleted = 0",
+    "chunks": "SELECT count(*) FROM chunk WHERE deleted = 0",
+    "vectors": "SELECT count(*) FROM vec",
+    "tombstones": "SELECT count(*) FROM doc WHERE deleted = 1",
+}
+"""What info() says without counting: each is counted anew at every commit."""
+
+
+def document_digest(execute: Execute, rowid: int) -> str:
+    """sha256 over a document's id, chunk offsets, tags, source, mtime and meta: all that an answer depends on."""
+    doc = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))[0]
+    offsets = execute(
+        "SELECT offset, end_offset, tokens FROM chunk WHERE doc = ? AND deleted = 0 ORDER BY offset", (rowid,)
+    )
+    tags = execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,))
+    return sha256(_json([doc, offsets, tags]).encode()).hexdigest()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,124 @@
+"""Text as numbers and names: stop words, CJK spacing, paths, ids, times and token counters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import NamedTuple
+
+from recall_core.errors import UsageError
+
+STOP_WORDS_NAME = "english-127"
+STOP_WORDS = frozenset(
+    """a about above after again against all am an and any are as at be because been before being below between
+    both but by can did do does doing don down during each few for from further had has have having he her here
+    hers herself him himself his how i if in into is it its itself just me more most my myself no nor not now of
+    off on once only or other our ours ourselves out over own s same she should so some such t than that the
+    their theirs them themselves then there these they this those through to too under until up very was we were
+    what when where which while who whom why will with you your yours yourself yourselves""".split()
+)
+"""English function words, pinned: the list is part of the ranking. The single letters come from it's and don't."""
+
+# Scripts written without spaces: kana, bopomofo, Han with its extensions, and the Thai, Lao, Khmer, Burmese blocks.
+_CJK = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+)
+_CJK_CHAR = re.compile(f"[{_CJK}]")
+
+
+def spaced(text: str) -> str:
+    """The text with every CJK character standing alone, as the full-text index reads it."""
+    return _CJK_CHAR.sub(r" \g<0> ", text) if _CJK_CHAR.search(text) else text
+
+
+def nfc(path: str) -> str:
+    """A path in the one spelling used for lookup and ids."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def document_id(path: str, content_hash: str) -> str:
+    """sha256 of path NUL hash: names one version of one document."""
+    return sha256(f"{path}\0{content_hash}".encode()).hexdigest()
+
+
+def chunk_id(doc_id: str, offset: int) -> str:
+    """sha256 of the document's id, a colon and the chunk's offset."""
+    return sha256(f"{doc_id}:{offset}".encode()).hexdigest()
+
+
+def utc(mtime_ns: int) -> str:
+    """A file time as fixed-width UTC with microseconds, so that text order is time order."""
+    seconds, rest = divmod(mtime_ns, 1_000_000_000)
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
+
+
+class Counter(NamedTuple):
+    """A token counter: one serves chunking, chunk.tokens and the budget. Its name is stored with the database."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+def counter(name: str) -> Counter:
+    """The token counter of that name: `whitespace`, `approx` or `hf:PATH`.
+
+    Raises UsageError `unknown_counter` for another name, `counter_unavailable` when hf: cannot be loaded.
+    """
+    if name == "whitespace":
+        return Counter(name, _count_whitespace)
+    if name == "approx":
+        return Counter(name, _count_approx)
+    if name.startswith("hf:"):
+        return Counter(name, _hugging_face(name[3:]))
+    raise UsageError(
+        "unknown_counter",
+        f"There is no token counter named {name!r}.",
+        hint="use whitespace, approx or hf:path/to/tokenizer.json",
+    )
+
+
+def _count_whitespace(text: str) -> int:
+    return len(text.split())
+
+
+_PIECES = re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
+
+
+def _count_approx(text: str) -> int:
+    """What a byte-pair vocabulary would make of the text, within about a tenth for prose and a fifth for code.
+
+    A run of letters costs one token up to six letters and one more for every five beyond, three digits cost one,
+    a CJK character or punctuation mark costs one, a letter of another script costs half.
+    """
+    pieces = 0.0
+    for letters, digits, cjk, letter, mark, newline in _PIECES.findall(text):
+        if letters:
+            pieces += 1 + max(0, len(letters) - 2) // 5
+        elif digits:
+            pieces += -(-len(digits) // 3)
+        elif cjk or mark:
+            pieces += 1
+        elif letter or newline:
+            pieces += 0.5
+    return int(pieces + 0.5) if pieces >= 1 else int(bool(pieces))
+
+
+def _hugging_face(path: str) -> Callable[[str], int]:
+    try:
+        from tokenizers import Tokenizer  # noqa: PLC0415 - an extra, loaded when it is asked for
+
+        tokenizer = Tokenizer.from_file(path)
+    except ImportError as error:
+        raise UsageError(
+            "counter_unavailable",
+            "The counter hf: needs the tokenizers package.",
+            hint="pip install 'recall-tui[hf]'",
+        ) from error
+    except Exception as error:  # tokenizers raises bare Exception for every kind of failure
+        raise UsageError("counter_unavailable", f"{path} is not a tokenizer.json: {error}") from error
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)

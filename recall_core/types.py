@@ -1,0 +1,310 @@
+"""The nouns: frozen values that pass between the store, the pure functions and the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+Signal = Literal["lexical", "semantic"]
+SIGNALS: tuple[Signal, ...] = ("lexical", "semantic")
+"""Every signal, in the order in which it is always shown."""
+
+Table = Literal["chunk", "doc"]
+Vector = bytes
+"""Little-endian float32 components, unit length; b"" means the text has no feature and so no vector."""
+
+
+class Span(NamedTuple):
+    """A half-open range of code points in a document's text, with its size in the store's tokens."""
+
+    offset: int
+    end: int
+    tokens: int
+    heading: str | None = None
+
+
+class Document(NamedTuple):
+    """One version of one ingested file or record."""
+
+    id: str
+    path: str
+    """`/`-separated, NFC; relative to the store's directory where the file lies below it; `file#record`."""
+    hash: str
+    mtime: str
+    """Fixed-width UTC, `YYYY-MM-DDTHH:MM:SS.ffffffZ`."""
+    size: int
+    title: str
+    source: str | None
+    tags: tuple[str, ...]
+    meta: Mapping[str, Any]
+
+
+class Chunk(NamedTuple):
+    """A verbatim slice of a document's text: `document_text[offset:end] == text`, in code points."""
+
+    id: str
+    doc_id: str
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    """Both lines count from 1 and are inclusive."""
+    tokens: int
+    heading: str | None
+    text: str
+
+
+class Row(NamedTuple):
+    """A chunk with its document, as the store fetches it."""
+
+    rowid: int
+    doc: Document
+    chunk: Chunk
+
+
+class Key(NamedTuple):
+    """What ordering, grouping and packing need to know of a chunk before its text is read."""
+
+    rowid: int
+    doc_rowid: int
+    path: str
+    offset: int
+    tokens: int
+
+
+class Phrase(NamedTuple):
+    """One unit of a literal lexical query: the index tokens that must stand next to each other."""
+
+    text: str
+    """As the user wrote it."""
+    tokens: tuple[str, ...]
+    """As the index folds them, before stemming."""
+
+
+class LexicalQuery(NamedTuple):
+    """A lexical query ready for the full-text index."""
+
+    text: str
+    match: str
+    """The FTS5 MATCH expression; "" when nothing can match."""
+    phrases: tuple[Phrase, ...]
+    raw: bool = False
+    """match is the user's own FTS5 syntax; phrases are then unknown."""
+
+
+class TermStat(NamedTuple):
+    """A phrase's weight in this store: df of N rows hold it; idf is FTS5's, floored at 1e-6; 0 rows give idf 0."""
+
+    text: str
+    df: int
+    idf: float
+
+
+class Pool(NamedTuple):
+    """Every candidate that some signal proposed, with all its raw signal values, before weighing.
+
+    Columns run in parallel and stand in natural order (path, offset, id), so that a stable sort by score breaks
+    ties as promised. lexical: raw BM25 >= 0, or None where no term matches. semantic: cosine in [-1, 1], rounded
+    half-even to 6 decimals, or None where the chunk has no vector. A signal that was not asked for has an empty
+    column.
+    """
+
+    keys: tuple[Key, ...]
+    lexical: tuple[float | None, ...]
+    semantic: tuple[float | None, ...]
+    bound: float
+    """The BM25 bound B of this query: no chunk can score more; 0 when no term is known."""
+    terms: tuple[TermStat, ...]
+    exact: bool
+    """False when an index or a bounded pool skipped rows that the filter lets through."""
+    index_kind: str
+    warnings: tuple[str, ...] = ()
+
+
+class Part(NamedTuple):
+    """One signal's share of a score. The points of a hit's parts add up to its score."""
+
+    signal: Signal
+    raw: float | None
+    """BM25 (lexical) or cosine (semantic); None where the chunk has no value for the signal."""
+    value: float
+    """The normalised stage value that was weighed."""
+    weight: float
+    rank: int | None
+    """From 1 in the signal's own order over the pool; None when absent from it."""
+    points: float
+
+
+class Ranked(NamedTuple):
+    """One candidate of a pool after weighing: its position in the pool's columns, its score and its parts."""
+
+    position: int
+    score: float
+    parts: tuple[Part, ...]
+
+
+class Hit(NamedTuple):
+    """A chunk in an answer, with its score and the ledger that adds up to it. Without a query, score is None."""
+
+    rank: int
+    score: float | None
+    doc: Document
+    chunk: Chunk | None
+    """None only for a document without chunks in a FROM doc answer."""
+    parts: tuple[Part, ...]
+
+
+class StoreInfo(NamedTuple):
+    """What a store says of itself."""
+
+    path: str
+    schema_version: int
+    embedder: str
+    dimension: int
+    counter: str
+    chunker: str
+    generation: int
+    digest: str
+    documents: int
+    chunks: int
+    vectors: int
+    tombstones: int
+    snapshot: str
+    """The newest doc.mtime of the live documents, or ""."""
+
+
+class Fingerprint(NamedTuple):
+    """A file as the store last read it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    hash: str
+    settings: str
+    """Parser, chunker and counter that produced its chunks; another value means it must be read again."""
+    documents: int
+    os_path: str
+    """As the disk spells it."""
+
+
+class Root(NamedTuple):
+    """A folder (or single file) that was added, with everything needed to add it again."""
+
+    folder: str
+    globs: tuple[str, ...] = ()
+    ignores: tuple[str, ...] = ()
+    parser: str = "auto"
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    meta: tuple[tuple[str, str], ...] = ()
+    hidden: bool = False
+    gitignore: bool = True
+    follow: bool = False
+
+
+class NewChunk(NamedTuple):
+    """A chunk on its way into the store. search_text: what is indexed, where it differs from text (CJK)."""
+
+    span: Span
+    line_start: int
+    line_end: int
+    text: str
+    search_text: str | None
+    text_hash: bytes
+    vector: Vector | None
+    """None: look the vector up by text_hash; b"": the text has none."""
+
+
+class NewDocument(NamedTuple):
+    """A document version on its way into the store, with all its chunks."""
+
+    path: str
+    hash: str
+    title: str
+    size: int
+    tags: tuple[str, ...]
+    source: str | None
+    meta: Mapping[str, Any]
+    chunks: tuple[NewChunk, ...]
+
+
+class NewFile(NamedTuple):
+    """One file with every document it holds: the unit that is replaced in one transaction."""
+
+    path: str
+    os_path: str
+    """As the disk spells it, to open it again."""
+    size: int
+    mtime_ns: int
+    hash: str
+    settings: str
+    root: Root | None
+    documents: tuple[NewDocument, ...]
+
+
+class Skip(NamedTuple):
+    """A file that was found and not ingested, and why."""
+
+    path: str
+    code: str
+    reason: str
+
+
+Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "done"]
+
+
+class Progress(NamedTuple):
+    """A moment of an ingest run; counters only grow. files_total is 0 until discovery ends."""
+
+    stage: Stage
+    path: str
+    files_done: int
+    files_total: int
+    documents: int
+    chunks: int
+    embedded: int
+    reused: int
+    """Chunks whose vector was found again by its text."""
+    unchanged: int
+    added: int
+    updated: int
+    removed: int
+    skipped: tuple[Skip, ...]
+
+
+class Block(NamedTuple):
+    """A verbatim stretch of one document in a packed context, made of one or more touching chunks."""
+
+    number: int
+    doc: Document
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    text: str
+    chunk_ids: tuple[str, ...]
+    ranks: tuple[int, ...]
+    truncated: bool
+
+
+class Omission(NamedTuple):
+    """Candidates that were not packed, and why. One entry a candidate; the tail after packing ended is one entry."""
+
+    reason: Literal["budget", "diversity", "duplicate", "below_min_score", "dropped"]
+    rank: int
+    chunks: int
+    chunk_id: str
+    path: str
+
+
+class Packed(NamedTuple):
+    """A context that fits its budget: count(text) == used_tokens <= budget_tokens."""
+
+    text: str
+    budget_tokens: int
+    used_tokens: int
+    counter: str
+    candidates: int
+    blocks: tuple[Block, ...]
+    omitted: tuple[Omission, ...]
+    warnings: tuple[str, ...] = ()

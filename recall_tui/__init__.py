@@ -1,0 +1,1 @@
+"""The workbench: the terminal program in which people see why a chunk ranks. Importing it loads no Textual."""

@@ -1,0 +1,321 @@
+"""The workbench application: wires keys and threads to the session, and the session to the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.command import DiscoveryHit, Hits, Provider
+from textual.command import Hit as CommandHit
+from textual.events import DescendantFocus
+from textual.timer import Timer
+
+from recall_tui import session as state
+from recall_tui.actions import ACTIONS, is_valid, key_name
+from recall_tui.messages import Chosen, Happened, LookingAt, Typed
+from recall_tui.screens.bench import Bench
+from recall_tui.screens.help import HelpScreen
+from recall_tui.screens.prompt import PromptScreen
+from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.session import Event, Pane, Session
+from recall_tui.shell import command
+from recall_tui.widgets.draw import ASCII, glyphs_for
+from recall_tui.work import Clock, IngestThread, QueryThread
+
+if TYPE_CHECKING:
+    from recall_core.service import Recall
+
+LIVE_SECONDS = 0.13  # after the last key; shorter searches words nobody meant, longer feels slow
+
+
+class Actions(Provider):
+    """The action table, as the command palette searches it."""
+
+    async def discover(self) -> Hits:
+        """Every action, before anything is typed."""
+        for name, keys, run in self._entries():
+            yield DiscoveryHit(name, run, help=keys)
+
+    async def search(self, query: str) -> AsyncIterator[CommandHit]:
+        """The actions whose help matches what was typed."""
+        matcher = self.matcher(query)
+        for name, keys, run in self._entries():
+            if (score := matcher.match(name)) > 0:
+                yield CommandHit(score, matcher.highlight(name), run, help=keys)
+
+    def _entries(self) -> list[tuple[str, str, Callable[[], object]]]:
+        return [
+            (action.help, " ".join(map(key_name, action.keys)), partial(self.app.run_action, f"app.{action.id}"))
+            for action in ACTIONS
+            if action.id != "command_palette"
+        ]
+
+
+class Workbench(App[None]):
+    """One session over one store. store: the --store value, or None for the store of the current folder."""
+
+    TITLE = "Recall"
+    CSS_PATH = "app.tcss"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
+
+    def __init__(self, store: str | None = None, *, clock: Clock = time.monotonic) -> None:
+        colourless = "NO_COLOR" in os.environ
+        super().__init__(ansi_color=True if colourless else None)
+        self.theme = "ansi-dark" if colourless else "textual-dark"
+        self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
+        self.session = Session()
+        self._store = store
+        self._clock = clock
+        self._searching: QueryThread | None = None
+        self._ingesting: IngestThread | None = None
+        self._typing: Timer | None = None
+        self.bench = Bench(store)
+
+    def get_default_screen(self) -> Bench:
+        """The panes."""
+        return self.bench
+
+    def on_mount(self) -> None:
+        """Begin to open the store; the first frame does not wait for it."""
+        self._become(self.session)
+        self._open()
+
+    async def on_unmount(self) -> None:
+        """Leave no thread behind."""
+        await asyncio.to_thread(self._stop_work)
+
+    # What the threads and the panes say.
+
+    def on_happened(self, message: Happened) -> None:
+        """A worker's event changes the session."""
+        event = message.event
+        if isinstance(event, state.Crashed):
+            raise event.error
+        self._become(state.after(self.session, event))
+        match event:
+            case state.Opened() if self._searching is None:
+                self._open()
+            case state.Unusable(error):
+                self._searching = None
+                self.push_screen(WelcomeScreen(error))
+            case state.Ended():
+                self._ingest_ended(event)
+
+    def on_typed(self, message: Typed) -> None:
+        """A search follows when the keys rest."""
+        if self._typing is not None:
+            self._typing.stop()
+        if message.text != self.session.text:
+            self._typing = self.set_timer(LIVE_SECONDS, self.action_run)
+
+    def on_chosen(self, message: Chosen) -> None:
+        """A row was clicked."""
+        self._become(state.chosen(self.session, message.row))
+
+    def on_looking_at(self, message: LookingAt) -> None:
+        """The list shows rows that have to be fetched."""
+        self._become(state.looking_at(self.session, message.first, message.end))
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """The focus decides which pane is in front."""
+        pane = self.bench.pane_of(event.widget)
+        if pane is not None and pane != self.session.pane:
+            self._become(state.focused(self.session, pane))
+
+    def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
+        """Create a store and fill it."""
+        if wrong := missing(message.folder):
+            self.notify(wrong, severity="error")
+            return
+        self.pop_screen()
+        self._ingest(message.folder, partial(create_store, self._store))
+
+    # Actions, named as in the table.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The table decides what is valid; everything else is Textual's."""
+        for known in ACTIONS:
+            if known.id.partition("(")[0] == action:
+                return is_valid(known, self.session)
+        return super().check_action(action, parameters)
+
+    def action_run(self) -> None:
+        """Ask what is written."""
+        if self._typing is not None:
+            self._typing.stop()
+        self._become(state.asked(self.session, self.bench.editor.text, self._clock()))
+
+    def action_focus_pane(self, pane: Pane) -> None:
+        """Go to a pane."""
+        if pane == "ingest" and self.session.run is None:
+            return
+        self._become(state.focused(self.session, pane))
+        self.bench.give_focus(pane)
+
+    def action_next_pane(self) -> None:
+        """Go one pane further."""
+        self.action_focus_pane(state.stepped(self.session, 1))
+
+    def action_previous_pane(self) -> None:
+        """Go one pane back."""
+        self.action_focus_pane(state.stepped(self.session, -1))
+
+    def action_zoom(self) -> None:
+        """Give the pane the screen, or take it back."""
+        self._become(self.session._replace(zoomed=not self.session.zoomed))
+
+    def action_step_out(self) -> None:
+        """Leave the zoom, then the field, then the pane."""
+        if self.session.zoomed:
+            self.action_zoom()
+        elif self.session.pane != "results":
+            self.action_focus_pane("results")
+
+    def action_select(self, rows: int) -> None:
+        """Move the selection."""
+        self._become(state.chosen(self.session, self.session.selected + rows))
+
+    def action_page(self, pages: int) -> None:
+        """Move the selection by what is visible."""
+        self.action_select(pages * self.bench.page_rows)
+
+    def action_select_first(self) -> None:
+        """Select the first row."""
+        self._become(state.chosen(self.session, 0))
+
+    def action_select_last(self) -> None:
+        """Select the last row."""
+        if self.session.answer is not None:
+            self._become(state.chosen(self.session, self.session.answer.total))
+
+    def action_budget(self, tokens: int) -> None:
+        """Move the budget."""
+        self._become(state.budgeted(self.session, self.session.budget_tokens + tokens))
+
+    def action_budget_half(self) -> None:
+        """Halve the budget."""
+        self._become(state.budgeted(self.session, self.session.budget_tokens // 2))
+
+    def action_budget_double(self) -> None:
+        """Double the budget."""
+        self._become(state.budgeted(self.session, self.session.budget_tokens * 2))
+
+    def action_type_budget(self) -> None:
+        """Ask for a budget."""
+        prompt = PromptScreen("Budget", str(self.session.budget_tokens), "tokens, then Enter", not_a_budget)
+        self.push_screen(prompt, self._budget_typed)
+
+    def action_add_folder(self) -> None:
+        """Ask for a folder to ingest."""
+        if state.is_ingesting(self.session):
+            self.notify("An ingest run is under way; ^g cancels it.")
+            return
+        prompt = PromptScreen("Add a folder or a file", "", "a path, then Enter; what is unchanged is kept", missing)
+        self.push_screen(prompt, self._folder_typed)
+
+    def action_cancel(self) -> None:
+        """Stop the ingest run."""
+        if self._ingesting is not None:
+            self._ingesting.cancel()
+
+    def action_copy_context(self) -> None:
+        """Put the packed context on the clipboard."""
+        if self.session.packed is not None:
+            self._copy(self.session.packed.text, f"context, {self.session.packed.used_tokens} tokens")
+
+    def action_copy_command(self) -> None:
+        """Put the command that reproduces the pane on the clipboard."""
+        if typed := command(self.session, self._store):
+            self._copy(typed, typed)
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(HelpScreen())
+
+    def action_leave(self) -> None:
+        """Quit."""
+        self.exit(return_code=0)
+
+    # How it is done.
+
+    def _become(self, session: Session) -> None:
+        before, self.session = self.session, session
+        if self._searching is not None and state.wish(session) != state.wish(before):
+            self._searching.submit(state.wish(session))
+        if self.bench.is_mounted:
+            self.bench.show(session)
+
+    def _happened(self, event: Event) -> None:
+        self.post_message(Happened(event))
+
+    def _open(self) -> None:
+        self._searching = QueryThread(partial(open_store, self._store), self._happened, self._clock)
+        self._searching.start()
+
+    def _ingest(self, folder: str, opener: Callable[[], Recall]) -> None:
+        self._become(self.session._replace(run=state.Run(folder)))
+        self._ingesting = IngestThread(opener, folder, self._happened, self._clock)
+        self._ingesting.start()
+
+    def _ingest_ended(self, event: state.Ended) -> None:
+        self._ingesting = None
+        if self._searching is None and event.error is not None:
+            self.push_screen(WelcomeScreen(event.error))
+        elif self.session.text:
+            self.action_run()
+
+    def _budget_typed(self, typed: str | None) -> None:
+        if typed is not None:
+            self._become(state.budgeted(self.session, int(typed.replace(",", ""))))
+
+    def _folder_typed(self, typed: str | None) -> None:
+        if typed is not None:
+            self._ingest(typed, partial(open_store, self._store))
+
+    def _copy(self, text: str, what: str) -> None:
+        self.copy_to_clipboard(text)
+        self.notify(f"Copied: {what}", markup=False)
+
+    def _stop_work(self) -> None:
+        for thread in (self._ingesting, self._searching):
+            if thread is not None:
+                thread.stop()
+
+
+def missing(path: str) -> str:
+    """What is wrong with a path to add; "" when it is there."""
+    return "" if path and Path(path).expanduser().exists() else f"There is no file or folder {path!r}."
+
+
+def not_a_budget(typed: str) -> str:
+    """What is wrong with a budget; "" when it is a whole number above 0."""
+    digits = typed.replace(",", "")
+    return "" if digits.isdecimal() and int(digits) > 0 else "A budget is a whole number of tokens above 0."
+
+
+def open_store(store: str | None) -> Recall:
+    """The store, opened by the thread that will use it."""
+    from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return Recall.open(store)
+
+
+def create_store(store: str | None) -> Recall:
+    """A new store, opened."""
+    from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
+
+    Recall.init(str(Path(store).parent) if store else ".")
+    return Recall.open(store)
+
+
+def run(store: str | None) -> int:
+    """Open the workbench and return its exit code."""
+    app = Workbench(store)
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,159 @@
+"""`make demo`: index Python's own reference and library on this machine, then open them in the workbench."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import sysconfig
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from shlex import join
+from typing import NamedTuple
+
+from recall_core.adapters import cli
+from recall_core.adapters.progress import follow
+from recall_core.adapters.streams import Streams, standard
+from recall_core.contract import ContextBlock, IngestView
+from recall_core.service import Ask, Pack, Recall
+from recall_core.types import Root
+
+QUESTION = "how do I run a command with a timeout and capture its output"
+BUDGET_TOKENS = 600
+LEFT_OUT = (
+    "__pycache__ test tests idlelib lib2to3 turtledemo ensurepip pydoc_data encodings site-packages dist-packages"
+)
+"""Folders of a standard library that are not for reading: its tests, its tables and what was installed into it."""
+
+
+class Corpus(NamedTuple):
+    """One folder to index: its name on the screen, and how it is walked."""
+
+    name: str
+    root: Root
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Build or refresh the demo store; then the workbench in a terminal, a printed tour elsewhere. The exit code."""
+    options = _options(argv)
+    streams = standard()
+    try:
+        code = cli.guarded(lambda: _run(options.dir, options.source, streams), streams=streams)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more at exit; it must find something that takes the bytes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def write_topics(folder: Path) -> int:
+    """Write the interpreter's language reference, one file a topic, and return how many topics it has.
+
+    A file that already holds its topic is left alone, so that a second run finds it unchanged. Some Linux
+    packages of Python come without the topics: then there are 0.
+    """
+    try:
+        from pydoc_data.topics import topics  # noqa: PLC0415 - absent from some packages of Python
+    except ImportError:
+        return 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in topics.items():
+        path = folder / f"{name}.txt"
+        if not path.exists() or path.read_bytes() != text.encode():
+            path.write_bytes(text.encode())
+    return len(topics)
+
+
+def is_verbatim(block: ContextBlock, base: Path) -> bool:
+    """True when the block's text is, letter by letter, what its file holds between the cited offsets."""
+    text = (base / block["path"]).read_bytes().decode("utf-8-sig")
+    return text[block["offset"] : block["end"]] == block["text"]
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m recall_tui.demo", description=__doc__)
+    parser.add_argument("--dir", type=Path, default=Path(".demo"), help="folder of the demo store (.demo)")
+    parser.add_argument(
+        "--source",
+        type=Path,
+        default=Path(sysconfig.get_path("stdlib")),
+        help="folder of Python files to index (this interpreter's standard library)",
+    )
+    return parser.parse_args(argv)
+
+
+def _run(folder: Path, source: Path, streams: Streams) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    database = folder / "recall.db"
+    if not write_topics(folder / "topics"):
+        streams.say("this Python comes without its language reference: only the library is indexed")
+    if not database.exists():
+        Recall.init(str(folder))
+    with Recall.open(str(database)) as store:
+        figures = _index(store, _corpora(folder / "topics", source), streams)
+    streams.stdout.write(figures + "\n")
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from recall_tui.app import run  # noqa: PLC0415 - the printed tour needs no Textual
+
+        return run(str(database))
+    return _tour(database, streams)
+
+
+def _corpora(topics: Path, source: Path) -> Iterator[Corpus]:
+    if topics.is_dir():
+        yield Corpus("language reference", Root(str(topics.resolve()), globs=("*.txt",), tags=("reference",)))
+    ignores = tuple(f"**/{name}/**" for name in LEFT_OUT.split())
+    library = Root(str(source.resolve()), globs=("**/*.py",), ignores=ignores, tags=("library",))
+    yield Corpus("standard library", library)
+
+
+def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
+    """Add every corpus, and say in one line what that took."""
+    started = time.monotonic()
+    reports: list[IngestView] = []
+    for corpus in corpora:
+        streams.say(f"indexing the {corpus.name} in {corpus.root.folder}")
+        reports.append(follow(store.add([corpus.root.folder], corpus.root), streams=streams)["ingest"])
+    embedded = sum(report["embedded"] for report in reports)
+    reused = sum(report["reused"] for report in reports)
+    unchanged = sum(report["unchanged"] for report in reports)
+    files = sum(report["files"] for report in reports)
+    seconds = time.monotonic() - started
+    return f"chunks: {embedded} embedded, {reused} reused; files: {unchanged} unchanged of {files}; {seconds:.1f} s"
+
+
+def _tour(database: Path, streams: Streams) -> int:
+    """The commands a newcomer would type, with their answers; 1 when a citation is not verbatim."""
+    for command in (
+        ["search", QUESTION, "--k", "5"],
+        ["search", QUESTION, "--k", "1", "--explain"],
+        ["context", QUESTION, "--budget-tokens", str(BUDGET_TOKENS)],
+        ["stats"],
+    ):
+        streams.stdout.write(f"\n$ recall --store {join([str(database), *command])}\n")
+        streams.stdout.flush()
+        code = cli.main(["--store", str(database), *command], streams=streams)
+        if code:
+            return code
+    return _check_citations(database, streams)
+
+
+def _check_citations(database: Path, streams: Streams) -> int:
+    with Recall.open(str(database)) as store:
+        answer = store.context(QUESTION, Ask(), Pack(budget_tokens=BUDGET_TOKENS))
+        blocks = answer["context"]["blocks"]
+        wrong = [block for block in blocks if not is_verbatim(block, store.base)]
+    streams.stdout.write("\n")
+    for block in blocks:
+        lines = f"{block['line_start']}-{block['line_end']}"
+        verdict = "NOT VERBATIM" if block in wrong else "verbatim"
+        span = f"characters {block['offset']}-{block['end']}"
+        streams.stdout.write(f"[{block['n']}] {block['path']}:{lines}  {span}  {verdict}\n")
+    streams.stdout.write(f"citations checked against their files: {len(blocks) - len(wrong)} of {len(blocks)}\n")
+    return 1 if wrong or not blocks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

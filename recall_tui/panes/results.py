@@ -1,0 +1,178 @@
+"""Pane 2: the ranked rows. Only the visible ones are drawn, and only they and their neighbours are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual.binding import BindingType
+from textual.events import Click, Resize
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from recall_core.types import SIGNALS, Hit
+from recall_tui.messages import Chosen, LookingAt
+from recall_tui.session import Session, is_stale, listed
+from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, level
+from recall_tui.widgets.lines import strip_of
+
+WIDE = 60  # cells from which the score bar is drawn
+
+
+class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
+    """Rank, score, one glyph a signal, tokens, and where the chunk stands."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self) -> None:
+        super().__init__(id="results")
+        self._hits: Mapping[int, Hit] = {}
+        self._states: Mapping[str, str] = {}
+        self._count = 0
+        self._first_rank = 1
+        self._selected = 0
+        self._is_stale = False
+        self._hint = ""
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """What this terminal can draw."""
+        return ASCII if self.app.has_class("-ascii") else UNICODE
+
+    def show(self, session: Session) -> None:
+        """Show the answer of this session and mark its selected row."""
+        answer = session.answer
+        offset, self._count = listed(answer) if answer else (0, 0)
+        self._first_rank = offset + 1
+        self._hits, self._states, self._selected = session.hits, session.states, session.selected
+        self._is_stale = is_stale(session)
+        self._hint = _hint(session)
+        self.set_class(self._is_stale, "-stale")
+        self.border_title = "2 Results" + (" (stale)" if self._is_stale else "")
+        self.border_subtitle = _figures(session, self._count, self.glyphs)
+        self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)
+        self._follow()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The column heads stay in place above the rows."""
+        width = self.scrollable_content_region.width
+        row = y - 1 + int(self.scroll_offset.y)
+        if self._count == 0:
+            line = Text(fit(self._hint if y == 0 else "", width, self.glyphs))
+        elif y == 0:
+            line = Text(fit(self._heads(width), width, self.glyphs), Style(dim=True))
+        elif row >= self._count:
+            line = Text(" " * width)
+        else:
+            line = self._row(row, width)
+        return strip_of(line, self.size.width, self.rich_style, self.app.console)
+
+    def on_click(self, event: Click) -> None:
+        """A click picks the row under it."""
+        row = event.y - self.gutter.top - 1 + int(self.scroll_offset.y)
+        if 0 <= row < self._count and event.y > self.gutter.top:
+            self.post_message(Chosen(row))
+
+    def on_resize(self, _event: Resize) -> None:
+        """A higher list shows more rows."""
+        self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)
+        self._follow()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Scrolling looks at other rows."""
+        super().watch_scroll_y(old_value, new_value)
+        self._look()
+
+    @property
+    def page_rows(self) -> int:
+        """Rows that are visible at once."""
+        return max(1, self.scrollable_content_region.height - 1)
+
+    def _follow(self) -> None:
+        """Scroll as little as it takes to see the selected row."""
+        top = int(self.scroll_offset.y)
+        if self._selected < top:
+            self.scroll_to(y=self._selected, animate=False, immediate=True)
+        elif self._selected >= top + self.page_rows:
+            self.scroll_to(y=self._selected - self.page_rows + 1, animate=False, immediate=True)
+        self._look()
+
+    def _look(self) -> None:
+        first = int(self.scroll_offset.y)
+        end = min(self._count, first + self.page_rows)
+        if any(row not in self._hits for row in range(first, end)):
+            self.post_message(LookingAt(first, end))
+
+    def _heads(self, width: int) -> str:
+        score = f"{'score':<{5 + 1 + self._bar_width(width)}}"
+        return f"{'#':>{self._rank_width + 2}} {score} l s {'tok':>4}  path{self.glyphs.crumb}heading"
+
+    def _row(self, row: int, width: int) -> Text:
+        is_selected = row == self._selected
+        style = Style(bold=is_selected, dim=self._is_stale)
+        mark = self.glyphs.pointer if is_selected else " "
+        line = Text(f"{mark}{self._first_rank + row:>{self._rank_width + 1}} ", style)
+        hit = self._hits.get(row)
+        if hit is None:
+            line.append(self.glyphs.cut)
+            return line
+        self._add_score(line, hit, self._bar_width(width))
+        tokens = f"{hit.chunk.tokens:>4}" if hit.chunk else "   ."
+        line.append(f" {tokens}  ")
+        state = self._states.get(hit.doc.id)
+        where = f"{f'({state}) ' if state else ''}{_where(hit, self.glyphs)}"
+        line.append(fit(where, width - line.cell_len, self.glyphs))
+        if is_selected and not self._is_stale:
+            line.stylize(self.get_component_rich_style("results--selected", partial=True))
+        return line
+
+    def _add_score(self, line: Text, hit: Hit, bar_width: int) -> None:
+        if hit.score is None:
+            line.append(f"{'.':<{5 + 1 + bar_width}} . .")
+            return
+        line.append(f"{hit.score:.3f} {bar(hit.score, bar_width, self.glyphs)}")
+        shares = {part.signal: part.points / hit.score if hit.score > 0 else 0.0 for part in hit.parts}
+        for signal in SIGNALS:
+            colour = None if self._is_stale else COLOURS[signal]
+            line.append(" ").append(level(shares.get(signal, 0.0), self.glyphs), Style(color=colour))
+
+    @property
+    def _rank_width(self) -> int:
+        return max(2, len(str(self._first_rank + self._count - 1)))
+
+    @staticmethod
+    def _bar_width(width: int) -> int:
+        return 0 if width < WIDE else 10 if width >= WIDE + 12 else 6
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"results--selected"}
+
+
+def _where(hit: Hit, glyphs: Glyphs) -> str:
+    if hit.chunk is None:
+        return hit.doc.path
+    lines = f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}"
+    return f"{lines}{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else lines
+
+
+def _hint(session: Session) -> str:
+    if session.trouble is not None:
+        return "No results: the query cannot be answered as it stands."
+    if session.answer is not None:
+        return "Nothing matches."
+    if session.busy:
+        return "Searching."
+    if session.info is not None and session.info.chunks == 0:
+        return "The store is empty. Press Esc, then a, and name a folder to add."
+    return "Type words to search, or a query that begins with SELECT."
+
+
+def _figures(session: Session, count: int, glyphs: Glyphs) -> str:
+    answer = session.answer
+    if answer is None:
+        return ""
+    shown = figure(count) if count == answer.total else f"{figure(count)} of {figure(answer.total)}"
+    return glyphs.dot.join((f"{shown} hits" if count != 1 else f"{shown} hit", f"{session.took_ms:.0f} ms"))

@@ -1,0 +1,94 @@
+"""The main screen: where every pane stands at every size."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from recall_tui.actions import ACTIONS
+from recall_tui.panes.context import ContextPane
+from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.ingest import IngestPane
+from recall_tui.panes.query import Editor, QueryPane
+from recall_tui.panes.results import ResultsPane
+from recall_tui.session import PANES, Pane, Session
+from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
+
+FOCUS = {"query": "editor", "results": "results", "explain": "explain", "context": "context", "ingest": "ingest"}
+"""The widget that takes the focus of each pane, by id."""
+
+
+def bindings() -> list[BindingType]:
+    """The action table as bindings of the main screen."""
+    return [
+        Binding(key, f"app.{action.id}", action.help, show=False, priority=key in ("tab", "shift+tab"))
+        for action in ACTIONS
+        for key in action.keys
+    ]
+
+
+class Bench(Screen[None]):
+    """Query, results and explain on the left, context on the right; one tabbed pane below on a narrow screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings()
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-short"), (32, "-tall")]  # noqa: RUF012
+    AUTO_FOCUS = "#editor"
+
+    def __init__(self, store: str | None) -> None:
+        super().__init__()
+        self._store = store
+
+    def compose(self) -> ComposeResult:
+        """Every pane, once; the style sheet decides which are seen."""
+        yield Static("Recall needs a terminal of 60×20 cells or more.", id="small", markup=False)
+        yield HeaderLine(id="header")
+        with Container(id="body"):
+            with Vertical(id="left"):
+                yield QueryPane()
+                yield ResultsPane()
+                yield ExplainPane()
+            with Vertical(id="right"):
+                yield ContextPane()
+        yield IngestPane()
+        yield StatusLine(self._store)
+        yield FooterLine(id="footer")
+
+    def show(self, session: Session) -> None:
+        """Draw this session."""
+        self.set_class(session.tab == "context", "-tab-context")
+        self.set_class(session.zoomed, "-zoomed")
+        for pane in PANES:
+            self.set_class(session.zoomed and session.pane == pane, f"-zoom-{pane}")
+        self.query_one(QueryPane).show(session)
+        self.query_one(ResultsPane).show(session)
+        self.query_one(ExplainPane).show_session(session)
+        self.query_one(ContextPane).show_session(session)
+        self.query_one(IngestPane).show_session(session)
+        self.query_one(HeaderLine).show(session)
+        self.query_one(StatusLine).show(session)
+        self.query_one(FooterLine).show(session)
+
+    def give_focus(self, pane: Pane) -> None:
+        """Move the focus into a pane."""
+        self.query_one(f"#{FOCUS[pane]}").focus()
+
+    def pane_of(self, widget: Widget | None) -> Pane | None:
+        """The pane that a focused widget belongs to."""
+        return next((pane for pane in PANES if widget is not None and widget.id == FOCUS[pane]), None)
+
+    @property
+    def editor(self) -> Editor:
+        """The field the question is typed in."""
+        return self.query_one(Editor)
+
+    @property
+    def page_rows(self) -> int:
+        """Results that are visible at once."""
+        return self.query_one(ResultsPane).page_rows

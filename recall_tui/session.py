@@ -1,0 +1,270 @@
+"""What the workbench knows, and how every event changes it: pure, and without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from recall_core.errors import RecallError
+from recall_core.types import Hit, Packed, Progress, StoreInfo
+
+if TYPE_CHECKING:
+    from recall_core.contract import IngestView
+    from recall_core.retrieve import Answer
+    from recall_core.retrieve.freshness import State
+
+Pane = Literal["query", "results", "explain", "context", "ingest"]
+PANES: tuple[Pane, ...] = ("query", "results", "explain", "context", "ingest")
+"""In the order of their digits and of Tab."""
+
+FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
+BUDGET_STEP = 100
+BUDGET_MOST = 10_000_000
+
+
+class Run(NamedTuple):
+    """An ingest run: the folder, its newest progress, chunks a second, and how it ended once it has."""
+
+    folder: str
+    progress: Progress | None = None
+    rate: float = 0.0
+    ended: Literal["", "done", "cancelled", "failed"] = ""
+    summary: str = ""
+
+
+class Session(NamedTuple):
+    """Everything the screen shows. An answer stays while a newer question is unanswered or cannot be parsed."""
+
+    text: str = ""
+    generation: int = 0
+    """Number of the newest question; an event of an older one changes nothing."""
+    busy: bool = False
+    asked_at: float = 0.0
+    """Seconds on the caller's clock when the newest question was asked."""
+    took_ms: float = 0.0
+    """From the question to its first rows."""
+    answer: Answer | None = None
+    window: tuple[int, int] = (0, FIRST_WINDOW)
+    """Rows the list wants: first and end."""
+    hits: Mapping[int, Hit] = {}
+    """The fetched rows by their place in the list, from 0."""
+    states: Mapping[str, State] = {}
+    """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
+    selected: int = 0
+    hit: Hit | None = None
+    """The selected hit; the one before it until its own has arrived."""
+    trouble: RecallError | None = None
+    """Why the newest question has no answer; the older answer is stale then."""
+    budget_tokens: int = 2_000
+    packed: Packed | None = None
+    block_tokens: tuple[int, ...] = ()
+    info: StoreInfo | None = None
+    run: Run | None = None
+    pane: Pane = "query"
+    tab: Literal["explain", "context"] = "explain"
+    """Which of the two a narrow screen shows."""
+    zoomed: bool = False
+
+
+class Wish(NamedTuple):
+    """All that the screen wants of the store now; the newest wish replaces every older one."""
+
+    generation: int
+    text: str
+    window: tuple[int, int]
+    budget_tokens: int
+
+
+class Opened(NamedTuple):
+    """The store is open, or has changed."""
+
+    info: StoreInfo
+    budget_tokens: int | None = None
+    """The store's own default; None when only the figures changed."""
+
+
+class Answered(NamedTuple):
+    """A question has its ranking and the first rows."""
+
+    generation: int
+    answer: Answer
+    hits: Mapping[int, Hit]
+    states: Mapping[str, State]
+    at: float
+
+
+class Fetched(NamedTuple):
+    """Rows that the list asked for."""
+
+    generation: int
+    hits: Mapping[int, Hit]
+    states: Mapping[str, State]
+
+
+class Repacked(NamedTuple):
+    """The context of an answer at one budget. block_tokens: tokens of each block's text, without its header."""
+
+    generation: int
+    packed: Packed
+    block_tokens: tuple[int, ...]
+
+
+class Failed(NamedTuple):
+    """A question that has no answer."""
+
+    generation: int
+    error: RecallError
+
+
+class Unusable(NamedTuple):
+    """The store cannot be opened."""
+
+    error: RecallError
+
+
+class Advanced(NamedTuple):
+    """An ingest run moved on."""
+
+    progress: Progress
+    rate: float
+
+
+class Ended(NamedTuple):
+    """An ingest run is over: with its figures, with an error, or with neither when it was cancelled."""
+
+    view: IngestView | None
+    error: RecallError | None
+
+
+class Crashed(NamedTuple):
+    """A defect stopped a worker thread."""
+
+    error: BaseException
+
+
+Event = Opened | Answered | Fetched | Repacked | Failed | Unusable | Advanced | Ended | Crashed
+
+
+def after(session: Session, event: Event) -> Session:
+    """The session once the event has happened; stale events leave it as it is."""
+    match event:
+        case Opened(info, budget):
+            return session._replace(info=info, budget_tokens=budget or session.budget_tokens)
+        case Advanced(progress, rate) if session.run:
+            return session._replace(run=session.run._replace(progress=progress, rate=rate))
+        case Ended() if session.run:
+            return session._replace(run=_ended(session.run, event))
+        case Answered() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
+            return _of_question(session, event)
+    return session
+
+
+def _of_question(session: Session, event: Answered | Fetched | Repacked | Failed) -> Session:
+    match event:
+        case Answered():
+            return _answered(session, event)
+        case Fetched(_, hits, states):
+            return session._replace(hits=hits, states=states, hit=hits.get(session.selected, session.hit))
+        case Repacked(_, packed, block_tokens):
+            return session._replace(packed=packed, block_tokens=block_tokens)
+        case Failed(_, error):
+            return session._replace(trouble=error, busy=False)
+
+
+def _answered(session: Session, event: Answered) -> Session:
+    answer = event.answer
+    same = session.answer is not None and session.answer.plan.text == answer.plan.text
+    selected = min(session.selected, max(0, listed(answer)[1] - 1)) if same else 0
+    return session._replace(
+        answer=answer,
+        hits=event.hits,
+        states=event.states,
+        selected=selected,
+        hit=event.hits.get(selected),
+        trouble=None,
+        busy=False,
+        took_ms=max(0.0, (event.at - session.asked_at) * 1000),
+    )
+
+
+def _ended(run: Run, event: Ended) -> Run:
+    if event.error is not None:
+        hint = f" ({event.error.hint})" if event.error.hint else ""
+        return run._replace(ended="failed", summary=f"{event.error.message}{hint}")
+    if event.view is None:
+        return run._replace(ended="cancelled", summary="cancelled; what was committed stays, add it again to go on")
+    view = event.view
+    figures = f"{view['added']} added · {view['updated']} updated · {view['unchanged']} unchanged"
+    removed = f" · {view['removed']} removed" if view["removed"] else ""
+    return run._replace(ended="done", summary=f"{figures}{removed} · {view['chunks']} chunks")
+
+
+def asked(session: Session, text: str, at: float) -> Session:
+    """The session with a new question under way; an empty one has no answer and asks nothing."""
+    window = session.window if text == session.text else (0, FIRST_WINDOW)
+    fresh = session._replace(text=text, generation=session.generation + 1, asked_at=at, window=window)
+    if not text.strip():
+        return fresh._replace(
+            answer=None, hits={}, hit=None, selected=0, packed=None, block_tokens=(), trouble=None, busy=False
+        )
+    return fresh._replace(busy=True)
+
+
+def wish(session: Session) -> Wish:
+    """What the query thread should make true."""
+    return Wish(session.generation, session.text, session.window, session.budget_tokens)
+
+
+def chosen(session: Session, row: int) -> Session:
+    """The session with another row selected, kept inside the list."""
+    if session.answer is None:
+        return session
+    row = max(0, min(row, listed(session.answer)[1] - 1))
+    return session._replace(selected=row, hit=session.hits.get(row, session.hit))
+
+
+def looking_at(session: Session, first: int, end: int) -> Session:
+    """The session with the list's visible rows and one screenful around them wanted."""
+    margin = max(20, end - first)
+    if session.window[0] <= first and end <= session.window[1]:
+        return session
+    return session._replace(window=(max(0, first - margin), end + margin))
+
+
+def budgeted(session: Session, budget_tokens: int) -> Session:
+    """The session with another token budget, at least 1."""
+    return session._replace(budget_tokens=max(1, min(budget_tokens, BUDGET_MOST)))
+
+
+def focused(session: Session, pane: Pane) -> Session:
+    """The session with another pane in front."""
+    tab = pane if pane in ("explain", "context") else session.tab
+    return session._replace(pane=pane, tab=tab)
+
+
+def stepped(session: Session, panes: int) -> Pane:
+    """The pane that many steps further round; the ingest strip only counts while there is a run to show."""
+    reachable = [pane for pane in PANES if pane != "ingest" or session.run is not None]
+    place = reachable.index(session.pane) if session.pane in reachable else 0
+    return reachable[(place + panes) % len(reachable)]
+
+
+def listed(answer: Answer) -> tuple[int, int]:
+    """The rank before the first listed row, and how many rows the list has.
+
+    Plain words list the whole ranking; a query in RQL lists what its LIMIT and OFFSET leave.
+    """
+    if answer.plan.rql is None:
+        return 0, answer.total
+    offset = answer.plan.offset
+    return offset, max(0, min(answer.plan.limit, answer.total - offset))
+
+
+def is_stale(session: Session) -> bool:
+    """True while what is listed does not answer what is written."""
+    return session.trouble is not None and session.answer is not None
+
+
+def is_ingesting(session: Session) -> bool:
+    """True while a run is under way."""
+    return session.run is not None and not session.run.ended

@@ -1,0 +1,128 @@
+"""Numbers as characters: bars, shares, the gauge, and the two sets of glyphs they are drawn with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00"}
+"""Two of Okabe and Ito's colours, told apart by every common kind of colour vision."""
+
+
+class Glyphs(NamedTuple):
+    """What bars and marks are drawn with."""
+
+    eighths: str
+    """A bar's last cell in growing order; the last one is a full cell."""
+    levels: str
+    """A share from small to whole in one cell."""
+    series: str
+    """One fill a series, in order."""
+    header: str
+    free: str
+    left: str
+    right: str
+    pointer: str
+    crumb: str
+    dot: str
+    yes: str
+    no: str
+    out: str
+    cut: str
+    line: str
+
+
+UNICODE = Glyphs("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█", "█▓▒░", "┊", " ", "▕", "▏", "▶", " › ", " · ", "✓", "✗", "×", "…", "─")
+ASCII = Glyphs("#", "123456789", "#=+:", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!=", "x", "~", "-")
+
+
+def glyphs_for(environment: Mapping[str, str]) -> Glyphs:
+    """ASCII where the locale names another encoding than UTF-8, Unicode elsewhere."""
+    locale = next((environment[key] for key in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(key)), "utf-8")
+    return UNICODE if locale.lower().replace("-", "").endswith("utf8") else ASCII
+
+
+def bar(share: float, width: int, glyphs: Glyphs, *, series: int = 0) -> str:
+    """A bar of exactly `width` cells; the first series ends in a fraction of a cell, the others in whole cells."""
+    share = min(1.0, max(0.0, share))
+    fill = glyphs.series[series % len(glyphs.series)]
+    steps = len(glyphs.eighths) if series == 0 else 1
+    whole, part = divmod(round(share * width * steps), steps)
+    last = glyphs.eighths[part - 1] if part else ""
+    return (fill * whole + last).ljust(width)
+
+
+def level(share: float, glyphs: Glyphs) -> str:
+    """A share of 1 in one cell; nothing at all is a dot."""
+    if share <= 0:
+        return "."
+    return glyphs.levels[min(len(glyphs.levels) - 1, int(share * len(glyphs.levels)))]
+
+
+def split(weights: Sequence[float], width: int) -> list[int]:
+    """Whole cells for each weight by largest remainder: they add up to `width`; ties go to the earlier.
+
+    >>> split([2, 1, 1], 6)
+    [3, 2, 1]
+    """
+    total = sum(weights)
+    if total <= 0:
+        return [0] * len(weights)
+    exact = [weight * width / total for weight in weights]
+    cells = [int(amount) for amount in exact]
+    by_remainder = sorted(range(len(weights)), key=lambda place: (cells[place] - exact[place], place))
+    for place in by_remainder[: width - sum(cells)]:
+        cells[place] += 1
+    return cells
+
+
+def gauge(block_tokens: Sequence[int], used_tokens: int, budget_tokens: int, width: int, glyphs: Glyphs) -> str:
+    """A budget in `width` cells: a segment a block, then headers and separators, then the free space."""
+    inner = max(1, width - 2)
+    headers = max(0, used_tokens - sum(block_tokens))
+    cells = split([*block_tokens, headers, max(0, budget_tokens - used_tokens)], inner)
+    fills = [glyphs.series[place % 3] for place in range(len(block_tokens))] + [glyphs.header, glyphs.free]
+    body = "".join(fill * count for fill, count in zip(fills, cells, strict=True))
+    return f"{glyphs.left}{body:{inner}}{glyphs.right}"
+
+
+def fit(text: str, width: int, glyphs: Glyphs) -> str:
+    """The text in exactly `width` cells, cut with a mark where it is too long."""
+    if width <= 0:
+        return ""
+    if cell_len(text) > width:
+        return set_cell_size(text, width - cell_len(glyphs.cut)) + glyphs.cut
+    return set_cell_size(text, width)
+
+
+def figure(number: int) -> str:
+    """A count for people: thousands apart."""
+    return f"{number:,}"
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The text's lines broken at spaces to at most `width` cells; control characters become blanks."""
+    width = max(1, width)
+    lines: list[str] = []
+    for line in text.splitlines():
+        clean = "".join(mark if mark.isprintable() else " " for mark in line.expandtabs(4)).rstrip()
+        lines += [clean] if cell_len(clean) <= width else _broken(clean, width)
+    return lines
+
+
+def _broken(line: str, width: int) -> list[str]:
+    pieces = []
+    current = ""
+    for word in re.findall(r"\S+\s*|\s+", line):
+        if current and cell_len(current + word.rstrip()) > width:
+            pieces.append(current.rstrip())
+            current = ""
+        current += word
+        if cell_len(current.rstrip()) > width:
+            *full, current = chop_cells(current.rstrip(), width)
+            pieces += full
+            current += " "
+    return [*pieces, current.rstrip()] if current.strip() else pieces

@@ -1,0 +1,83 @@
+"""A scrolling view of prepared lines that renders only what is visible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+from textual.events import Resize
+from textual.geometry import Size
+from textual.reactive import Reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+
+Build = Callable[[int], list[Text]]
+"""Lines for a width in cells."""
+
+
+class LineView(ScrollView, can_focus=True):
+    """Shows lines that are built for its width, and builds them again when the width changes."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
+    """
+
+    # The scrollbar always stands there, so another number of lines moves nothing and needs no layout.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._build: Build = lambda _: []
+        self._lines: list[Text] = []
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """What this terminal can draw."""
+        return ASCII if self.app.has_class("-ascii") else UNICODE
+
+    @property
+    def lines(self) -> list[str]:
+        """The text of every line, as last built."""
+        return [line.plain for line in self._lines]
+
+    def show(self, build: Build, *, keep_place: bool = False) -> None:
+        """Show these lines, from the top unless the place is to be kept."""
+        self._build = build
+        self._rebuild()
+        if not keep_place:
+            self.scroll_to(y=0, animate=False, immediate=True)
+
+    def render_line(self, y: int) -> Strip:
+        """One visible line, in the widget's own style so that no segment is without one."""
+        row = y + int(self.scroll_offset.y)
+        width = self.size.width
+        if row >= len(self._lines):
+            return Strip.blank(width, self.rich_style)
+        return strip_of(self._lines[row], width, self.rich_style, self.app.console)
+
+    def on_resize(self, _event: Resize) -> None:
+        """Another width folds the lines elsewhere."""
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        width = self.scrollable_content_region.width
+        if width <= 0:
+            return
+        self._lines = self._build(width)
+        self.virtual_size = Size(width, len(self._lines))
+        self.vertical_scrollbar.window_virtual_size = len(self._lines)
+        self.refresh()
+
+
+def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:
+    """A line in exactly `width` cells over a widget's style, with a style on every segment.
+
+    Text.render leaves out the line's own style where no part of it has another, so it is applied here.
+    """
+    strip = Strip(line.render(console, end="")).apply_style(style + console.get_style(line.style))
+    return strip.adjust_cell_length(width, style)

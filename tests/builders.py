@@ -1,0 +1,62 @@
+"""Stores and documents for tests, made the way the pipeline makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from recall_core.embed.hash import HashEmbedder
+from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.text import spaced
+from recall_core.types import NewChunk, NewDocument, NewFile, Span
+
+EMBEDDER = HashEmbedder(64)
+MTIME_NS = 1_700_000_000_000_000_000
+
+
+def memory_store(path: str = ":memory:") -> SqliteStore:
+    return create_store(
+        path, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="boundary-1:400:80:6000"
+    )
+
+
+def new_chunk(text: str, *, offset: int = 0, line: int = 1) -> NewChunk:
+    return NewChunk(
+        span=Span(offset, offset + len(text), len(text.split())),
+        line_start=line,
+        line_end=line + text.count("\n"),
+        text=text,
+        search_text=spaced(text) if spaced(text) != text else None,
+        text_hash=sha256(text.encode()).digest(),
+        vector=EMBEDDER.embed([text])[0],
+    )
+
+
+def new_file(
+    path: str,
+    texts: Sequence[str],
+    *,
+    title: str = "",
+    tags: Sequence[str] = (),
+    source: str | None = None,
+    meta: Mapping[str, Any] | None = None,
+    mtime_ns: int = MTIME_NS,
+    settings: str = "text",
+) -> NewFile:
+    """A file of one document whose chunks are these texts, one behind the other."""
+    chunks = []
+    offset = 0
+    for text in texts:
+        chunks.append(new_chunk(text, offset=offset))
+        offset += len(text)
+    raw = "".join(texts).encode()
+    digest = sha256(raw).hexdigest()
+    document = NewDocument(path, digest, title, len(raw), tuple(tags), source, meta or {}, tuple(chunks))
+    return NewFile(path, path, len(raw), mtime_ns, digest, settings, None, (document,))
+
+
+def put(store: SqliteStore, *files: NewFile) -> None:
+    with store.writer() as writer:
+        for file in files:
+            writer.put(file)

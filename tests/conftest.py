@@ -1,0 +1,32 @@
+"""What every test starts from: an environment without the developer's taste, example counts, and missing programs."""
+
+import os
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
+_KEPT = ("RECALL_HYPOTHESIS",)
+
+# Subprocesses and test workers inherit this; Textual reads some of its variables when it is imported.
+for _name in list(os.environ):
+    if _name in _TASTE or (_name.startswith(("TEXTUAL_", "RECALL_")) and _name not in _KEPT):
+        del os.environ[_name]
+
+# The same examples in every run, so that a red build is red on every machine; nightly looks for new ones.
+settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "nightly", deadline=None, max_examples=2_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("RECALL_HYPOTHESIS", "ci"))
+
+PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "google-chrome")}
+"""Marker to the programs of which one must be on PATH."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a program that this machine lacks, and name the program."""
+    for marker, programs in PROGRAMS.items():
+        if item.get_closest_marker(marker) and not any(map(shutil.which, programs)):
+            pytest.skip(f"needs {marker} on PATH")

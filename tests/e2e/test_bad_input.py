@@ -1,0 +1,316 @@
+"""What goes wrong, as a person meets it: the code, the hint, the exit status, and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from recall_core.store.sqlite.schema import SCHEMA_VERSION
+
+COMMAND = [sys.executable, "-m", "recall_core"]
+
+
+class Shell:
+    """`recall` in a folder of its own, with a store in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def start(self, *words: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("RECALL_")}
+        return subprocess.Popen(
+            [*prefix, *COMMAND, *words],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        process = self.start(*words)
+        out, err = process.communicate(timeout=120)
+        assert "Traceback" not in err
+        return process.returncode, out, err
+
+    def ask(self, *words: str) -> tuple[int, dict[str, Any]]:
+        code, out, _ = self.run("--json", *words)
+        return code, json.loads(out)
+
+    def fails(self, *words: str, code: str, exit_code: int) -> dict[str, Any]:
+        """The error of a command that must fail, the same in JSON and for people."""
+        status, response = self.ask(*words)
+        assert (status, response["ok"], response["error"]["code"]) == (exit_code, False, code)
+        status, out, err = self.run(*words)
+        assert (status, out) == (exit_code, "")
+        assert response["error"]["message"] in err
+        return dict(response["error"])
+
+    def documents(self) -> int:
+        return int(self.ask("stats")[1]["store"]["documents"])
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    made = Shell(tmp_path)
+    assert made.run("init")[0] == 0
+    return made
+
+
+def test_a_missing_path_fails_and_writes_nothing(shell: Shell) -> None:
+    (shell.folder / "good.txt").write_text("good words")
+    error = shell.fails("add", "good.txt", "absent.txt", code="missing_path", exit_code=1)
+    assert error["hint"]
+    assert shell.documents() == 0
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [(b"text\0more", "binary_file"), (b"caf\xe9 au lait", "not_utf8"), (b"\xff\xfea\0", "binary_file")],
+)
+def test_a_named_file_that_is_no_text_fails_and_a_walked_one_is_skipped(shell: Shell, raw: bytes, code: str) -> None:
+    folder = shell.folder / "docs"
+    folder.mkdir()
+    (folder / "good.txt").write_text("good words")
+    (folder / "bad.txt").write_bytes(raw)
+    shell.fails("add", "docs/good.txt", "docs/bad.txt", code=code, exit_code=1)
+    assert shell.documents() == 0
+    status, response = shell.ask("add", "docs")
+    assert status == 0
+    assert [(skip["path"], skip["code"]) for skip in response["ingest"]["skipped"]] == [("docs/bad.txt", code)]
+    assert shell.documents() == 1
+    assert shell.ask("add", "docs", "--strict")[0] == 1
+
+
+def test_a_file_of_200_mb_without_a_space_is_refused_by_name_and_skipped_in_a_walk(shell: Shell) -> None:
+    big = shell.folder / "docs" / "big.txt"
+    big.parent.mkdir()
+    with big.open("wb") as file:
+        for _ in range(200):
+            file.write(b"a" * 1_000_000)
+    error = shell.fails("add", "docs/big.txt", code="file_too_large", exit_code=1)
+    assert "max_file_bytes" in error["hint"]
+    status, response = shell.ask("add", "docs")
+    assert (status, response["ingest"]["skipped"][0]["code"]) == (0, "file_too_large")
+
+
+def test_a_file_without_a_space_is_cut_at_characters(shell: Shell) -> None:
+    (shell.folder / "long.txt").write_text("abc" * 10_000)
+    status, response = shell.ask("add", "long.txt")
+    assert (status, response["ingest"]["chunks"] >= 5) == (0, True)
+    assert shell.run("get", "long.txt")[1].rstrip("\n") == "abc" * 10_000
+
+
+@contextmanager
+def someone_else() -> Iterator[None]:
+    """File permissions do not bind root; for the length of this block root is nobody."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_an_unreadable_folder_is_skipped_in_a_walk_and_fails_by_name(tmp_path: Path) -> None:
+    from recall_core.config import Config  # noqa: PLC0415
+    from recall_core.errors import IngestError  # noqa: PLC0415
+    from recall_core.ingest.discover import walk  # noqa: PLC0415
+    from recall_core.ingest.targets import named_roots  # noqa: PLC0415
+    from recall_core.types import Root, Skip  # noqa: PLC0415
+
+    (tmp_path / "open").mkdir(mode=0o755)
+    (tmp_path / "open" / "a.txt").write_text("words")
+    (tmp_path / "open" / "shut").mkdir(mode=0o000)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    with someone_else():
+        steps = list(walk(Root("open"), tmp_path, Config()))
+        with pytest.raises(IngestError) as caught:
+            named_roots([str(tmp_path / "open" / "shut")], template=Root(""), config=Config(), base=tmp_path)
+    assert [(step.path, step.code) for step in steps if isinstance(step, Skip)] == [("open/shut", "unreadable")]
+    assert caught.value.code == "unreadable"
+
+
+def test_links_that_loop_or_leave_are_skipped_unless_followed(shell: Shell) -> None:
+    docs, outside = shell.folder / "docs", shell.folder / "outside"
+    docs.mkdir()
+    outside.mkdir()
+    (docs / "a.txt").write_text("inside")
+    (outside / "b.txt").write_text("outside")
+    (docs / "loop").symlink_to(docs)
+    (docs / "out").symlink_to(outside)
+    (docs / "out.txt").symlink_to(outside / "b.txt")
+    status, response = shell.ask("add", "docs")
+    assert status == 0
+    assert {skip["path"] for skip in response["ingest"]["skipped"]} == {"docs/loop", "docs/out", "docs/out.txt"}
+    assert shell.documents() == 1
+    status, response = shell.ask("add", "docs", "--follow")
+    assert status == 0
+    assert [skip["path"] for skip in response["ingest"]["skipped"]] == ["docs/loop"]
+
+
+def test_an_unknown_flag_is_a_usage_error_with_the_nearest_one(shell: Shell) -> None:
+    error = shell.fails("search", "words", "--filtre", "x", code="unknown_flag", exit_code=2)
+    assert "--filter" in error["hint"]
+
+
+def test_an_unknown_setting_is_an_error_with_the_nearest_one(shell: Shell) -> None:
+    with (shell.folder / "recall.toml").open("a") as file:
+        file.write("\nchunk_token = 200\n")
+    error = shell.fails("stats", code="unknown_key", exit_code=2)
+    assert "chunk_tokens" in error["hint"]
+
+
+def test_a_damaged_store_is_exit_6(shell: Shell) -> None:
+    for n in range(30):
+        (shell.folder / f"{n}.txt").write_text(f"word{n} " * 3000)
+    assert shell.run("add", ".", "--glob", "*.txt")[0] == 0
+    path = shell.folder / "recall.db"
+    raw = bytearray(path.read_bytes())
+    for start in range(8192, len(raw), 8192):
+        raw[start : start + 512] = b"\xff" * 512
+    path.write_bytes(raw)
+    shell.fails("search", "word3", code="store_corrupt", exit_code=6)
+    path.write_bytes(b"nothing like a database" * 1000)
+    shell.fails("search", "word3", code="not_a_store", exit_code=6)
+
+
+def test_a_store_of_a_newer_schema_is_refused(shell: Shell) -> None:
+    db = apsw.Connection(str(shell.folder / "recall.db"))
+    db.pragma("user_version", SCHEMA_VERSION + 1)
+    db.close()
+    error = shell.fails("stats", code="schema_newer", exit_code=1)
+    assert "upgrade" in error["hint"]
+
+
+def test_no_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    error = Shell(tmp_path).fails("search", "x", code="no_store", exit_code=1)
+    assert error["hint"] == "recall init"
+
+
+def needs_mounts() -> None:
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("needs the right to mount")
+    if subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+        pytest.skip("needs the right to mount")
+
+
+def inside_mount(mount: str, command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Shell commands with something mounted on the folder that nobody else sees."""
+    script = f"{mount} && cd {folder} && {command.replace('recall', ' '.join(COMMAND))}"
+    return subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False)
+
+
+def test_a_full_disk_says_so_and_leaves_a_sound_store(tmp_path: Path) -> None:
+    needs_mounts()
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    for n in range(60):
+        (texts / f"{n}.txt").write_text(" ".join(f"word{n}x{i}" for i in range(4_000)))
+    done = inside_mount(
+        f"mount -t tmpfs -o size=1500k tmpfs {disk}",
+        f"recall init . && recall --json add {texts}; echo; echo exit $?; recall --json add {texts}; echo exit $?;"
+        "rm -f *.tmp; recall --json doctor; echo exit $?",
+        disk,
+    )
+    lines = done.stdout.splitlines()
+    assert "Traceback" not in done.stderr
+    errors = [json.loads(line)["error"] for line in lines if line.startswith('{"ok":false')]
+    assert {error["code"] for error in errors} == {"disk_full"}, done.stdout
+    assert all("df" in error["hint"] for error in errors)
+    checks = [json.loads(line)["checks"] for line in lines if '"checks"' in line]
+    assert checks
+    assert not [check for check in checks[0] if check["severity"] == "error"]
+
+
+def test_a_read_only_folder_reads_and_refuses_to_write(shell: Shell) -> None:
+    needs_mounts()
+    (shell.folder / "a.txt").write_text("some words")
+    assert shell.run("add", "a.txt")[0] == 0
+    done = inside_mount(
+        f"mount --bind {shell.folder} {shell.folder} && mount -o remount,ro,bind {shell.folder}",
+        "recall --json search words; recall --json add a.txt --tag t; echo exit $?; recall --json init new; echo exit $?",
+        shell.folder,
+    )
+    found, refused, first, second, third = done.stdout.splitlines()
+    assert json.loads(found)["stats"]["total_hits"] == 1
+    assert (json.loads(refused)["error"]["code"], first) == ("read_only", "exit 1")
+    assert (json.loads(second)["error"]["code"], third) == ("folder_unusable", "exit 1")
+
+
+def test_two_writers_at_once_are_told_who_holds_the_store(shell: Shell) -> None:
+    (shell.folder / "a.txt").write_text("some words")
+    db = apsw.Connection(str(shell.folder / "recall.db"))
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("UPDATE meta SET value = value")
+    try:
+        status, response = shell.ask("add", "a.txt")
+    finally:
+        db.execute("ROLLBACK")
+        db.close()
+    assert (status, response["error"]["code"]) == (5, "store_locked")
+    assert response["error"]["details"] == {"pid": os.getpid()}
+    assert shell.run("add", "a.txt")[0] == 0
+
+
+def test_two_adds_at_once_both_end_well(shell: Shell) -> None:
+    for name in ("one", "two"):
+        (shell.folder / name).mkdir()
+        for n in range(40):
+            (shell.folder / name / f"{n}.txt").write_text(f"{name} {n} " * 200)
+    running = [shell.start("add", name) for name in ("one", "two")]
+    assert [process.wait(60) for process in running] == [0, 0]
+    for process in running:
+        process.communicate()
+    assert shell.documents() == 80
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_add_loses_nothing_that_was_committed_and_resumes(shell: Shell, how: signal.Signals) -> None:
+    docs = shell.folder / "docs"
+    docs.mkdir()
+    for n in range(1_500):
+        (docs / f"{n:04}.txt").write_text(" ".join(f"word{(n * i) % 9973}" for i in range(900)))
+    running = shell.start("add", "docs")
+    deadline = time.monotonic() + 60
+    while running.poll() is None and time.monotonic() < deadline and committed(shell.folder / "recall.db") == 0:
+        time.sleep(0.02)
+    running.send_signal(how)
+    _, err = running.communicate(timeout=60)
+    assert "Traceback" not in err
+    kept = shell.documents()
+    assert 0 < kept < 1_500, "the run must have been cut in the middle"
+    if how is signal.SIGINT:
+        assert running.returncode == 130
+        assert "again" in err
+    assert shell.run("doctor")[0] == 0
+    status, response = shell.ask("add", "docs")
+    assert status == 0
+    assert response["ingest"]["unchanged"] == kept
+    assert shell.documents() == 1_500
+    assert shell.run("doctor")[0] == 0
+
+
+def committed(path: Path) -> int:
+    db = apsw.Connection(str(path))
+    try:
+        return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchall()[0][0])
+    finally:
+        db.close()

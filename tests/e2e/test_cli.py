@@ -1,0 +1,269 @@
+"""The command line as a process: streams, pipes, signals, imports and the headless workbench."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import recall_core
+
+ROOT = Path(recall_core.__file__).parent.parent
+HEAVY = ("numpy", "rich", "textual", "apsw", "msgspec", "dataclasses", "argcomplete", "tomllib")
+
+
+def environment(**env: str) -> dict[str, str]:
+    """This process's environment without Recall's own variables, with the package on the path."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("RECALL_", "NO_COLOR"))}
+    return {**clean, "PYTHONPATH": str(ROOT), **env}
+
+
+def run(*argv: str, cwd: Path, module: str = "recall_core", **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *argv],
+        cwd=cwd, env=environment(**env), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (folder / "docs" / "b.md").write_text("# Deploy\n\nRoll out slowly, retry later.\n")
+    assert run("init", cwd=folder).returncode == 0
+    assert run("add", "docs", cwd=folder).returncode == 0
+    return folder
+
+
+def loaded(code: str, cwd: Path) -> set[str]:
+    probe = (
+        "import sys, runpy\n"
+        f"{code}\n"
+        "try: runpy.run_module(module, run_name='__main__')\n"
+        "except SystemExit: pass\n"
+        "print('\\n'.join(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], cwd=cwd, env=environment(), capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
+    modules = loaded("module = 'recall_core'; sys.argv = ['recall', '--help']", tmp_path)
+
+    assert "argparse" in modules
+    assert [name for name in HEAVY if name in modules] == []
+
+
+def test_a_search_in_a_pipe_imports_no_library_it_does_not_need(home: Path) -> None:
+    modules = loaded("module = 'recall_core'; sys.argv = ['recall', 'search', 'retry', '--json']", home)
+
+    assert "apsw" in modules
+    unwanted = ("numpy", "rich", "textual", "msgspec", "dataclasses", "argcomplete", "pathspec", "sqlite_vec")
+    assert [name for name in unwanted if name in modules] == []
+
+
+def test_a_bare_recall_prints_help_on_stdout_and_exits_0(tmp_path: Path) -> None:
+    done = run(cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "recall init" in done.stdout
+
+
+def test_an_error_is_a_sentence_and_a_hint_on_stderr(tmp_path: Path) -> None:
+    done = run("search", "x", "--fitler", "y", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: recall search has no flag --fitler.\nhint: did you mean --filter?\n"
+
+
+def test_without_a_store_the_hint_is_recall_init(tmp_path: Path) -> None:
+    done = run("stats", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "hint: recall init" in done.stderr
+
+
+def test_a_wrong_filter_shows_a_caret_under_the_word(home: Path) -> None:
+    done = run("search", "retry", "--filter", "doc.tgas = 'x'", cwd=home)
+
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2
+    source = next(line for line in lines if "doc.tgas" in line and "error" not in line)
+    carets = lines[lines.index(source) + 1]
+    assert carets.count("^") >= 4
+    assert source[carets.index("^") :].startswith(("doc.tgas", "tgas"))
+
+
+def test_a_search_in_a_pipe_is_one_plain_line_a_hit(home: Path) -> None:
+    done = run("search", "retry", cwd=home)
+
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert sorted(line.split("  ")[1].split(":")[0] for line in done.stdout.splitlines()) == [
+        "docs/a.md",
+        "docs/b.md",
+    ]
+    assert "2 of 2 hits" in done.stderr
+
+
+def test_a_search_on_a_terminal_is_a_table_and_no_color_is_obeyed(home: Path) -> None:
+    coloured, plain = (on_a_terminal("search", "retry", cwd=home, **env) for env in ({}, {"NO_COLOR": "1"}))
+
+    assert "score" in coloured
+    assert "docs/a.md" in coloured
+    assert "\x1b[36m" in coloured
+    assert "\x1b[36m" not in plain
+
+
+def on_a_terminal(*argv: str, cwd: Path, **env: str) -> str:
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recall_core", *argv],
+        cwd=cwd, env=environment(TERM="xterm-256color", COLUMNS="100", **env),
+        stdin=child, stdout=child, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(child)
+    seen = b""
+    try:
+        while block := os.read(parent, 65536):
+            seen += block
+    except OSError:  # Linux ends a pseudo-terminal whose other side is closed with EIO
+        pass
+    os.close(parent)
+    assert process.wait() == 0
+    return seen.decode()
+
+
+def test_a_context_is_exactly_its_text_on_stdout(home: Path) -> None:
+    plain = run("context", "retry", "--budget-tokens", "40", cwd=home)
+    packed = json.loads(run("context", "retry", "--budget-tokens", "40", "--json", cwd=home).stdout)
+
+    assert plain.stdout == packed["context"]["text"] + "\n"
+    assert f"{packed['context']['used_tokens']} of 40 tokens" in plain.stderr
+
+
+def test_get_prints_a_file_byte_for_byte(home: Path) -> None:
+    done = run("get", "docs/a.md", cwd=home)
+
+    assert done.stdout == (home / "docs" / "a.md").read_text()
+
+
+def test_an_export_comes_back_the_same_through_an_import(home: Path, tmp_path: Path) -> None:
+    assert run("export", "--out", str(tmp_path / "a.jsonl"), cwd=home).returncode == 0
+    assert run("init", cwd=tmp_path).returncode == 0
+
+    assert run("import", "a.jsonl", cwd=tmp_path).returncode == 0
+
+    assert run("export", cwd=tmp_path).stdout == (tmp_path / "a.jsonl").read_text()
+    assert not (tmp_path / "a.jsonl.part").exists()
+
+
+def test_a_closed_pipe_is_silent(home: Path) -> None:
+    line = f'"{sys.executable}" -m recall_core export | true'
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=home, env=environment(), capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_recall_store_is_used_and_the_flag_wins_over_it(home: Path, tmp_path: Path) -> None:
+    by_environment = run("stats", "--json", cwd=tmp_path, RECALL_STORE=str(home / "recall.db"))
+    by_flag = run("stats", "--store", str(home / "recall.db"), cwd=tmp_path, RECALL_STORE="nowhere.db")
+
+    assert json.loads(by_environment.stdout)["store"]["documents"] == 2
+    assert by_flag.returncode == 0
+
+
+def test_stats_say_what_hash_is_not(home: Path) -> None:
+    assert "match spelling, not meaning" in run("stats", cwd=home).stdout
+
+
+def test_output_is_utf8_whatever_the_streams_were_made_for(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "recall_core", "search", "é", "--json"],
+        cwd=home, env=environment(PYTHONIOENCODING="latin-1"),
+        capture_output=True, check=False,
+    )  # fmt: skip
+
+    assert json.loads(done.stdout.decode("utf-8"))["query"]["text"] == "é"
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_add_says_so_and_can_be_repeated(kind: signal.Signals, tmp_path: Path) -> None:
+    many = tmp_path / "many"
+    many.mkdir()
+    for i in range(3000):
+        (many / f"{i:04}.md").write_text(f"# Note {i}\n\n" + f"word{i} and more words. " * 120)
+    assert run("init", cwd=tmp_path).returncode == 0
+    command = [sys.executable, "-m", "recall_core", "add", "many", "--json"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(tmp_path / "recall.db-wal")
+    process.send_signal(kind)
+    out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130, (out, err)
+    assert json.loads(out)["error"]["code"] == "interrupted"
+    assert "Traceback" not in err
+    assert run("doctor", cwd=tmp_path).returncode == 0
+    assert run("sync", cwd=tmp_path).returncode in {0, 1}
+
+
+def wait_for(path: Path) -> None:
+    """Until the file is there, which is when the work has begun."""
+    deadline = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_the_headless_workbench_runs_command_lines_in_order_without_textual(home: Path) -> None:
+    done = run("--cmd", "search retry --k 1 --json", "--cmd", "stats --json", cwd=home, module="recall_tui")
+
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert len(first["results"]) == 1
+    assert second["store"]["documents"] == 2
+    code = "module = 'recall_tui'; sys.argv = ['recall-tui', '--cmd', 'search retry --json']"
+    assert "textual" not in loaded(code, home)
+
+
+def test_the_headless_workbench_gives_the_same_bytes_as_recall(home: Path) -> None:
+    headless = run("--store", str(home), "--cmd", "search retry", cwd=home.parent, module="recall_tui")
+
+    assert headless.stdout == run("search", "retry", cwd=home).stdout
+
+
+def test_the_headless_workbench_reads_a_file_and_stops_at_the_first_failure(home: Path, tmp_path: Path) -> None:
+    script = tmp_path / "lines.txt"
+    script.write_text("# nightly\n\nstats --json  # first\nget nowhere.md\nstats --json\n")
+
+    done = run("--cmd", f"@{script}", cwd=home, module="recall_tui")
+
+    assert done.returncode == 8
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_the_workbench_without_a_terminal_exits_2_with_a_hint(home: Path) -> None:
+    done = run(cwd=home, module="recall_tui")
+
+    assert done.returncode == 2
+    assert "ssh -t" in done.stderr
+    assert "--cmd" in done.stderr
+
+
+def test_the_workbench_refuses_an_unknown_flag(home: Path) -> None:
+    done = run("--comand", "stats", cwd=home, module="recall_tui")
+
+    assert (done.returncode, done.stderr.splitlines()[1]) == (2, "hint: did you mean --cmd?")

@@ -1,0 +1,106 @@
+"""The demo, run as `make demo` runs it, on a small library."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from recall_tui.demo import write_topics
+
+ROOT = Path(__file__).parents[2]
+CITATION = re.compile(r"^\[\d+\] (?P<path>.+):\d+-\d+  characters (?P<offset>\d+)-(?P<end>\d+)  verbatim$", re.M)
+LIBRARY = {
+    "jobs/command.py": '"""Run a command with a timeout and capture its output: café."""\n\nTIMEOUT = "é"\n',
+    "jobs/sockets.py": '"""Wait for many sockets at once."""\n\ndef wait(sockets):\n    return sorted(sockets)\n',
+    "jobs/test/test_command.py": "def test_command_output_is_captured_before_the_timeout():\n    assert True\n",
+}
+
+
+class Demo(NamedTuple):
+    folder: Path
+    library: Path
+    first: str
+    second: str
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The printed tour of a new demo store, and of the same store a second time."""
+    top = tmp_path_factory.mktemp("demo")
+    library = top / "library"
+    write_tree(library, LIBRARY)
+    return Demo(top / "store", library, run(top / "store", library), run(top / "store", library))
+
+
+def run(folder: Path, library: Path) -> str:
+    command = [sys.executable, "-m", "recall_tui.demo", "--dir", str(folder), "--source", str(library)]
+    done = subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def write_tree(top: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text, encoding="utf-8")
+
+
+def files_of(demo: Demo) -> int:
+    return len(list((demo.folder / "topics").glob("*.txt"))) + 2
+
+
+def test_demo_finds_the_file_that_answers_the_question(demo: Demo) -> None:
+    search = demo.first.split("$ recall ")[1]
+
+    assert "jobs/command.py" in search
+
+
+def test_demo_explains_the_first_hit(demo: Demo) -> None:
+    explanation = demo.first.split("$ recall ")[2]
+
+    assert "lexical" in explanation
+    assert "semantic" in explanation
+
+
+def test_demo_cites_only_text_that_stands_in_the_cited_file(demo: Demo) -> None:
+    cited = list(CITATION.finditer(demo.first))
+
+    assert cited
+    for citation in cited:
+        text = (demo.folder / citation["path"]).read_bytes().decode("utf-8")
+        assert text[int(citation["offset"]) : int(citation["end"])] in demo.first
+
+
+def test_demo_leaves_out_the_tests_of_the_library(demo: Demo) -> None:
+    assert "test_command.py" not in demo.first
+    assert re.search(rf"^documents +{files_of(demo)}$", demo.first, re.M)
+
+
+def test_second_demo_embeds_nothing_and_says_so(demo: Demo) -> None:
+    assert not demo.first.startswith("chunks: 0 embedded")
+    assert demo.second.startswith("chunks: 0 embedded, 0 reused; ")
+    assert f" {files_of(demo)} unchanged of {files_of(demo)};" in demo.second
+
+
+def test_second_demo_gives_the_same_context(demo: Demo) -> None:
+    first, second = (text.split("$ recall ")[3] for text in (demo.first, demo.second))
+
+    assert first == second
+
+
+def test_topics_that_are_already_written_are_left_alone(tmp_path: Path) -> None:
+    count = write_topics(tmp_path)
+    for path in tmp_path.iterdir():
+        os.utime(path, (1, 1))
+
+    again = write_topics(tmp_path)
+
+    assert again == count == len(list(tmp_path.iterdir()))
+    assert {path.stat().st_mtime for path in tmp_path.iterdir()} <= {1}

@@ -1,0 +1,19 @@
+"""Stores for the workbench."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.workbench_corpus import build_store
+
+
+@pytest.fixture(scope="session")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that tests only read."""
+    return build_store(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture
+def own_store(tmp_path: Path) -> Path:
+    """A store that a test may change."""
+    return build_store(tmp_path)

@@ -1,0 +1,119 @@
+"""What typing does."""
+
+from pathlib import Path
+
+from tests.workbench_driver import workbench
+
+
+async def test_results_follow_the_words_without_a_key_to_start_them(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.type("token budget")
+
+        await bench.answered("token budget")
+
+        assert "docs/budget.md:1-7" in bench.painted("results")
+        assert "1 Query (words)" in str(bench.app.bench.query_one("#query").border_title)
+
+
+async def test_text_that_begins_with_select_is_a_query(shared_store: Path) -> None:
+    rql = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/**' LIMIT 1"
+    async with workbench(shared_store) as bench:
+        await bench.ask(rql)
+
+        assert bench.session.answer is not None
+        assert bench.session.answer.plan.rql == rql
+        assert set(bench.session.hits) == {0}
+        assert "1 Query (RQL)" in str(bench.app.bench.query_one("#query").border_title)
+
+
+async def test_a_query_without_a_signal_lists_rows_without_scores(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'src/**'")
+
+        assert "src/pack.py:1-3" in bench.painted("results")
+        assert "names no signal" in bench.painted("explain")
+
+
+async def test_an_offset_lists_ranks_from_there(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("SELECT * FROM chunk USING lexical('budget') LIMIT 2 OFFSET 3")
+
+        assert [hit.rank for hit in bench.session.hits.values()] == [4, 5]
+        assert "2 of " in bench.painted("results")
+
+
+async def test_an_unparsable_text_keeps_the_old_rows_and_marks_them_stale(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        bench.app.bench.editor.clear()
+
+        await bench.type("SELECT * FROM chunk FILTER doc.tgas = 'x'")
+        await bench.until(lambda now: now.trouble)
+
+        assert "docs/budget.md:1-7" in bench.painted("results")
+        assert "(stale)" in bench.painted("results")
+        assert "1:28 There is no field doc.tgas" in bench.painted("trouble") or "^^^" in bench.painted("trouble")
+        assert "did you mean" in bench.painted("trouble")
+
+
+async def test_a_repaired_text_is_answered_and_no_longer_stale(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        await bench.type("\nSELECT")
+        bench.app.bench.editor.text = "SELECT nothing"
+        await bench.until(lambda now: now.trouble)
+
+        await bench.ask("cosine")
+
+        assert "(stale)" not in bench.painted("results")
+        assert not bench.app.bench.query_one("#trouble").display
+
+
+async def test_clearing_the_text_clears_the_results(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+
+        bench.app.bench.editor.clear()
+        await bench.until(lambda now: now.answer is None)
+
+        assert "Type words to search" in bench.painted("results")
+        assert bench.session.packed is None
+
+
+async def test_words_that_match_nothing_say_so(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("SELECT * FROM chunk USING lexical('zzzzqq')")
+
+        assert "Nothing matches" in bench.painted("results")
+
+
+async def test_f5_asks_again_at_once(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        before = bench.session.generation
+
+        await bench.press("f5")
+        await bench.until(lambda now: not now.busy and now.generation == before + 1)
+
+        assert bench.session.hits
+
+
+async def test_thirty_keys_in_a_burst_cost_few_searches_and_the_last_text_is_answered(shared_store: Path) -> None:
+    text = "token budget memory of a file "[:30].strip()
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda now: now.info)
+
+        await bench.type(text)
+        await bench.answered(text)
+
+        assert bench.session.generation <= 7
+
+
+async def test_a_changed_file_is_marked_in_its_row(own_store: Path) -> None:
+    (own_store.parent / "docs" / "budget.md").write_text("Another budget.\n", encoding="utf-8")
+    (own_store.parent / "src" / "pack.py").unlink()
+    async with workbench(own_store) as bench:
+        await bench.ask("token budget")
+
+        assert "(modified) docs/budget.md" in bench.painted("results")
+        assert "(missing) src/pack.py" in bench.painted("results")

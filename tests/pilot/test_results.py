@@ -1,0 +1,117 @@
+"""Moving through the results, and the ledger that follows."""
+
+import re
+from pathlib import Path
+
+from recall_tui.panes.results import ResultsPane
+from tests.workbench_driver import Driver, workbench
+
+
+def marked(bench: Driver) -> str:
+    """The row with the pointer."""
+    return next(line for line in bench.painted("results").splitlines() if line.startswith("▶"))
+
+
+async def test_the_ledger_follows_the_selection(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape")
+
+        await bench.press("j")
+
+        assert bench.session.selected == 1
+        assert "src/pack.py" in marked(bench)
+        assert "3 Explain #2" in bench.painted("explain")
+        assert "def pack(hits, budget):" in bench.painted("explain")
+
+
+async def test_the_points_of_the_ledger_add_up_and_say_so(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+
+        ledger = bench.painted("explain")
+        hit = bench.session.hit
+
+        assert hit is not None
+        assert hit.score == sum(part.points for part in hit.parts)
+        total = next(line for line in ledger.splitlines() if line.startswith("total"))
+        assert "✓" in total
+        assert f"{hit.score:.3f}" in total
+
+
+async def test_the_ledger_names_terms_with_their_frequency_and_the_bound(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+
+        ledger = " ".join(bench.painted("explain").split())
+
+        assert re.search(r"token df 3 idf \d\.\d+ · budget df 33 idf \S+ · bound \d\.\d+", ledger)
+
+
+async def test_up_and_down_stop_at_the_ends(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "k", "up")
+        assert bench.session.selected == 0
+
+        await bench.press("G", "down", "j")
+
+        assert bench.session.answer is not None
+        assert bench.session.selected == bench.session.answer.total - 1
+
+
+async def test_paging_moves_by_what_is_visible_and_home_comes_back(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        rows = bench.app.bench.page_rows
+
+        await bench.press("escape", "pagedown", "space")
+        assert bench.session.selected == 2 * rows
+        await bench.press("pageup")
+        assert bench.session.selected == rows
+        await bench.press("home")
+
+        assert bench.session.selected == 0
+
+
+async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> None:
+    many = own_store.parent / "many"
+    many.mkdir()
+    for number in range(400):
+        (many / f"n{number:03}.txt").write_text(f"The budget of note {number}.\n", encoding="utf-8")
+    async with workbench(own_store) as bench:
+        await bench.press("escape", "a")
+        await bench.type(str(many))
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.ask("budget note")
+        total = bench.session.answer.total if bench.session.answer else 0
+        assert total > 400
+        assert total - 1 not in bench.session.hits
+
+        await bench.press("escape", "G")
+        await bench.until(lambda now: total - 1 in now.hits)
+
+        assert f" {total} " in marked(bench)
+        assert f"3 Explain #{total}" in bench.painted("explain")
+
+
+async def test_a_click_picks_the_row_under_it(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+
+        await bench.pilot.click(ResultsPane, offset=(20, 4))
+
+        assert bench.session.selected == 2
+        assert bench.session.pane == "results"
+
+
+async def test_rows_stay_selected_when_the_same_question_is_asked_again(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "j", "j", "f5")
+        await bench.until(lambda now: not now.busy)
+
+        assert bench.session.selected == 2
+        await bench.ask("cosine")
+        assert bench.session.selected == 0

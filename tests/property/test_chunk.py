@@ -1,0 +1,127 @@
+"""Promises of the chunker that hold for every text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.ingest import outline
+from recall_core.ingest.chunk import chunk
+from recall_core.text import Counter, counter
+from recall_core.types import Span
+
+# fmt: off
+PIECES = (
+    "word", "longer-word", "x" * 40, " ", "  ", "\n", "\n\n", "\r\n", "\r\n\r\n", "\t", "A sentence ends. ", "why? ",
+    "# Heading\n", "\n## Deeper\n", "\n```\n", "\n~~~ python\n", "def work():\n", "\n\nclass Thing:\n", "    pass\n",
+    "---\n", "===\n", "漢字", "。", "e\u0301", "\u0301", "👩\u200d🚀", "é", "\u200d", "\u3000", "\x1c", "\u2028", "#",
+    "`", "- item\n",
+)
+# fmt: on
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join) | st.text(max_size=200)
+CONFIGS = st.builds(
+    lambda tokens, share, chars: Config(
+        chunk_tokens=tokens, overlap_tokens=tokens * share // 10, max_chunk_chars=chars
+    ),
+    st.integers(1, 30),
+    st.integers(0, 9),
+    st.integers(16, 120),
+)
+COUNTERS = st.sampled_from([counter("whitespace"), counter("approx"), Counter("characters", len)])
+
+
+def chunked(text: str, config: Config, ruler: Counter, *, markdown: bool) -> tuple[Span, ...]:
+    return chunk(text, counter=ruler, config=config, markdown=markdown)
+
+
+@given(TEXTS, CONFIGS, COUNTERS, st.booleans())
+def test_spans_cover_the_text_without_a_gap(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
+    spans = chunked(text, config, ruler, markdown=markdown)
+
+    assert bool(spans) == bool(text.strip())
+    if spans:
+        assert spans[0].offset == 0
+        assert spans[-1].end == len(text)
+    for before, after in pairwise(spans):
+        assert before.offset < after.offset <= before.end < after.end
+
+
+@given(TEXTS, CONFIGS, COUNTERS, st.booleans())
+def test_no_span_exceeds_a_limit(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
+    spans = chunked(text, config, ruler, markdown=markdown)
+
+    for span in spans:
+        assert span.end - span.offset <= config.max_chunk_chars
+        assert span.tokens == ruler.count(text[span.offset : span.end]) <= config.chunk_tokens
+
+
+@given(TEXTS, CONFIGS, COUNTERS, st.booleans())
+def test_no_overlap_exceeds_its_limit(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
+    spans = chunked(text, config, ruler, markdown=markdown)
+
+    for before, after in pairwise(spans):
+        assert ruler.count(text[after.offset : before.end]) <= config.overlap_tokens
+
+
+@given(TEXTS, CONFIGS, COUNTERS)
+def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: Counter) -> None:
+    joints = outline.markdown(text).joints
+
+    spans = chunked(text, config, ruler, markdown=True)
+
+    for before, after in pairwise(spans):
+        assert not [joint for joint in joints if after.offset < joint <= before.end]
+
+
+@given(TEXTS, CONFIGS, COUNTERS, st.booleans())
+def test_a_block_that_fits_is_never_divided(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
+    blocks = (outline.markdown if markdown else outline.source)(text).blocks
+    fitting = [
+        (start, end)
+        for start, end in blocks
+        if end - start <= config.max_chunk_chars and ruler.count(text[start:end]) <= config.chunk_tokens
+    ]
+
+    spans = chunked(text, config, ruler, markdown=markdown)
+
+    for start, end in fitting:
+        assert any(span.offset <= start and end <= span.end for span in spans)
+
+
+LETTERS = st.lists(
+    st.sampled_from(["e\u0301", "a", "👩\u200d🚀", "\r\n", " ", ". ", "。", "。\u0301"]), max_size=80
+).map("".join)
+
+
+@given(LETTERS, st.integers(1, 10), st.integers(0, 5))
+def test_no_letter_is_divided_from_its_marks(text: str, tokens: int, share: int) -> None:
+    config = Config(chunk_tokens=tokens, overlap_tokens=tokens * share // 10, max_chunk_chars=16)
+
+    spans = chunked(text, config, counter("whitespace"), markdown=False)
+
+    for place in [span.offset for span in spans] + [span.end for span in spans]:
+        assert text[place : place + 1] not in ("\u0301", "\u200d")
+        assert text[place - 1 : place] != "\u200d"
+        assert text[place - 1 : place + 1] != "\r\n"
+
+
+@given(TEXTS, CONFIGS, COUNTERS, st.booleans())
+def test_the_same_text_gives_the_same_spans(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
+    assert chunked(text, config, ruler, markdown=markdown) == chunked(text, config, ruler, markdown=markdown)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", " ", "\n", "a ", ".", "\r\n", "\u0301", "```\n", "# h\n", "\n\ndef f\n", "- ", "=\n"]
+)
+def test_every_monotonous_text_ends(unit: str) -> None:
+    text = unit * 3000 + "end"
+
+    for markdown in (True, False):
+        spans = chunked(text, Config(max_chunk_chars=200), counter("whitespace"), markdown=markdown)
+
+        assert spans[-1].end == len(text)
+        assert len(spans) < len(text) / 20

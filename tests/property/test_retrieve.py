@@ -1,0 +1,132 @@
+"""Strict filters, complete scoring and pages, against brute force over every row."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.retrieve import answer as answering
+from recall_core.retrieve import plan_rql, plan_words, pool
+from recall_core.rql.match import match
+from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Row
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+CONFIG = Config(embedding_dim=64)
+FILTERS = [
+    None,
+    "doc.tag = 'even'",
+    "doc.tag IN ('even', 'third') AND chunk.tokens > 3",
+    "NOT doc.path GLOB '*0.txt'",
+    "doc.source IS NULL OR chunk.offset > 0",
+    "doc.path = 'd7.txt'",
+    "doc.tag = 'absent'",
+]
+
+
+@lru_cache
+def store() -> SqliteStore:
+    made = memory_store()
+    files = []
+    for n in range(40):
+        texts = [" ".join(WORDS[(n * k + k) % 6] for k in range(1, 3 + (n + j) % 5)) + " " for j in range(1 + n % 3)]
+        tags = [tag for tag, period in (("even", 2), ("third", 3)) if n % period == 0]
+        files.append(new_file(f"d{n}.txt", texts, tags=tags, source="s" if n % 4 else None, title=WORDS[n % 6]))
+    put(made, *files)
+    return made
+
+
+def rows() -> dict[int, Row]:
+    return {row.rowid: row for row in store().fetch([key.rowid for key in store().candidates(None)])}
+
+
+@given(
+    words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=4).map(" ".join),
+    where=st.sampled_from(FILTERS),
+    mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
+    fusion=st.sampled_from(["weighted", "rrf"]),
+    k=st.integers(0, 100),
+)
+def test_a_filtered_answer_is_the_brute_force_answer(
+    words: str, where: str | None, mode: str, fusion: str, k: int
+) -> None:
+    config = CONFIG._replace(fusion=fusion)
+    plan = plan_words(words, config=config, mode=mode, filter_text=where, k=k, exact=False)
+    found = answering.answer(plan, store(), EMBEDDER)
+    listed = answering.page(found, store())
+    expr = parse_filter(where) if where else None
+    passing = {rowid for rowid, row in rows().items() if expr is None or match(expr, row)}
+    query = pool.ask(plan, store(), EMBEDDER)
+    lexical = store().lexical(query.lexical, where=None, k=None, title_weight=3.0) if query.lexical else {}
+    cosines = store().cosines(query.vector, where=None) if query.vector else {}
+    expected = passing if mode != "lexical" else passing & set(lexical)
+    assert found.total == len(expected)
+    assert len(listed) == min(k, len(expected))
+    for hit in listed:
+        rowid = store().rowid("chunk", hit.chunk.id if hit.chunk else "")
+        assert rowid in expected
+        raws = {part.signal: part.raw for part in hit.parts}
+        assert raws.get("lexical", lexical.get(rowid)) == lexical.get(rowid)
+        assert raws.get("semantic", cosines.get(rowid)) == cosines.get(rowid)
+        assert hit.score == sum(part.points for part in hit.parts)
+    ordering = [(-(hit.score or 0), hit.doc.path, hit.chunk.offset if hit.chunk else 0) for hit in listed]
+    assert ordering == sorted(ordering)
+
+
+@given(
+    table=st.sampled_from(["chunk", "doc"]),
+    using=st.sampled_from(["", "USING semantic('alpha beta')", "USING lexical('gamma'), semantic('delta')"]),
+    order=st.sampled_from(["", "ORDER BY doc.path DESC", "ORDER BY doc.source, doc.mtime DESC"]),
+    size=st.integers(1, 17),
+)
+def test_pages_partition_the_full_list(table: str, using: str, order: str, size: int) -> None:
+    def listed(limit: int, offset: int) -> list[str]:
+        text = f"SELECT * FROM {table} {using} {order} LIMIT {limit} OFFSET {offset}"
+        plan = plan_rql(text, config=CONFIG, exact=False)
+        found = answering.answer(plan, store(), EMBEDDER)
+        hits = answering.page(found, store())
+        return [hit.chunk.id if hit.chunk and table == "chunk" else hit.doc.id for hit in hits]
+
+    whole = listed(10_000, 0)
+    pages = [chunk for offset in range(0, len(whole) + size, size) for chunk in listed(size, offset)]
+    assert pages == whole
+    assert len(set(whole)) == len(whole)
+
+
+@pytest.mark.parametrize("words", ["alpha beta", "gamma", "zeta unknown delta"])
+def test_a_bounded_pool_scores_its_candidates_completely(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_words(words, config=CONFIG._replace(pool=10), mode="hybrid", filter_text=None, k=5, exact=False)
+    whole = answering.answer(plan, store(), EMBEDDER)
+    monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
+    bounded = answering.answer(plan, store(), EMBEDDER)
+    assert (whole.exact, bounded.exact) == (True, False)
+    assert 10 <= bounded.total <= 20
+    full = {hit.chunk.id: hit for hit in answering.hits(whole, store(), start=0, stop=10**6) if hit.chunk}
+    for hit in answering.hits(bounded, store(), start=0, stop=100):
+        assert hit.chunk is not None
+        assert hit.score == full[hit.chunk.id].score
+    exact = answering.answer(plan._replace(exact=True), store(), EMBEDDER)
+    assert exact.exact
+    assert exact.total == whole.total
+
+
+def test_ingest_order_and_place_do_not_change_an_answer() -> None:
+    files = [new_file(f"d{n}.txt", [f"{WORDS[n % 6]} {WORDS[n % 5]} tail"], tags=["t"]) for n in range(12)]
+    answers = []
+    for arrangement in (files, files[::-1], files[6:] + files[:6]):
+        with tempfile.TemporaryDirectory() as folder:
+            made = memory_store(str(Path(folder) / "r.db"))
+            put(made, *arrangement)
+            plan = plan_words("alpha beta", config=CONFIG, mode="hybrid", filter_text=None, k=20, exact=False)
+            found = answering.answer(plan, made, EMBEDDER)
+            answers.append([(hit.score, hit.doc, hit.chunk, hit.parts) for hit in answering.page(found, made)])
+            made.close()
+    assert answers[0] == answers[1] == answers[2]

@@ -1,0 +1,51 @@
+"""Completion: the scripts, and the answers a shell gets for commands, flags and choices."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recall_core
+from recall_core.adapters import completion
+
+
+def answered(line: str, tmp_path: Path) -> list[str]:
+    answers = tmp_path / "answers"
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(Path(recall_core.__file__).parent.parent),
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answers),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    subprocess.run([sys.executable, "-m", "recall_core"], env=env, check=True, capture_output=True)
+    return answers.read_text().split("\n")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script_that_names_recall(shell: str) -> None:
+    script = completion.script(shell)
+
+    assert "recall" in script
+    assert "_ARGCOMPLETE" in script
+    assert script.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("recall se", "search"),
+        ("recall search x --fil", "--filter"),
+        ("recall completion z", "zsh"),
+        ("recall import --on-conflict re", "replace"),
+    ],
+)
+def test_a_shell_is_told_commands_flags_and_choices(line: str, expected: str, tmp_path: Path) -> None:
+    assert [word.strip() for word in answered(line, tmp_path)] == [expected]

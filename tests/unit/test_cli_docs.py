@@ -1,0 +1,95 @@
+"""The documents keep up with the code: every command, flag, key and error code has its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import recall_core
+import recall_tui
+from recall_core import contract
+from recall_core.adapters.flags import COMMANDS, GLOBALS, VERSION
+from recall_tui.__main__ import FLAGS as WORKBENCH_FLAGS
+
+ROOT = Path(recall_core.__file__).parent.parent
+DOCS = ROOT / "docs"
+ERROR_CLASSES = (
+    "RecallError|UsageError|ConfigError|StoreError|StoreLocked|StoreCorrupt|IngestError|EmbedError|StaleError|"
+    "SnapshotMismatch|UnknownTarget|Interrupted|RqlError"
+)
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def section(name: str, heading: str) -> str:
+    return page(name).split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def codes_in_source(pattern: str) -> set[str]:
+    sources = [*(ROOT / "recall_core").rglob("*.py"), *Path(recall_tui.__path__[0]).rglob("*.py")]
+    return {code for path in sources for code in re.findall(pattern, path.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_has_a_section_with_its_flags(command) -> None:  # type: ignore[no-untyped-def]
+    text = section("cli.md", command.name)
+
+    own = [flag.name for flag in command.flags if f"`{flag.name}" not in text]
+    shared = [name for name in own if f"`{name}" not in section("cli.md", "search")]
+
+    assert f"`recall {command.name}" in text
+    assert not shared
+    assert not own or "flags of `search`" in text
+
+
+def test_every_global_flag_is_documented() -> None:
+    text = section("cli.md", "Everywhere")
+
+    assert [flag.name for flag in (*GLOBALS, VERSION) if f"`{flag.name}" not in text] == []
+
+
+def test_every_workbench_flag_is_documented() -> None:
+    text = page("cli.md")
+
+    assert [flag.name for flag in WORKBENCH_FLAGS if f"`{flag.name}" not in text] == []
+
+
+def test_every_key_of_the_contract_is_documented() -> None:
+    text = page("json.md")
+    keys = {key for definition in contract.schema()["$defs"].values() for key in definition["properties"]}
+
+    assert sorted(key for key in keys if f"`{key}`" not in text) == []
+
+
+def test_every_error_code_is_documented_with_meaning_and_exit_status() -> None:
+    rows = dict(re.findall(r"^\| `([a-z0-9_]+)` \| (\d+ \| .+) \|$", page("errors.md"), flags=re.MULTILINE))
+    raised = codes_in_source(rf'(?:\b(?:{ERROR_CLASSES})|\.error)\(\s*"([a-z0-9_]+)"')
+
+    assert "unknown_flag" in raised
+    assert sorted(raised - set(rows)) == []
+
+
+def test_every_reason_to_skip_a_file_is_documented() -> None:
+    reasons = codes_in_source(r'_skip\([^,()]+, "([a-z_]+)"')
+
+    documented = section("errors.md", "Skipped files") + section("errors.md", "Reading files")
+    assert "symlink_outside" in reasons
+    assert sorted(code for code in reasons if f"| `{code}` |" not in documented) == []
+
+
+def test_every_documented_error_code_exists() -> None:
+    documented = set(re.findall(r"^\| `([a-z0-9_]+)` \|", page("errors.md"), flags=re.MULTILINE))
+    source = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("recall_*/**/*.py"))
+
+    assert sorted(code for code in documented if f'"{code}"' not in source) == []
+
+
+def test_the_shipped_schema_is_the_contract() -> None:
+    shipped = (ROOT / "recall_core" / "schema" / "response.schema.json").read_text(encoding="utf-8")
+
+    assert shipped == json.dumps(contract.schema(), indent=2, ensure_ascii=False) + "\n"

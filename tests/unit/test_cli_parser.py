@@ -1,0 +1,172 @@
+"""The command line: what is understood, and what a wrong one says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from recall_core.adapters.flags import COMMANDS, GLOBALS
+from recall_core.adapters.parser import command_parser, parse, top_help, wants_json
+from recall_core.errors import UsageError
+
+
+def refused(*argv: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        parse(argv)
+    return caught.value
+
+
+def test_global_flags_stand_before_and_after_the_command() -> None:
+    before = parse(["--store", "a.db", "--json", "search", "x"])
+    after = parse(["search", "x", "--json", "--store=a.db"])
+
+    assert (
+        (before.store, before.json, before.words) == (after.store, after.json, after.words) == ("a.db", True, ("x",))
+    )
+
+
+def test_words_and_flags_mix_freely() -> None:
+    request = parse(["search", "zero", "--k", "5", "downtime", "--bm25", "deploy"])
+
+    assert request.words == ("zero", "downtime", "deploy")
+    assert request.flags.k == 5
+    assert request.flags.bm25
+
+
+def test_words_after_a_double_dash_are_never_flags() -> None:
+    request = parse(["search", "--k", "1", "--", "--json", "-x"])
+
+    assert request.words == ("--json", "-x")
+    assert not request.json
+    assert not wants_json(["search", "--", "--json"])
+
+
+def test_a_repeated_flag_keeps_every_value_in_order() -> None:
+    request = parse(["add", "docs", "--tag", "b", "--tag", "a"])
+
+    assert request.flags.tag == ["b", "a"]
+
+
+def test_a_lone_dash_and_a_negative_number_are_words() -> None:
+    assert parse(["query", "-"]).words == ("-",)
+    assert parse(["search", "below", "-5"]).words == ("below", "-5")
+
+
+def test_a_quoted_phrase_that_begins_with_a_dash_is_a_word() -> None:
+    assert parse(["search", "-x means extract"]).words == ("-x means extract",)
+
+
+def test_an_unknown_flag_names_the_nearest_one() -> None:
+    error = refused("search", "x", "--fitler", "doc.tag = 'a'")
+
+    assert (error.code, error.hint, error.exit_code) == ("unknown_flag", "did you mean --filter?", 2)
+
+
+def test_a_flag_of_another_command_is_refused_and_not_ignored() -> None:
+    assert refused("stats", "--k", "3").code == "unknown_flag"
+    assert refused("query", "SELECT", "--filter", "x").code == "unknown_flag"
+
+
+def test_an_abbreviated_flag_is_refused() -> None:
+    assert refused("context", "x", "--budget", "3").hint == "did you mean --budget-tokens?"
+
+
+def test_an_unknown_flag_without_a_near_one_points_to_the_help() -> None:
+    error = refused("search", "x", "--zzzzzz")
+
+    assert error.hint is not None
+    assert "recall search --help" in error.hint
+
+
+def test_an_unknown_flag_before_the_command_is_refused() -> None:
+    assert refused("--jsn", "stats").hint == "did you mean --json?"
+    assert refused("--jsn").hint == "did you mean --json?"
+
+
+def test_an_unknown_command_names_the_nearest_one() -> None:
+    error = refused("serch", "x")
+
+    assert (error.code, error.hint) == ("unknown_command", "did you mean recall search?")
+
+
+@pytest.mark.parametrize("argv", [("search",), ("add",), ("rm",), ("get",), ("import",), ("completion",)])
+def test_a_command_without_its_operand_shows_an_example(argv: tuple[str, ...]) -> None:
+    error = refused(*argv)
+
+    assert error.code == "missing_argument"
+    assert error.hint is not None
+    assert error.hint.startswith(f"recall {argv[0]}") or argv[0] in error.hint
+
+
+def test_one_operand_too_many_is_refused() -> None:
+    assert refused("get", "a", "b").code == "unexpected_argument"
+    assert refused("stats", "now").code == "unexpected_argument"
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "x", "", "1_000", "٣", "99999999999"])
+def test_a_count_takes_only_a_whole_number(value: str) -> None:
+    error = refused("search", "x", f"--k={value}")
+
+    assert error.code == "bad_value"
+    assert repr(value) in error.message
+
+
+def test_k_may_be_zero_and_a_budget_may_not() -> None:
+    assert parse(["search", "x", "--k", "0"]).flags.k == 0
+    assert refused("context", "x", "--budget-tokens", "0").code == "bad_value"
+
+
+def test_a_flag_without_its_value_is_a_missing_argument() -> None:
+    assert refused("search", "x", "--k").code == "missing_argument"
+    assert refused("--store").code == "missing_argument"
+
+
+def test_a_switch_takes_no_value() -> None:
+    assert refused("stats", "--json=3").code == "bad_value"
+
+
+def test_a_choice_names_the_nearest_one() -> None:
+    assert refused("import", "x", "--on-conflict", "skp").hint == "did you mean skip?"
+    assert refused("completion", "basj").hint == "did you mean bash?"
+
+
+def test_an_argument_that_is_not_utf8_is_refused() -> None:
+    assert refused("search", "\udcff").code == "bad_value"
+
+
+def test_a_json_request_without_a_command_is_an_error_and_a_bare_one_is_help() -> None:
+    assert refused("--json").code == "missing_argument"
+    assert parse([]).help
+
+
+def test_help_wins_over_missing_operands() -> None:
+    assert parse(["search", "--help"]).help
+    assert parse(["--help", "search"]).help
+    assert parse(["get", "-h"]).help
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_teaches_purpose_flags_and_examples(command) -> None:  # type: ignore[no-untyped-def]
+    text = command_parser(command, operands=True).format_help()
+
+    assert command.purpose.split(".")[0][:40] in text
+    assert all(flag.name in text for flag in (*command.flags, *GLOBALS))
+    assert all(example in text for example in command.examples)
+    assert command.examples
+
+
+def test_the_top_help_lists_every_command() -> None:
+    text = top_help("1.2.3")
+
+    assert "1.2.3" in text
+    assert all(f"\n  {command.name} " in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_example_of_the_help_parses(command) -> None:  # type: ignore[no-untyped-def]
+    for example in command.examples:
+        line = re.split(r" [>|] |\)\"$", example.split("recall ", 1)[1])[0]
+
+        assert parse(shlex.split(line)).command == command

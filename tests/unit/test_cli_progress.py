@@ -1,0 +1,67 @@
+"""Progress: the response comes through, and Ctrl-C leaves a sentence and a clean store."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Generator
+
+import pytest
+
+from recall_core.adapters.progress import follow
+from recall_core.adapters.streams import Streams
+from recall_core.contract import Response
+from recall_core.errors import Interrupted
+from recall_core.types import Progress, Stage
+
+DONE: Response = {"ok": True, "schema_version": "1"}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def streams(stderr: io.StringIO | None = None) -> Streams:
+    return Streams(io.StringIO(), io.StringIO(), stderr or io.StringIO())
+
+
+def moment(documents: int) -> Progress:
+    """Every second event is a commit."""
+    stage: Stage = "commit" if documents % 2 == 0 else "index"
+    return Progress(stage, "a.md", documents, 3, documents, documents, 0, 0, 0, documents, 0, 0, ())
+
+
+def work(closed: list[bool], *, stop_after: int = 3) -> Generator[Progress, None, Response]:
+    try:
+        for documents in range(1, 4):
+            yield moment(documents)
+            if documents == stop_after:
+                raise KeyboardInterrupt
+    finally:
+        closed.append(True)
+    return DONE
+
+
+def test_the_response_of_the_work_is_returned_and_a_pipe_stays_quiet() -> None:
+    to = streams()
+
+    assert follow(work([], stop_after=9), streams=to) == DONE
+    assert to.stderr.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_terminal_sees_a_bar() -> None:
+    terminal = Terminal()
+
+    assert follow(work([], stop_after=9), streams=streams(terminal)) == DONE
+    assert "commit" in terminal.getvalue()
+
+
+def test_ctrl_c_closes_the_work_and_says_what_was_committed() -> None:
+    closed: list[bool] = []
+
+    with pytest.raises(Interrupted) as caught:
+        follow(work(closed, stop_after=3), streams=streams())
+
+    assert closed == [True]
+    assert caught.value.message == "interrupted: 2 documents are in; run the same command again to go on"
+    assert caught.value.exit_code == 130

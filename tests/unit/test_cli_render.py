@@ -1,0 +1,147 @@
+"""Plain lines and JSON: the same facts, safe for pipes and terminals."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, cast
+
+import pytest
+
+from recall_core.adapters import render, tables
+from recall_core.contract import Response, ResultView
+
+
+def hit(**changes: Any) -> ResultView:
+    view = {
+        "score": 0.8434,
+        "doc": {"id": "a" * 64, "path": "docs/a.md"},
+        "chunk": {
+            "id": "b" * 64,
+            "line_start": 10,
+            "line_end": 24,
+            "heading": "Deploy",
+            "text": "Roll\n  out slowly.",
+        },
+    }
+    return cast(ResultView, {**view, **changes})
+
+
+def answer(*results: ResultView, **changes: Any) -> Response:
+    base = {"ok": True, "schema_version": "1", "results": list(results), "stats": {"took_ms": 3.2, "total_hits": 7}}
+    return cast(Response, {**base, **changes})
+
+
+def test_a_hit_is_one_line_with_score_place_heading_and_text() -> None:
+    assert render.hit_line(hit()) == "0.843  docs/a.md:10-24  Deploy  Roll out slowly."
+
+
+def test_a_hit_shows_only_what_was_selected() -> None:
+    assert render.hit_line({"doc": {"path": "a.md"}}) == "a.md"
+    assert render.hit_line({"chunk": {"text": "only text"}}) == "only text"
+    assert render.hit_line({"score": 0.5, "chunk": {"id": "c" * 64}}) == "0.500  cccccccccccc"
+
+
+def test_a_stale_hit_says_so() -> None:
+    assert "docs/a.md:10-24 (modified)" in render.hit_line(hit(doc={"path": "docs/a.md", "state": "modified"}))
+
+
+def test_control_characters_never_reach_the_terminal_from_a_hit() -> None:
+    line = render.hit_line(hit(chunk={"text": "red \x1b[31malert\x07\tnow\r\n"}))
+
+    assert line.isprintable()
+    assert "red [31malert now" in line
+
+
+def test_a_long_text_is_cut_to_one_short_line() -> None:
+    line = render.snippet(hit(chunk={"text": "word " * 1000}))
+
+    assert len(line) == render.SNIPPET
+    assert line.endswith("…")
+
+
+def test_an_explained_hit_shows_one_line_a_part() -> None:
+    parts = [
+        {"signal": "lexical", "raw": 4.2, "value": 0.8, "weight": 0.9, "rank": 1, "points": 0.72},
+        {"signal": "semantic", "raw": None, "value": 0.0, "weight": 0.1, "rank": None, "points": 0.0},
+    ]
+    shown = list(render.lines(answer(hit(explain={"parts": parts}))))
+
+    assert shown[1] == "  +0.720  lexical   value 0.800  weight 0.9  raw 4.200  rank #1"
+    assert shown[2] == "  +0.000  semantic  value 0.000  weight 0.1  raw -  rank -"
+
+
+def test_figures_and_warnings_are_talk_and_not_data() -> None:
+    response = answer(hit(), warnings=["W_STALE: docs/a.md has changed"], next_offset=1, query={"rql": "SELECT"})
+
+    assert list(render.talk(response)) == [
+        "1 of 7 hits in 3 ms, next page: OFFSET 1",
+        "warning: W_STALE: docs/a.md has changed",
+    ]
+    assert len(list(render.lines(response))) == 1
+
+
+def test_no_hits_is_said_and_prints_nothing() -> None:
+    response = answer(stats={"took_ms": 1.0, "total_hits": 0})
+
+    assert "".join(render.plain(response)) == ""
+    assert next(render.talk(response)).startswith("no hits")
+
+
+def test_skipped_files_are_talk_with_their_reason() -> None:
+    ingest = {
+        "added": 1, "updated": 0, "unchanged": 2, "removed": 0, "files": 4, "documents": 3, "chunks": 1,
+        "embedded": 1, "reused": 0, "skipped": [{"path": "x.bin", "code": "binary", "reason": "a NUL byte"}],
+    }  # fmt: skip
+    response = cast(Response, {"ok": True, "schema_version": "1", "ingest": ingest})
+
+    assert list(render.lines(response)) == [
+        "1 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 3 documents, 1 chunk"
+    ]
+    assert list(render.talk(response)) == ["skipped x.bin: a NUL byte (binary)"]
+
+
+def test_a_context_is_printed_as_it_is() -> None:
+    view = {"text": "[1] a.md:1-2\n\x0bé\r\nend", "blocks": [], "candidates": 0}
+    response = cast(Response, {"ok": True, "context": view})
+
+    assert "".join(render.plain(response)) == view["text"] + "\n"
+
+
+def test_a_found_text_is_printed_without_an_added_newline() -> None:
+    response = cast(Response, {"ok": True, "found": {"kind": "lines", "text": "a\r\nb"}})
+
+    assert "".join(render.plain(response)) == "a\r\nb"
+
+
+def test_json_is_one_compact_line_in_utf8_with_the_keys_as_built() -> None:
+    line = render.json_line({"z": "é\u2028\n", "a": [1, 2.5]})
+
+    assert line == '{"z":"é\u2028\\n","a":[1,2.5]}\n'
+
+
+def test_json_refuses_nan() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        render.json_line({"score": float("nan")})
+
+
+def test_a_table_holds_the_hits_and_never_reads_markup() -> None:
+    out = io.StringIO()
+
+    drawn = tables.draw(answer(hit(chunk={"text": "[bold]not markup[/bold] [/]"})), out)
+
+    assert drawn
+    assert "0.843" in out.getvalue()
+    assert "docs/a.md" in out.getvalue()
+    assert "[bold]not markup[/bold] [/]" in out.getvalue().replace("\n", " ")
+
+
+def test_a_table_has_no_colour_without_a_terminal() -> None:
+    out = io.StringIO()
+
+    tables.draw(answer(hit()), out)
+
+    assert "\x1b" not in out.getvalue()
+
+
+def test_an_answer_without_a_table_is_left_to_plain_lines() -> None:
+    assert not tables.draw(cast(Response, {"ok": True, "found": {"text": "x"}}), io.StringIO())

@@ -1,0 +1,143 @@
+import apsw
+import pytest
+
+from recall_core.rql.parser import parse_filter, parse_query
+from recall_core.store.sqlite.compile import FUNCTIONS, compile_filter, order_sql
+
+TABLES = """
+CREATE TABLE doc(rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, path TEXT NOT NULL, mtime TEXT NOT NULL,
+  hash TEXT NOT NULL, source TEXT, meta TEXT NOT NULL, deleted INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX doc_path ON doc(path);
+CREATE INDEX doc_mtime ON doc(mtime);
+CREATE INDEX doc_source ON doc(source);
+CREATE TABLE doc_tag(doc INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(doc, tag)) WITHOUT ROWID;
+CREATE INDEX doc_tag_tag ON doc_tag(tag, doc);
+CREATE TABLE chunk(rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, doc INTEGER NOT NULL, offset INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, text TEXT NOT NULL, deleted INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX chunk_doc ON chunk(doc);
+"""
+
+
+@pytest.fixture
+def db() -> apsw.Connection:
+    db = apsw.Connection(":memory:")
+    db.execute(TABLES)
+    for name, (arguments, function) in FUNCTIONS.items():
+        db.create_scalar_function(name, function, arguments, deterministic=True)
+    db.execute("INSERT INTO doc VALUES(1, 'd1', 'docs/a.md', '2026', 'h', NULL, '{\"k\": 1}', 0)")
+    db.execute("INSERT INTO doc VALUES(2, 'd2', 'src/b.py', '2025', 'h', 'git', '{}', 0)")
+    db.execute("INSERT INTO doc_tag VALUES(1, 'ops'), (1, 'dev'), (2, 'dev')")
+    db.execute(
+        "INSERT INTO chunk VALUES(1, 'c1', 1, 0, 5, 'one', 0), (2, 'c2', 1, 9, 50, 'two', 0), "
+        "(3, 'c3', 2, 0, 500, 'gone', 1)"
+    )
+    return db
+
+
+def documents(db: apsw.Connection, text: str) -> list[int]:
+    condition = compile_filter(parse_filter(text), table="doc")
+    return [row[0] for row in db.execute(f"SELECT d.rowid FROM doc d WHERE {condition.sql}", condition.params)]
+
+
+def plan(db: apsw.Connection, text: str) -> str:
+    condition = compile_filter(parse_filter(text), table="chunk")
+    sql = f"EXPLAIN QUERY PLAN SELECT c.rowid FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE {condition.sql}"
+    return "\n".join(row[3] for row in db.execute(sql, condition.params))
+
+
+def test_values_are_always_bound() -> None:
+    hostile = "doc.path = '''; DROP TABLE doc' OR doc.meta.'k\"''' = 'x' OR doc.tag IN ('y''')"
+
+    compiled = compile_filter(parse_filter(hostile), table="chunk")
+
+    assert "DROP" not in compiled.sql
+    assert compiled.sql.count("?") == len(compiled.params)
+    assert compiled.params[0] == "'; DROP TABLE doc"
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("doc.path = 'a'", "doc_path"),
+        ("doc.path IN ('a', 'b')", "doc_path"),
+        ("doc.path BETWEEN 'a' AND 'b'", "doc_path"),
+        ("doc.path GLOB 'docs/**'", "doc_path"),
+        ("doc.path LIKE 'docs/%'", "doc_path"),
+        ("doc.mtime >= '2026-01-01'", "doc_mtime"),
+        ("doc.source = 'git'", "doc_source"),
+        ("doc.tag = 'ops'", "doc_tag_tag"),
+        ("doc.tag IN ('ops', 'dev')", "doc_tag_tag"),
+        ("doc.tags HAS ALL ('ops', 'dev')", "doc_tag_tag"),
+        ("chunk.tokens > 3 AND doc.path = 'a' AND NOT doc.meta.k = 1", "doc_path"),
+    ],
+)
+def test_a_comparison_at_the_top_uses_its_index(db: apsw.Connection, text: str, index: str) -> None:
+    assert index in plan(db, text)
+
+
+def test_a_tag_finds_its_documents_instead_of_testing_every_one(db: apsw.Connection) -> None:
+    assert "SEARCH d USING INTEGER PRIMARY KEY" in plan(db, "doc.tag = 'ops'")
+
+
+def test_a_document_needs_one_live_chunk_for_the_whole_filter(db: apsw.Connection) -> None:
+    assert documents(db, "chunk.tokens > 1") == [1]
+    assert documents(db, "chunk.tokens > 10 AND chunk.offset = 0") == []
+    assert documents(db, "NOT chunk.tokens > 10") == [1]
+    assert documents(db, "doc.tag = 'dev'") == [1, 2]
+
+
+def test_a_pattern_on_a_number_is_false_in_whatever_order_sqlite_asks(db: apsw.Connection) -> None:
+    db.execute("DELETE FROM doc_tag")
+
+    assert documents(db, "doc.tags IS NULL AND doc.meta.k LIKE '%'") == []
+    assert documents(db, "doc.tags IS NULL AND doc.meta.k GLOB '**'") == []
+    assert documents(db, "doc.tags IS NULL AND NOT doc.meta.k ILIKE '%'") == [1, 2]
+
+
+def test_has_all_counts_a_repeated_tag_once(db: apsw.Connection) -> None:
+    assert documents(db, "doc.tags HAS ALL ('ops', 'dev', 'ops')") == [1]
+    assert documents(db, "NOT doc.tags HAS ALL ('ops', 'dev')") == [2]
+
+
+@pytest.mark.parametrize("key", ["a.b", 'a"b', "a\\b", "it's", "é", "[0]", "$", "#", "x\\"])
+def test_any_key_reaches_its_metadata(db: apsw.Connection, key: str) -> None:
+    db.execute("UPDATE doc SET meta = json_object(?, 'found') WHERE rowid = 2", (key,))
+    quoted = key.replace("\\", "\\\\").replace("'", "''")
+
+    assert documents(db, f"doc.meta.'{quoted}' = 'found'") == [2]
+
+
+@pytest.mark.parametrize("term", ["doc.path = 'x'", "doc.tag = 'dev'", "doc.meta.k = 1", "doc.path GLOB 'docs/*'"])
+@pytest.mark.parametrize("word", ["AND", "OR"])
+def test_a_filter_as_wide_as_a_query_may_be_still_runs(db: apsw.Connection, term: str, word: str) -> None:
+    terms = 65_000 // (len(term) + 5)
+
+    assert documents(db, f" {word} ".join([term] * terms)) == documents(db, term)
+
+
+def test_a_filter_as_deep_as_a_query_may_be_still_runs(db: apsw.Connection) -> None:
+    assert documents(db, "NOT (" * 32 + "doc.path = 'docs/a.md'" + ")" * 32) == [1]
+
+
+def test_a_list_as_long_as_a_query_may_be_still_runs(db: apsw.Connection) -> None:
+    values = ",".join(["''"] * 21_000)
+
+    assert documents(db, f"doc.path IN ({values})") == []
+    assert documents(db, f"doc.meta.k IN (1,{values})") == [1]
+    assert documents(db, f"doc.tags HAS ALL ({values})") == []
+
+
+def test_order_ends_in_the_natural_order() -> None:
+    query = parse_query("SELECT * FROM chunk USING lexical('a') ORDER BY score, chunk.tokens DESC").query
+
+    assert order_sql(query.order, "chunk").sql == 'c.tokens DESC, d.path, c."offset", c.id'
+    assert order_sql((), "doc").sql == "d.path, d.id"
+
+
+def test_a_metadata_key_is_bound_in_an_order_too() -> None:
+    query = parse_query("SELECT * FROM doc ORDER BY doc.meta.'a.b' DESC").query
+
+    compiled = order_sql(query.order, "doc")
+
+    assert compiled.params == ('$."a.b"', '$."a.b"')
+    assert "NULLS LAST" in compiled.sql

@@ -1,0 +1,279 @@
+"""Doctor: every kind of damage is found under its own code, and what can be computed again is repaired once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core.embed.hash import HashEmbedder
+from recall_core.errors import EmbedError, StoreError
+from recall_core.maintain.doctor import doctor
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
+from recall_core.text import spaced
+from recall_core.types import NewChunk, NewDocument, NewFile, Span
+
+EMBEDDER = HashEmbedder(64)
+TEXTS = {
+    "a.md": ["alpha beta gamma ", "delta epsilon\n", "zeta"],
+    "b.md": ["東京 is a city", " and kyoto too"],
+    "c.md": ["the of and"],
+    "d.md": [],
+}
+
+
+def chunk(text: str, offset: int) -> NewChunk:
+    search_text = spaced(text)
+    return NewChunk(
+        Span(offset, offset + len(text), len(text.split())),
+        1,
+        1,
+        text,
+        search_text if search_text != text else None,
+        sha256(text.encode()).digest(),
+        EMBEDDER.embed([text])[0],
+    )
+
+
+def file(path: str, texts: list[str]) -> NewFile:
+    starts = [sum(map(len, texts[:place])) for place in range(len(texts))]
+    chunks = tuple(chunk(text, start) for text, start in zip(texts, starts, strict=True))
+    content = NewDocument(path, sha256("".join(texts).encode()).hexdigest(), path, 9, (), None, {}, chunks)
+    return NewFile(path, path, 9, 1, "h" * 64, "s", None, (content,))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "recall.db")
+
+
+@pytest.fixture
+def store(path: str) -> Iterator[SqliteStore]:
+    store = create_store(path, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
+    with store.writer() as writer:
+        for name, texts in TEXTS.items():
+            writer.put(file(name, texts))
+    yield store
+    store.close()
+
+
+def damage(store: SqliteStore, sql: str) -> None:
+    """Change the file behind the store's back."""
+    store.db.pragma("query_only", False)
+    store.db.pragma("foreign_keys", False)
+    store.db.execute(sql)
+    store.db.pragma("foreign_keys", True)
+    store.db.pragma("query_only", True)
+
+
+def wrong(store: SqliteStore, *, fix: bool = False) -> dict[str, str]:
+    return {each["code"]: each["severity"] for each in doctor(store, fix=fix) if each["severity"] != "ok"}
+
+
+GHOST = "INSERT INTO chunk_fts(rowid, title, body) VALUES(999, 't', 'ghost')"
+UNINDEX = """
+INSERT INTO chunk_fts(chunk_fts, rowid, title, body) SELECT 'delete', rowid, title, text FROM chunk WHERE rowid = 1
+"""
+REPAIRABLE = {
+    "a ghost in the index": (GHOST, {"fulltext", "fulltext_rows"}),
+    "a chunk that is not indexed": (UNINDEX, {"fulltext", "fulltext_rows"}),
+    "other words in the index": (
+        f"{UNINDEX}; INSERT INTO chunk_fts(rowid, title, body) VALUES(1, 'a.md', 'quite other words')",
+        {"fulltext"},
+    ),
+    "a vector without a chunk": (
+        "INSERT INTO vec SELECT 999, embedding FROM vec LIMIT 1",
+        {"foreign_keys", "orphan_vectors", "counts"},
+    ),
+    "a vector that is missing": ("DELETE FROM vec WHERE chunk = 2", {"vectors", "counts"}),
+    "a vector of another size": ("UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 1", {"vector_values"}),
+    "a vector without length": ("UPDATE vec SET embedding = zeroblob(256) WHERE chunk = 1", {"vector_values"}),
+    "a vector with a component that is no number": (
+        f"UPDATE vec SET embedding = x'{'0000c07f' * 64}' WHERE chunk = 1",
+        {"vector_values"},
+    ),
+    "another digest": ("UPDATE meta SET value = '00' WHERE key = 'digest_sum'", {"digest"}),
+    "another count": ("UPDATE meta SET value = '7' WHERE key = 'chunks'", {"counts"}),
+}
+BEYOND_REPAIR = {
+    "an id of something else": ("UPDATE doc SET hash = 'x' WHERE path = 'd.md'", {"ids"}),
+    "a chunk id of something else": ("UPDATE chunk SET id = 'x' WHERE rowid = 1", {"ids"}),
+    "a slice that is too long": ("UPDATE chunk SET line_end = 1, end_offset = 18 WHERE rowid = 1", {"slices"}),
+    "a wrong token count": ("UPDATE chunk SET tokens = 9 WHERE rowid = 1", {"tokens"}),
+    "a document gone with live chunks": ("UPDATE doc SET deleted = 1 WHERE path = 'c.md'", {"documents"}),
+    "a document without its file": ("UPDATE doc SET file = NULL WHERE path = 'c.md'", {"documents"}),
+    "a schema of the future": ("PRAGMA user_version = 99", {"schema"}),
+}
+
+
+def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -> None:
+    checks = doctor(store)
+
+    assert {each["severity"] for each in checks} == {"ok"}
+    assert not any("fix" in each for each in checks)
+    assert [each["code"] for each in checks] == [
+        "integrity",
+        "foreign_keys",
+        "schema",
+        "fulltext",
+        "fulltext_rows",
+        "orphan_vectors",
+        "vector_values",
+        "vectors",
+        "documents",
+        "ids",
+        "slices",
+        "tokens",
+        "digest",
+        "counts",
+        "space",
+        "embedder",
+    ]
+
+
+def test_texts_without_a_feature_are_no_missing_vectors(store: SqliteStore) -> None:
+    evidence = {each["code"]: each["evidence"] for each in doctor(store)}
+
+    assert evidence["vectors"] == "5 vectors, 1 texts without a feature"
+
+
+def test_the_hash_embedder_is_called_what_it_is(store: SqliteStore) -> None:
+    assert "not meaning" in doctor(store)[-1]["evidence"]
+
+
+@pytest.mark.parametrize("name", [*REPAIRABLE, *BEYOND_REPAIR])
+def test_each_damage_is_found_under_its_code_with_a_command(store: SqliteStore, name: str) -> None:
+    sql, codes = {**REPAIRABLE, **BEYOND_REPAIR}[name]
+    damage(store, sql)
+
+    checks = doctor(store)
+
+    found = {each["code"] for each in checks if each["severity"] == "error"}
+    assert codes <= found <= codes | {"digest", "counts"}
+    assert all(each["fix"] for each in checks if each["severity"] == "error")
+
+
+@pytest.mark.parametrize("name", REPAIRABLE)
+def test_fix_repairs_what_can_be_computed_again(store: SqliteStore, name: str) -> None:
+    before = store.info()
+    damage(store, REPAIRABLE[name][0])
+
+    checks = doctor(store, fix=True)
+
+    assert [each["severity"] for each in checks] == ["ok"] * len(checks)
+    assert wrong(store) == {}
+    assert store.info() == before._replace(generation=before.generation + 1)
+
+
+def test_fix_keeps_a_copy_of_the_damaged_store_first(store: SqliteStore, path: str) -> None:
+    damage(store, GHOST)
+
+    checks = doctor(store, fix=True)
+
+    copy = f"{path}.bak-1"
+    assert checks[-1]["code"] == "backup"
+    assert copy in checks[-1]["evidence"]
+    kept = open_store(copy)
+    assert set(wrong(kept)) == {"fulltext", "fulltext_rows"}
+    kept.close()
+
+
+def test_a_second_fix_changes_nothing(store: SqliteStore, path: str) -> None:
+    damage(store, GHOST)
+    doctor(store, fix=True)
+    generation = store.info().generation
+
+    checks = doctor(store, fix=True)
+
+    assert "backup" not in {each["code"] for each in checks}
+    assert store.info().generation == generation
+    assert len(list(Path(path).parent.glob("*.bak-*"))) == 1
+
+
+def test_fix_leaves_alone_what_it_cannot_repair(store: SqliteStore, path: str) -> None:
+    damage(store, "UPDATE doc SET file = NULL WHERE path = 'c.md'")
+
+    assert wrong(store, fix=True) == {"documents": "error"}
+    assert list(Path(path).parent.glob("*.bak-*")) == []
+
+
+def test_a_store_in_memory_is_repaired_without_a_copy() -> None:
+    store = create_store(":memory:", embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
+    damage(store, GHOST)
+
+    checks = doctor(store, fix=True)
+
+    assert {each["severity"] for each in checks} == {"ok"}
+    assert "backup" not in {each["code"] for each in checks}
+
+
+def test_damaged_pages_are_an_error_and_never_repaired(store: SqliteStore, path: str) -> None:
+    store.db.pragma("query_only", False)
+    store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    root = store.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk'")[0][0]
+    with open(path, "r+b") as raw:
+        raw.seek((root - 1) * 8192)
+        raw.write(b"\xee" * 8192)
+    broken = apsw.Connection(path)
+    broken.close()
+    reopened = open_store(path)
+
+    found = wrong(reopened, fix=True)
+
+    reopened.close()
+    assert found["integrity"] == "error"
+    assert list(Path(path).parent.glob("*.bak-*")) == []
+
+
+def test_much_waste_is_a_warning_that_names_compact(store: SqliteStore) -> None:
+    with store.writer() as writer:
+        writer.tombstone(["a.md", "b.md"])
+
+    space = next(each for each in doctor(store) if each["code"] == "space")
+
+    assert (space["severity"], space["fix"]) == ("warning", "recall compact")
+    assert space["evidence"].startswith("2 of 4 documents are tombstones")
+
+
+def test_tombstones_are_no_damage(store: SqliteStore) -> None:
+    with store.writer() as writer:
+        writer.tombstone(["a.md"])
+        writer.put(file("b.md", ["changed"]))
+
+    assert "error" not in wrong(store).values()
+
+
+def test_without_its_counter_or_embedder_doctor_warns_and_goes_on(store: SqliteStore) -> None:
+    damage(store, "UPDATE meta SET value = 'hf:/absent.json' WHERE key = 'counter'")
+    damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
+
+    found = wrong(store)
+
+    assert found == {"vectors": "warning", "tokens": "warning"}
+
+
+def test_fix_without_the_embedder_says_so_and_writes_nothing(store: SqliteStore, path: str) -> None:
+    damage(store, GHOST)
+    damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
+
+    with pytest.raises(EmbedError, match="oracle-9"):
+        doctor(store, fix=True)
+
+    assert list(Path(path).parent.glob("*.bak-*")) == []
+
+
+def test_a_store_that_cannot_be_written_is_examined_as_far_as_reading_goes(path: str, store: SqliteStore) -> None:
+    reader = SqliteStore(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY), path, writable=False)
+
+    damage(store, GHOST)
+
+    found = wrong(reader)
+    with pytest.raises(StoreError, match="cannot be written"):
+        doctor(reader, fix=True)
+
+    reader.close()
+    assert found == {"fulltext": "warning", "fulltext_rows": "error"}
+    assert list(Path(path).parent.glob("*.bak-*")) == []

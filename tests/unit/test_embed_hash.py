@@ -1,0 +1,161 @@
+"""The `hash` embedder: what counts as a word, what has no vector, and the bytes that never change."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.embed.fold import fold
+from recall_core.embed.hash import MAX_CHARS, HashEmbedder, embed_numpy, embed_plain, features, words
+from recall_core.errors import ConfigError
+from recall_core.types import Vector
+
+GOLDEN: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "golden" / "hash_vectors.json").read_text(encoding="utf-8")
+)
+
+
+def components(vector: Vector) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+def cosine(left: str, right: str) -> float:
+    a, b = HashEmbedder().embed([left, right])
+    return sum(x * y for x, y in zip(components(a), components(b), strict=True))
+
+
+@pytest.mark.parametrize("embed", [embed_plain, embed_numpy])
+def test_vectors_have_the_golden_bytes(embed: Any) -> None:
+    vectors = embed([entry["text"] for entry in GOLDEN], 512)
+
+    assert [sha256(vector).hexdigest() for vector in vectors] == [entry["sha256"] for entry in GOLDEN]
+
+
+@pytest.mark.parametrize("entry", GOLDEN, ids=[entry["name"] for entry in GOLDEN])
+def test_texts_are_cut_into_the_golden_words(entry: dict[str, Any]) -> None:
+    assert words(entry["text"]) == entry["words"]
+
+
+def test_identity_names_the_scheme_and_the_dimension() -> None:
+    embedder = HashEmbedder(256)
+
+    assert (embedder.identity, embedder.dimension) == ("hash-1:256", 256)
+
+
+@pytest.mark.parametrize("dimension", [16, 512, 65_536])
+def test_vectors_have_the_dimension_and_length_one(dimension: int) -> None:
+    (vector,) = HashEmbedder(dimension).embed(["the quick brown fox"])
+
+    assert len(vector) == 4 * dimension
+    assert math.hypot(*components(vector)) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("dimension", [-512, 0, 1, 8, 100, 513, 131_072])
+def test_a_dimension_that_is_no_power_of_two_in_range_is_refused(dimension: int) -> None:
+    with pytest.raises(ConfigError, match=f"cannot have {dimension} components") as caught:
+        HashEmbedder(dimension)
+
+    assert (caught.value.code, caught.value.hint) == ("bad_value", "embedding_dim = 512")
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "the of and", "THE", "?!… — “”", "、。", "\ue000\x00", "\ud800", "\u0301"]
+)
+@pytest.mark.parametrize("embed", [embed_plain, embed_numpy])
+def test_a_text_without_a_feature_has_no_vector(embed: Any, text: str) -> None:
+    first, empty, last = embed(["apple", text, "zebra"], 512)
+
+    assert empty == b""
+    assert first
+    assert last
+
+
+@pytest.mark.parametrize("embed", [embed_plain, embed_numpy])
+def test_no_texts_give_no_vectors(embed: Any) -> None:
+    assert embed([], 512) == []
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Straight QUOTES", "“straight” quotes…"),
+        ("café Ångström", "cafe\u0301 A\u030angstro\u0308m"),
+        ("МОСКВА Ёлка Йод", "москва Е\u0308лка И\u0306од"),
+        ("ΑΘΗΝΑ ΛΌΓΟΣ", "αθηνα λόγος"),
+        ("Ｒｅｃａｌｌ１２", "recall12"),
+        ("co\u00adoperate", "cooperate"),
+        ("❤\ufe0f", "❤"),
+    ],
+)
+def test_case_accents_and_invisible_marks_do_not_count(left: str, right: str) -> None:
+    assert HashEmbedder().embed([left]) == HashEmbedder().embed([right])
+
+
+def test_folding_twice_changes_nothing_and_never_lengthens() -> None:
+    every_character = "".join(map(chr, range(sys.maxunicode + 1)))
+
+    folded = fold(every_character)
+
+    assert fold(folded) == folded
+    assert len(folded) < len(every_character)
+    assert all(len(fold(character)) <= 1 for character in every_character[:0x3000])
+
+
+def test_a_typo_stays_near_its_word_and_another_word_does_not() -> None:
+    assert cosine("retrieval", "retrievel") > 0.2
+    assert abs(cosine("retrieval", "database")) < 0.1
+
+
+def test_chinese_without_spaces_meets_its_substring() -> None:
+    assert cosine("全文检索数据库", "检索") > 0.3
+    assert abs(cosine("全文检索数据库", "天气")) < 0.2
+
+
+def test_repetition_counts_sublinearly() -> None:
+    once, often = cosine("apple pear", "apple"), cosine("apple " * 9 + "pear", "apple")
+
+    assert once < often < 0.97
+
+
+def test_code_points_past_the_limit_do_not_count() -> None:
+    text = "ab " * (MAX_CHARS // 3 + 1)
+
+    assert words(text[:MAX_CHARS] + " zebra") == words(text[:MAX_CHARS])
+    assert "<zebra>" in words(text[: MAX_CHARS - 6] + " zebra")
+
+
+@pytest.mark.parametrize("text", ["a b c d e f g h j k l", "中国人民解放", "x" * 64, "ab cd ef", "the"])
+def test_a_code_point_adds_at_most_32_so_that_sums_stay_exact(text: str) -> None:
+    weight = sum(abs(w) for word in words(text) for _, w in features(word, 512))
+
+    assert weight <= 32 * len(text)
+    assert (32 * 16 * MAX_CHARS) ** 2 < 2**53
+
+
+def test_a_vector_is_the_sum_of_its_words_features() -> None:
+    sums = [0.0] * 64
+    for component, weight in features("<zebra>", 64) + features("<quagga>", 64):
+        sums[component] += weight
+    norm = math.hypot(*sums)
+
+    (vector,) = HashEmbedder(64).embed(["Zebra, quagga!"])
+
+    assert components(vector) == pytest.approx([x / norm for x in sums], abs=1e-7)
+
+
+def test_a_query_is_embedded_without_loading_numpy() -> None:
+    program = (
+        "import sys; from recall_core.embed.hash import HashEmbedder; "
+        "assert HashEmbedder().embed(['how does fusion weigh two signals?'])[0]; "
+        "sys.exit('numpy' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

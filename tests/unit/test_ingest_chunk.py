@@ -1,0 +1,137 @@
+"""Promises of the chunker, by example."""
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.ingest.chunk import chunk, chunker_identity
+from recall_core.text import counter
+from recall_core.types import Span
+
+
+def spans(
+    text: str, *, tokens: int = 20, overlap: int = 0, chars: int = 6000, markdown: bool = True
+) -> tuple[Span, ...]:
+    config = Config(chunk_tokens=tokens, overlap_tokens=overlap, max_chunk_chars=chars)
+    return chunk(text, counter=counter("whitespace"), config=config, markdown=markdown)
+
+
+def pieces(text: str, **options: int | bool) -> list[str]:
+    return [text[span.offset : span.end] for span in spans(text, **options)]  # type: ignore[arg-type]
+
+
+def words(count: int, word: str = "word") -> str:
+    return " ".join([word] * count)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n\t\r\n", "\u3000"])
+def test_a_text_of_whitespace_has_no_chunk(text: str) -> None:
+    assert spans(text) == ()
+
+
+def test_a_short_text_is_one_chunk() -> None:
+    assert pieces("# A\n\ntext\n\n# B\n\ntext\n") == ["# A\n\ntext\n\n# B\n\ntext\n"]
+
+
+def test_a_heading_is_the_best_place_to_cut() -> None:
+    before, after = f"{words(8)}. One.\n\n{words(2)}\n\n", f"# Next\n{words(12)}\n"
+
+    assert pieces(before + after) == [before, after]
+
+
+def test_an_empty_line_is_better_than_the_end_of_a_sentence() -> None:
+    before, after = f"{words(14)}\n\n", f"Two. {words(10)}"
+
+    assert pieces(before + after) == [before, after]
+
+
+def test_the_end_of_a_sentence_is_better_than_whitespace() -> None:
+    before, after = f"{words(14)} end. ", f"Then {words(10)}"
+
+    assert pieces(before + after) == [before, after]
+
+
+def test_an_abbreviation_does_not_end_a_sentence() -> None:
+    text = f"{words(12)} end. Then e.g. {words(15)}"
+
+    assert pieces(text)[0].endswith("end. ")
+
+
+def test_a_chinese_full_stop_ends_a_sentence_without_a_space() -> None:
+    text = "很" * 30 + "。" + "好" * 30
+
+    assert pieces(text, chars=40) == ["很" * 30 + "。", "好" * 30]
+
+
+def test_without_a_sentence_the_cut_is_at_a_word() -> None:
+    assert [len(piece.split()) for piece in pieces(words(50))] == [20, 20, 10]
+
+
+def test_a_text_without_a_space_is_cut_between_code_points() -> None:
+    assert [len(piece) for piece in pieces("x" * 100, chars=40, overlap=0)] == [40, 40, 20]
+
+
+def test_a_letter_and_its_accent_stay_together() -> None:
+    text = "a" * 39 + "e\u0301" + "b" * 30
+
+    assert pieces(text, chars=40)[0] == "a" * 39
+
+
+def test_carriage_return_and_line_feed_stay_together() -> None:
+    text = "a" * 39 + "\r\n" + "b" * 60
+
+    assert not [piece for piece in pieces(text, chars=40) if piece.startswith("\n")]
+
+
+def test_a_fenced_block_that_fits_stays_whole() -> None:
+    fence = f"```\n{words(6)}\n\n{words(6)}\n```\n"
+    text = f"{words(12)}\n\n{fence}\n{words(12)}\n"
+
+    assert any(fence in piece for piece in pieces(text))
+
+
+def test_a_definition_that_fits_stays_whole() -> None:
+    one, two = f"def one():\n    {words(13)}\n\n    {words(4)}\n\n\n", f"def two():\n    {words(10)}\n"
+
+    assert pieces("import this\n\n" + one + two, markdown=False)[1:] == [one, two]
+
+
+def test_a_block_that_cannot_fit_is_cut_like_any_text() -> None:
+    text = f"```\n{words(15)}\n\n{words(15)}\n```\n"
+
+    assert len(pieces(text)) == 2
+
+
+def test_neighbours_share_their_overlap() -> None:
+    first, second = spans(words(50), overlap=5)[:2]
+
+    assert first.end - second.offset == len("word " * 5)
+
+
+def test_an_overlap_begins_at_a_sentence() -> None:
+    text = f"{words(13)}. A short sentence here. Then {words(20)}"
+
+    second = spans(text, overlap=6)[1]
+
+    assert text[second.offset :].startswith("A short sentence here.")
+
+
+def test_no_overlap_crosses_a_heading() -> None:
+    text = f"{words(12)}\n\n# Next\n\n{words(14)}\n"
+
+    first, second = spans(text, overlap=5)
+
+    assert first.end == second.offset == text.index("#")
+
+
+def test_the_heading_of_a_chunk_is_the_nearest_above_its_first_word() -> None:
+    text = f"# Top\n\n{words(15)}\n\n## Deep\n\n{words(30)}\n"
+
+    assert [span.heading for span in spans(text)] == ["Top", "Deep", "Deep"]
+
+
+def test_a_text_without_headings_has_none() -> None:
+    assert spans("# not markdown\n", markdown=False)[0].heading is None
+
+
+def test_the_identity_names_every_limit() -> None:
+    assert chunker_identity(Config()) == "boundary-1:400:80:6000"

@@ -1,0 +1,236 @@
+"""Promises of discovery, on real folders."""
+
+import os
+import socket
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.ingest.discover import Found, covers, path_of, walk
+from recall_core.types import Root, Skip
+
+
+def make(folder: Path, *files: str) -> None:
+    for name in files:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"text of {name}\n")
+
+
+EVERYTHING = Root(".")
+
+
+def listed(base: Path, root: Root = EVERYTHING, **settings: int | str) -> tuple[list[str], dict[str, str]]:
+    """The paths found, and path to code of those skipped."""
+    steps = list(walk(root, base, Config()._replace(**settings)))
+    found = [step.path for step in steps if isinstance(step, Found)]
+    return found, {step.path: step.code for step in steps if isinstance(step, Skip)}
+
+
+def test_files_come_in_code_point_order_of_their_paths(tmp_path: Path) -> None:
+    make(tmp_path, "b.md", "a/z.md", "a.md", "a-b/c.md", "B.md", "é.md")
+
+    found, skipped = listed(tmp_path)
+
+    assert found == sorted(["b.md", "a/z.md", "a.md", "a-b/c.md", "B.md", "é.md"])
+    assert skipped == {}
+
+
+def test_a_found_file_carries_its_size_and_time(tmp_path: Path) -> None:
+    make(tmp_path, "docs/a.md")
+    status = (tmp_path / "docs/a.md").stat()
+
+    (found,) = walk(Root("docs"), tmp_path, Config())
+
+    assert found == Found("docs/a.md", "docs/a.md", status.st_size, status.st_mtime_ns)
+
+
+def test_a_folder_outside_the_store_is_named_absolutely(tmp_path: Path) -> None:
+    make(tmp_path, "elsewhere/a.md")
+    store = tmp_path / "store"
+    store.mkdir()
+
+    found, _ = listed(store, Root(str(tmp_path / "elsewhere")))
+
+    assert found == [str(tmp_path / "elsewhere/a.md")]
+
+
+def test_hidden_and_built_in_folders_and_the_stores_own_files_are_not_mentioned(tmp_path: Path) -> None:
+    make(tmp_path, ".env", ".config/a", ".git/config", "node_modules/a.js", "src/__pycache__/a.pyc", "recall.db")
+    make(tmp_path, "venv/pyvenv.cfg", "venv/a.py", "recall.db-wal", "recall.db-shm", "recall.toml", "recall.db.bak-1")
+    make(tmp_path, "a.md")
+
+    assert listed(tmp_path) == (["a.md"], {})
+
+
+def test_hidden_names_are_read_when_asked_for_but_never_a_repository(tmp_path: Path) -> None:
+    make(tmp_path, ".env", ".git/config", "a.md")
+
+    assert listed(tmp_path, Root(".", hidden=True))[0] == [".env", "a.md"]
+
+
+def test_a_named_folder_is_walked_whatever_its_name(tmp_path: Path) -> None:
+    make(tmp_path, ".hidden/a.md")
+
+    assert listed(tmp_path, Root(".hidden"))[0] == [".hidden/a.md"]
+
+
+def test_globs_are_relative_to_the_folder_and_any_of_them_is_enough(tmp_path: Path) -> None:
+    make(tmp_path, "docs/a.md", "docs/deep/b.md", "docs/deep/c.txt", "docs/d.py")
+
+    assert listed(tmp_path, Root("docs", globs=("**/*.txt", "*.py")))[0] == ["docs/d.py", "docs/deep/c.txt"]
+
+
+def test_ignore_excludes_files_and_whole_folders(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "drafts/b.md", "deep/drafts/c.md", "a.log")
+
+    assert listed(tmp_path, Root(".", ignores=("drafts", "*.log")))[0] == ["a.md", "deep/drafts/c.md"]
+
+
+def test_gitignore_files_count_where_they_lie(tmp_path: Path) -> None:
+    make(tmp_path, "a.log", "b.md", "build/c.md", "deep/keep.log", "deep/d.log", "deep/top.md", "top.md")
+    (tmp_path / ".gitignore").write_text("*.log\nbuild/\n/top.md\n!\n[z-a]\n")
+    (tmp_path / "deep/.gitignore").write_text("!keep.log\n")
+
+    assert listed(tmp_path)[0] == ["b.md", "deep/keep.log", "deep/top.md"]
+    assert len(listed(tmp_path, Root(".", gitignore=False))[0]) == 7
+
+
+def test_the_enclosing_repositorys_gitignore_counts_too(tmp_path: Path) -> None:
+    make(tmp_path, ".git/config", "docs/a.md", "docs/a.log", "docs/out/b.md")
+    (tmp_path / ".gitignore").write_text("*.log\nout/\n")
+
+    assert listed(tmp_path, Root("docs"))[0] == ["docs/a.md"]
+    assert listed(tmp_path, Root("docs/out"))[0] == ["docs/out/b.md"]
+
+
+def test_a_gitignore_above_that_belongs_to_no_repository_does_not_count(tmp_path: Path) -> None:
+    make(tmp_path, "docs/a.md")
+    (tmp_path / ".gitignore").write_text("*.md\n")
+
+    assert listed(tmp_path, Root("docs"))[0] == ["docs/a.md"]
+
+
+def test_a_file_above_the_size_limit_is_skipped(tmp_path: Path) -> None:
+    make(tmp_path, "a.md")
+
+    assert listed(tmp_path, max_file_bytes=3) == ([], {"a.md": "file_too_large"})
+
+
+def test_a_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> None:
+    make(tmp_path, "in/a.md", "out/b.md", "c.md")
+    (tmp_path / "in/folder").symlink_to(tmp_path / "out")
+    (tmp_path / "in/file.md").symlink_to(tmp_path / "c.md")
+
+    assert listed(tmp_path, Root("in")) == (
+        ["in/a.md"],
+        {"in/file.md": "symlink_outside", "in/folder": "symlink_outside"},
+    )
+    assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/file.md", "in/folder/b.md"], {})
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_links_that_lead_in_a_circle_end(tmp_path: Path, follow: bool) -> None:
+    make(tmp_path, "in/a.md", "out/b.md")
+    (tmp_path / "in/up").symlink_to("..")
+    (tmp_path / "in/self").symlink_to("self")
+    (tmp_path / "in/out").symlink_to("../out")
+    (tmp_path / "out/back").symlink_to("../in")
+    (tmp_path / "out/here").symlink_to(".")
+
+    found, skipped = listed(tmp_path, Root("in", follow=follow))
+
+    assert found == (["in/a.md", "in/out/b.md"] if follow else ["in/a.md"])
+    assert skipped["in/up"] == skipped["in/self"] == "symlink_loop"
+
+
+def test_a_link_to_a_folder_that_is_walked_anyway_is_not_walked_twice(tmp_path: Path) -> None:
+    make(tmp_path, "a/x.md")
+    (tmp_path / "b").symlink_to("a")
+
+    assert listed(tmp_path, Root(".", follow=True)) == (["a/x.md"], {"b": "symlink_inside"})
+
+
+def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.md").symlink_to("nowhere.md")
+
+    assert listed(tmp_path) == ([], {"a.md": "broken_link"})
+
+
+def test_what_is_neither_file_nor_folder_is_skipped(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+
+        assert listed(tmp_path) == ([], {"pipe": "not_a_file", "socket": "not_a_file"})
+
+
+def test_a_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("x")
+    except OSError:
+        pytest.skip("this file system refuses the name")
+
+    assert listed(tmp_path) == ([], {"caf\\xe9.md": "bad_name"})
+
+
+def test_a_decomposed_name_is_looked_up_composed_and_opened_as_the_disk_spells_it(tmp_path: Path) -> None:
+    name = unicodedata.normalize("NFD", "café.md")
+    make(tmp_path, name)
+
+    (found,) = walk(Root("."), tmp_path, Config())
+
+    assert isinstance(found, Found)
+    assert found.path == "café.md"
+    assert (tmp_path / found.os_path).read_text()
+
+
+def test_a_folder_that_vanishes_during_the_walk_is_skipped(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "later/b.md")
+    steps = walk(Root("."), tmp_path, Config())
+    next(steps)
+    (tmp_path / "later/b.md").unlink()
+    (tmp_path / "later").rmdir()
+
+    assert [step.code for step in steps if isinstance(step, Skip)] == ["unreadable"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_folder_is_skipped(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "closed/b.md")
+    (tmp_path / "closed").chmod(0)
+
+    try:
+        assert listed(tmp_path) == (["a.md"], {"closed": "unreadable"})
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "expected"),
+    [
+        (Root("."), "a.md", True),
+        (Root("."), "/abs/a.md", False),
+        (Root("docs"), "docs/a.md", True),
+        (Root("docs"), "docs2/a.md", False),
+        (Root("docs", globs=("*.md",)), "docs/deep/a.md", False),
+        (Root("docs", ignores=("*.md",)), "docs/a.md", False),
+        (Root("/abs"), "/abs/a.md", True),
+    ],
+)
+def test_a_root_covers_what_its_folder_and_globs_say(root: Root, path: str, expected: bool) -> None:
+    assert covers(root, path) is expected
+
+
+def test_a_path_keeps_its_users_spelling_below_the_store_and_is_absolute_elsewhere(tmp_path: Path) -> None:
+    make(tmp_path, "store/docs/a.md", "other/b.md")
+    (tmp_path / "alias").symlink_to("store")
+    (tmp_path / "store/link").symlink_to("../other")
+    base = tmp_path / "store"
+
+    assert path_of(base / "docs/../docs/a.md", base) == "docs/a.md"
+    assert path_of(tmp_path / "alias/docs/a.md", base) == "docs/a.md"
+    assert path_of(base / "link/b.md", base) == "link/b.md"
+    assert path_of(tmp_path / "other/b.md", base) == str(tmp_path / "other/b.md")

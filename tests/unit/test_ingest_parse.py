@@ -1,0 +1,106 @@
+"""Promises of the parsers."""
+
+import json
+from hashlib import sha256
+
+import pytest
+
+from recall_core.errors import IngestError, UsageError
+from recall_core.ingest.parse import parser
+from recall_core.ports import ParsedDocument
+
+
+def parsed(raw: bytes, *, name: str = "text", path: str = "docs/a.txt") -> list[ParsedDocument]:
+    return list(parser(name).parse(raw, path=path, digest=sha256(raw).hexdigest()))
+
+
+def records(*lines: object) -> list[ParsedDocument]:
+    raw = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
+    return parsed(raw, name="jsonl", path="a.jsonl")
+
+
+def test_a_markdown_file_is_titled_by_its_first_heading() -> None:
+    (document,) = parsed(b"intro\n\n# The *Title*\n", path="docs/a.MD")
+
+    assert (document.title, document.markdown, document.record) == ("The *Title*", True, None)
+
+
+@pytest.mark.parametrize("path", ["docs/a.txt", "docs/a.py", "docs/a.md"])
+def test_a_text_without_a_heading_is_titled_by_its_file_name(path: str) -> None:
+    assert parsed(b"words", path=path)[0].title == path.removeprefix("docs/")
+
+
+def test_a_hash_sign_in_a_source_file_is_no_title() -> None:
+    assert parsed(b"# comment\n", path="a.py")[0].title == "a.py"
+
+
+def test_every_line_of_jsonl_is_a_document_of_its_own() -> None:
+    line = '{"_id": "x", "title": "T", "text": "words", "year": 1999, "deep": {"a": [1]}}'
+
+    (document,) = records(line)
+
+    assert document == ParsedDocument(
+        "x", "words", "T", sha256(line.encode()).hexdigest(), len(line), {"year": 1999, "deep": {"a": [1]}}
+    )
+
+
+def test_a_record_is_named_by_its_id_or_its_line() -> None:
+    found = records({"_id": "a", "id": 5, "text": ""}, "", {"id": 7, "content": "c"}, {"text": "t"})
+
+    assert [(document.record, document.text) for document in found] == [("a", ""), ("7", "c"), ("4", "t")]
+    assert found[0].meta == {"id": 5}
+
+
+def test_line_ends_do_not_count_towards_a_record() -> None:
+    unix = parsed(b'{"text": "a"}\n', name="jsonl")
+    windows = parsed(b'\xef\xbb\xbf{"text": "a"}\r\n\r\n', name="jsonl")
+
+    assert unix == windows
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[1]",
+        '{"title": "no text"}',
+        '{"text": 1}',
+        '{"text": "t", "id": 1.5}',
+        '{"text": "t", "id": true}',
+        '{"text": "t", "id": ""}',
+        '{"text": "t", "title": 3}',
+        '{"text": "t", "score": NaN}',
+        '{"text": "\\ud800"}',
+        "[" * 100_000,
+    ],
+)
+def test_a_bad_record_is_named_by_its_line(line: str) -> None:
+    with pytest.raises(IngestError, match=r"a\.jsonl:2: ") as caught:
+        records({"text": "fine"}, line)
+
+    assert caught.value.code == "bad_record"
+
+
+def test_an_id_given_twice_is_an_error_that_names_both_lines() -> None:
+    with pytest.raises(IngestError, match=r"a\.jsonl:3: .* line 1 ") as caught:
+        records({"id": 1, "text": "a"}, {"id": 2, "text": "b"}, {"id": "1", "text": "c"})
+
+    assert caught.value.code == "duplicate_record"
+
+
+def test_a_binary_file_is_no_jsonl() -> None:
+    with pytest.raises(IngestError) as caught:
+        parsed(b"\0", name="jsonl")
+
+    assert caught.value.code == "binary_file"
+
+
+def test_jsonl_is_read_as_records_only_when_asked() -> None:
+    assert parsed(b'{"text": "a"}', name="auto", path="a.jsonl")[0].record is None
+
+
+def test_an_unknown_parser_is_named_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="jsnl") as caught:
+        parser("jsnl")
+
+    assert (caught.value.code, caught.value.hint) == ("unknown_parser", "did you mean jsonl?")

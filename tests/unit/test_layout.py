@@ -1,0 +1,112 @@
+"""The papers and the tree say the same: links, commands, pins, module docstrings and the map."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import recall_core
+from recall_core.adapters.flags import BY_NAME
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("recall_core", "recall_tui")
+PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+LONGEST = 350
+MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)\s#]+)")
+FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
+INLINE = re.compile(r"`([^`\n]+)`")
+
+
+def named(paths: list[Path]) -> list[str]:
+    return [path.relative_to(ROOT).as_posix() for path in paths]
+
+
+def modules(layer: str) -> list[str]:
+    return re.findall(r"\w+", layer.replace("recall_core.", ""))
+
+
+def commands_in(paper: Path, program: str) -> set[str]:
+    """The first word after the program wherever the paper shows a command, in a fence or between backticks."""
+    text = paper.read_text(encoding="utf-8")
+    shown = [line for fence in FENCE.findall(text) for line in fence.splitlines()] + INLINE.findall(text)
+    found = (re.match(rf"(?:\$ )?(?:\.venv/bin/)?{program} ([a-z]+)", line.strip()) for line in shown)
+    return {match[1] for match in found if match}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=named(PAPERS))
+def test_every_relative_link_leads_to_a_file(paper: Path) -> None:
+    links = LINK.findall(paper.read_text(encoding="utf-8"))
+
+    assert [link for link in links if not (paper.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=named(PAPERS))
+def test_every_make_target_shown_exists(paper: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+
+    assert commands_in(paper, "make") <= targets
+
+
+def test_every_page_of_the_documentation_is_linked_from_the_readme() -> None:
+    linked = set(LINK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
+
+    assert sorted(pages - linked) == []
+
+
+def test_every_recall_command_in_the_readme_exists() -> None:
+    shown = commands_in(ROOT / "README.md", "recall")
+
+    assert shown
+    assert shown <= set(BY_NAME)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=named(MODULES))
+def test_every_module_says_its_job_and_is_short(module: Path) -> None:
+    text = module.read_text(encoding="utf-8")
+
+    assert not text.strip() or ast.get_docstring(ast.parse(text))
+    assert text.count("\n") <= LONGEST
+
+
+def test_every_room_is_on_the_map_and_every_room_on_the_map_exists() -> None:
+    mapped = set(re.findall(r"`((?:recall_core|recall_tui)/[\w/.]*)`", MAP))
+    rooms = {path.parent.relative_to(ROOT).as_posix() + "/" for path in MODULES if path.name == "__init__.py"}
+    doors = {name for name in named(MODULES) if name.count("/") == 1 and not name.endswith("__init__.py")}
+
+    assert [path for path in sorted(mapped) if not (ROOT / path).exists()] == []
+    assert sorted((rooms | doors) - mapped - {f"{package}/" for package in PACKAGES}) == []
+
+
+def test_the_layers_on_the_map_are_the_layers_that_are_checked() -> None:
+    contract = next(c for c in PYPROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers")
+    checked = [re.sub(r"\(.*?\)", "", layer) for layer in contract["layers"]]  # optional layers need not be drawn
+    drawn = [line.partition(" " * 6)[0] for line in FENCE.findall(MAP)[0].splitlines()]
+
+    assert [modules(line) for line in drawn] == [modules(line) for line in checked]
+
+
+def test_every_dependency_is_pinned_inside_its_range() -> None:
+    project = PYPROJECT["project"]
+    required = [Requirement(text) for text in [*project["dependencies"], *project["optional-dependencies"]["dev"]]]
+    pins = dict(
+        line.lower().replace("_", "-").split("==")
+        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+        if "==" in line
+    )
+
+    for requirement in required:
+        assert requirement.specifier.contains(pins[requirement.name.lower()]), requirement
+
+
+def test_changelog_opens_with_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^## (\S+)", text, re.M)[0] == recall_core.__version__

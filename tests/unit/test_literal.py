@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from recall_core.retrieve.literal import literal
+from tests.builders import memory_store
+
+STORE = memory_store()
+
+
+def match(text: str, how: str = "any") -> str:
+    return literal(text, tokens=STORE.tokens, match=how).match
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Retry BACKOFF", '"retry" OR "backoff"'),
+        ("the retry of a retry", '"retry" OR "retry"'),
+        ("to be or not to be", '"to" OR "be" OR "or" OR "not" OR "to" OR "be"'),
+        ('say "to be" now', '"say" OR "to be"'),
+        ('"to be"', '"to be"'),
+        ('"unclosed phrase', '"unclosed phrase"'),
+        ("foo-bar C++ it's what?", '"foo" OR "bar" OR "c"'),
+        ("Naïve café", '"naive" OR "cafe"'),
+        ("全文", '"全" OR "文"'),
+        ('"全文"', '"全 文"'),
+        ("a AND b* NEAR(c)", '"b" OR "near" OR "c"'),
+        ("   ", ""),
+        ('"" ""', ""),
+    ],
+)
+def test_words_mean_themselves(text: str, expected: str) -> None:
+    assert match(text) == expected
+
+
+def test_match_all_joins_with_and() -> None:
+    assert match("retry backoff", "all") == '"retry" AND "backoff"'
+
+
+@pytest.mark.parametrize("text", ['"', "''", "a:b", "^x", "{a b}", "-x", "x NOT y", "*", "\0", "(" * 50, "-" * 99])
+def test_no_text_is_a_syntax_error(text: str) -> None:
+    query = literal(text, tokens=STORE.tokens, match="any")
+    assert STORE.lexical(query, where=None, k=None, title_weight=3.0) == {}

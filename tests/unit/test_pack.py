@@ -1,0 +1,291 @@
+"""Packing by example: headers, merging, the misfit, and what is said of every hit left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.pack import pack
+from recall_core.pack.graphemes import floor_boundary
+from recall_core.text import Counter, counter
+from recall_core.types import Chunk, Document, Hit, Omission, Packed
+
+WORDS = counter("whitespace")
+
+
+def document(name: str) -> Document:
+    return Document(f"id-{name}", name, "h", "2026-01-01T00:00:00.000000Z", 1, name.title(), None, (), {})
+
+
+def hit(rank: int, name: str, text: str, *, offset: int = 0, line: int = 1, heading: str | None = None) -> Hit:
+    lines = line, line + text.count("\n", 0, max(len(text) - 1, 0))
+    end = offset + len(text)
+    chunk = Chunk(f"{name}@{offset}", f"id-{name}", offset, end, *lines, len(text.split()), heading, text)
+    return Hit(rank, None, document(name), chunk, ())
+
+
+def cut(rank: int, name: str, text: str, start: int, end: int) -> Hit:
+    return hit(rank, name, text[start:end], offset=start, line=text.count("\n", 0, start) + 1)
+
+
+def packed(hits: list[Hit], budget_tokens: int, config: Config | None = None, **options: object) -> Packed:
+    chosen = Config(min_fragment=1) if config is None else config
+    return pack(
+        hits,
+        total=len(hits),
+        budget_tokens=budget_tokens,
+        counter=WORDS,
+        config=chosen,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def test_each_block_stands_under_its_header_in_rank_order() -> None:
+    context = packed([hit(1, "b.md", "one two"), hit(2, "a.md", "three\nfour", line=7)], 100)
+
+    assert context.text == "[1] b.md:1-1\none two\n\n[2] a.md:7-8\nthree\nfour"
+    assert context.used_tokens == 8
+    assert context.omitted == ()
+
+
+def test_headers_and_separators_count() -> None:
+    hits = [hit(1, "a", "one"), hit(2, "b", "two")]
+    config = Config(separator="\n---\n", min_fragment=1)
+
+    assert len(packed(hits, 7, config).blocks) == 2
+    assert len(packed(hits, 6, config).blocks) == 1
+
+
+def test_the_header_template_is_filled_with_every_field() -> None:
+    config = Config(header="{n}|{path}|{lines}|{title}|{heading}")
+
+    context = packed([hit(1, "a.md", "x", line=3, heading="Intro")], 10, config)
+
+    assert context.text == "1|a.md|3-3|A.Md|Intro\nx"
+
+
+def test_an_empty_header_leaves_the_line_out() -> None:
+    assert packed([hit(1, "a", "x"), hit(2, "b", "y")], 10, Config(header="")).text == "x\n\ny"
+
+
+def test_overlapping_and_touching_chunks_become_one_block_in_the_place_of_the_first() -> None:
+    text = "alpha beta\ngamma delta\nepsilon"
+    hits = [
+        cut(1, "d", text, 6, 17),
+        hit(2, "other", "zeta"),
+        cut(3, "d", text, 0, 11),
+        cut(4, "d", text, 17, len(text)),
+    ]
+
+    context = packed(hits, 100)
+
+    assert [block.doc.path for block in context.blocks] == ["d", "other"]
+    merged = context.blocks[0]
+    assert merged.text == text
+    assert (merged.offset, merged.end, merged.line_start, merged.line_end) == (0, len(text), 1, 3)
+    assert merged.ranks == (1, 3, 4)
+    assert merged.chunk_ids == ("d@6", "d@0", "d@17")
+
+
+def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -> None:
+    text = "alpha beta gamma"
+    hits = [cut(1, "d", text, 0, 6), cut(2, "d", text, 11, 16), hit(3, "x", "y"), cut(4, "d", text, 6, 11)]
+
+    context = packed(hits, 100)
+
+    assert [(block.number, block.text) for block in context.blocks] == [(1, text), (2, "y")]
+    assert "[2] x:1-1\ny" in context.text
+    assert context.blocks[0].ranks == (1, 2, 4)
+
+
+def test_neighbours_of_two_documents_with_one_path_do_not_merge() -> None:
+    second = hit(2, "a", "two", offset=3)
+    second = second._replace(doc=second.doc._replace(id="another version"))
+
+    assert len(packed([hit(1, "a", "one"), second], 100).blocks) == 2
+
+
+def test_a_chunk_already_shown_is_a_duplicate() -> None:
+    text = "alpha beta gamma"
+    hits = [cut(1, "d", text, 0, 16), cut(2, "d", text, 6, 10), cut(3, "d", text, 0, 16)]
+
+    context = packed(hits, 100)
+
+    assert [(left.reason, left.rank) for left in context.omitted] == [("duplicate", 2), ("duplicate", 3)]
+    assert context.blocks[0].chunk_ids == ("d@0",)
+
+
+def test_the_first_misfit_is_cut_and_the_rest_is_one_entry() -> None:
+    hits = [
+        hit(1, "a", "one two"),
+        hit(2, "b", "three four\nfive six", line=4),
+        hit(3, "c", "7"),
+        hit(4, "d", "8"),
+    ]
+
+    context = packed(hits, 8)
+
+    cut_block = context.blocks[-1]
+    assert cut_block.truncated
+    assert cut_block.text == "three four\n"
+    assert (cut_block.end, cut_block.line_start, cut_block.line_end) == (11, 4, 4)
+    assert context.omitted == (Omission("budget", 3, 2, "c@0", "c"),)
+    assert context.used_tokens == 8
+
+
+def test_a_beginning_below_the_smallest_fragment_is_left_out_with_its_tail() -> None:
+    hits = [hit(1, "a", "one"), hit(2, "b", "two three four"), hit(3, "c", "x")]
+
+    context = packed(hits, 7, Config(min_fragment=3))
+
+    assert [block.doc.path for block in context.blocks] == ["a"]
+    assert context.omitted == (Omission("budget", 2, 2, "b@0", "b"),)
+
+
+def test_the_first_chunk_is_cut_however_short_the_beginning() -> None:
+    context = packed([hit(1, "a", "one two three")], 3, Config(min_fragment=16))
+
+    assert context.blocks[0].text == "one "
+    assert context.used_tokens == 3
+
+
+def test_the_misfit_is_never_merged() -> None:
+    text = "alpha beta gamma delta epsilon zeta"
+    context = packed([cut(1, "d", text, 0, 10), cut(2, "d", text, 6, 35)], 7)
+
+    assert [block.text for block in context.blocks] == ["alpha beta", "beta "]
+
+
+@pytest.mark.parametrize("budget_tokens", [1, 2])
+def test_a_budget_below_one_header_gives_an_empty_context_and_says_so(budget_tokens: int) -> None:
+    context = packed([hit(1, "a", "one two"), hit(2, "b", "x")], budget_tokens)
+
+    assert (context.text, context.used_tokens, context.blocks) == ("", 0, ())
+    assert context.warnings == (
+        f"W_BUDGET: a budget of {budget_tokens} is below the first header and a token of text (3)",
+    )
+    assert context.omitted == (Omission("budget", 1, 2, "a@0", "a"),)
+
+
+def test_no_candidates_give_an_empty_context_without_a_warning() -> None:
+    assert packed([], 5) == Packed("", 5, 0, "whitespace", 0, (), ())
+
+
+def test_diversity_caps_the_chunks_of_a_path_and_packing_goes_on() -> None:
+    hits = [hit(1, "a", "one"), hit(2, "a", "two", offset=50), hit(3, "b", "three")]
+
+    context = packed(hits, 100, Config(diversity=1))
+
+    assert [block.doc.path for block in context.blocks] == ["a", "b"]
+    assert context.omitted == (Omission("diversity", 2, 1, "a@50", "a"),)
+
+
+def test_pinned_hits_go_first_in_rank_order_and_dropped_ones_are_named() -> None:
+    hits = [hit(rank, name, name * 2) for rank, name in enumerate("abcde", 1)]
+
+    context = packed(hits, 100, pinned=frozenset({"e@0", "c@0", "a@0"}), dropped=frozenset({"b@0", "a@0"}))
+
+    assert [block.doc.path for block in context.blocks] == ["c", "e", "d"]
+    assert [(left.reason, left.chunk_id) for left in context.omitted] == [
+        ("dropped", "a@0"),
+        ("dropped", "b@0"),
+    ]
+
+
+def test_a_pin_that_is_no_candidate_is_reported() -> None:
+    context = packed([hit(1, "a", "x")], 100, pinned=frozenset({"nowhere"}))
+
+    assert context.warnings == ("W_PIN: nowhere is not among the candidates",)
+    assert len(context.blocks) == 1
+
+
+def test_candidates_are_read_no_further_than_the_one_behind_the_misfit() -> None:
+    read: list[int] = []
+
+    def stream() -> Iterator[Hit]:
+        for rank in range(1, 1_001):
+            read.append(rank)
+            yield hit(rank, f"d{rank}", "one two three four")
+
+    context = pack(stream(), total=1_000, budget_tokens=15, counter=WORDS, config=Config(min_fragment=1))
+
+    assert read == [1, 2, 3, 4]
+    assert context.omitted == (Omission("budget", 4, 997, "d4@0", "d4"),)
+
+
+def test_a_cut_never_splits_a_character_a_reader_sees() -> None:
+    family = "👩\u200d👩\u200d👧"
+    letters = Counter("letters", lambda text: len(text.encode()))
+
+    context = pack(
+        [hit(1, "a", f"ab{family}cd")],
+        total=1,
+        budget_tokens=len("[1] a:1-1\nab") + 10,
+        counter=letters,
+        config=Config(),
+    )
+
+    assert context.blocks[0].text == "ab"
+
+
+def test_a_counter_that_counts_less_for_a_longer_text_still_keeps_the_budget() -> None:
+    odd = Counter("odd", lambda text: len(text) - 4 * text.count("the"))
+    text = "on the other side of the weather the mother gathers"
+    shown = 0
+    for budget_tokens in range(1, len(text) + 20):
+        hits: Iterable[Hit] = [hit(1, "a", text)]
+        context = pack(hits, total=1, budget_tokens=budget_tokens, counter=odd, config=Config())
+        assert odd.count(context.text) == context.used_tokens <= budget_tokens
+        grown = sum(len(block.text) for block in context.blocks)
+        assert grown >= shown
+        shown = grown
+
+
+def test_the_same_hits_give_the_same_bytes() -> None:
+    hits = [hit(1, "a", "one two"), hit(2, "b", "three four five")]
+
+    assert packed(hits, 8) == packed(list(hits), 8)
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        "\r\n",
+        "e\u0301\u0323",
+        "❤\ufe0f",
+        "👍🏽",
+        "👩\u200d💻",
+        "👩🏽\u200d❤\ufe0f\u200d👩",
+        "🇩🇪",
+        "1\ufe0f\u20e3",
+        "각",
+        "\u1100\u1161\u11a8",
+        "가\u11a8",
+        "कि",
+        "🏴\U000e0067\U000e007f",
+    ],
+)
+def test_a_cluster_has_no_boundary_inside(cluster: str) -> None:
+    text = f"x{cluster}y"
+
+    assert [floor_boundary(text, index) for index in range(1, len(cluster) + 1)] == [1] * len(cluster)
+    assert floor_boundary(text, len(cluster) + 1) == len(cluster) + 1
+
+
+def test_flags_pair_from_the_left() -> None:
+    text = "🇩🇪🇫🇷🇮"
+
+    assert [floor_boundary(text, index) for index in range(6)] == [0, 0, 2, 2, 4, 5]
+
+
+@pytest.mark.parametrize("text", ["a\u200db", "\n\u0301", "日本", "\u200d👩", "aa"])
+def test_what_does_not_cling_can_be_cut(text: str) -> None:
+    last = len(text) - 1
+
+    assert floor_boundary(text, last) == last
+
+
+def test_a_boundary_outside_the_text_is_its_nearest_end() -> None:
+    assert (floor_boundary("abc", -2), floor_boundary("abc", 9), floor_boundary("", 3)) == (0, 3, 0)

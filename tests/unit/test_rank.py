@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.rank.normalize import lexical_values, semantic_values
+from recall_core.types import Key, Pool
+
+
+def pool(lexical: tuple[float | None, ...], semantic: tuple[float | None, ...], *, bound: float = 10.0) -> Pool:
+    keys = tuple(Key(n, n // 2, f"{n // 2}.txt", n, 1) for n in range(max(len(lexical), len(semantic))))
+    return Pool(keys, lexical, semantic, bound, (), exact=True, index_kind="exact")
+
+
+def test_bound_divides_by_the_query_bound_and_nothing_else() -> None:
+    assert lexical_values(pool((5.0, None, 2.5), ()), "bound") == [0.5, 0.0, 0.25]
+    assert lexical_values(pool((5.0, None, 2.5, 9.0), ()), "bound")[:3] == [0.5, 0.0, 0.25]
+
+
+def test_stage_values_are_rounded_half_even_to_six_decimals() -> None:
+    assert lexical_values(pool((1.0,), (), bound=3.0), "bound") == [0.333333]
+
+
+def test_negative_cosines_count_as_nothing() -> None:
+    assert semantic_values(pool((), (-0.5, 0.5, None)), "bound") == [0.0, 0.5, 0.0]
+
+
+def test_max_and_minmax_look_at_the_pool() -> None:
+    given = pool((4.0, None, 2.0), ())
+    assert lexical_values(given, "max") == [1.0, 0.0, 0.5]
+    assert lexical_values(given, "minmax") == [1.0, 0.0, 0.0]
+    assert lexical_values(pool((4.0, 4.0), ()), "minmax") == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+@pytest.mark.parametrize("normalize", ["bound", "max", "minmax"])
+def test_a_score_is_the_sum_of_its_parts(fusion: str, normalize: str) -> None:
+    config = Config(fusion=fusion, normalize=normalize)
+    for ranked in rank(pool((5.0, None, 2.5), (0.9, 0.1, None)), config):
+        assert ranked.score == sum(part.points for part in ranked.parts)
+
+
+def test_weighted_fusion_is_the_weighted_mean() -> None:
+    best = rank(pool((5.0,), (0.8,)), Config(bm25_weight=3.0, vector_weight=1.0))[0]
+    assert best.score == pytest.approx((3 * 0.5 + 0.8) / 4, abs=1e-15)
+
+
+def test_rrf_is_shown_as_a_share_of_its_maximum() -> None:
+    config = Config(fusion="rrf", bm25_weight=1.0, vector_weight=1.0)
+    ranked = {each.position: each for each in rank(pool((5.0, 3.0, None), (0.1, 0.9, 0.5)), config)}
+    assert ranked[1].score == pytest.approx((1 / 62 + 1 / 61) / (2 / 61))
+    assert ranked[2].parts[0].points == 0.0
+    assert [part.rank for part in ranked[0].parts] == [1, 3]
+
+
+def test_equal_scores_stay_in_natural_order() -> None:
+    assert rank(pool((1.0, 2.0, 1.0, 2.0), ()), Config()).order == [1, 3, 0, 2]
+
+
+def test_a_signal_that_was_not_asked_has_no_weight_and_one_that_found_nothing_keeps_it() -> None:
+    assert rank(pool((5.0,), ()), Config())[0].score == 0.5
+    assert rank(pool((5.0,), (None,)), Config())[0].score == pytest.approx(0.45)
+
+
+def test_a_lone_signal_of_weight_zero_still_ranks() -> None:
+    assert rank(pool((5.0,), ()), Config(bm25_weight=0.0, vector_weight=1.0))[0].score == 0.5
+
+
+def test_min_score_is_inclusive() -> None:
+    ranking = rank(pool((5.0, 4.9), ()), Config(min_score=0.5))
+    assert (ranking.kept, len(ranking)) == (1, 2)
+
+
+def test_a_document_scores_what_its_best_chunk_scores() -> None:
+    given = pool((1.0, 3.0, 2.0, 2.0), ())
+    assert best_of_each_document(given, rank(given, Config())).order == [1, 2]
+
+
+def test_an_empty_pool_ranks_to_nothing() -> None:
+    assert len(rank(pool((), ()), Config())) == 0

@@ -1,0 +1,93 @@
+import pytest
+
+from recall_core.rql.ast import Field
+from recall_core.rql.fields import (
+    CATALOGUE,
+    fields_in,
+    lookup,
+    mentions_chunk,
+    qualified_names,
+    selected,
+    value_of,
+)
+from recall_core.rql.parser import parse_filter, parse_query
+from recall_core.types import Document
+
+DOCUMENT = Document(
+    id="d",
+    path="p",
+    hash="h",
+    mtime="m",
+    size=1,
+    title="t",
+    source=None,
+    tags=("b", "a"),
+    meta={"n": None, "list": [1], "object": {}, "big": 2**70, "yes": True, "text": "x", "": "empty"},
+)
+
+
+def test_the_catalogue_is_the_language_s_promise() -> None:
+    assert qualified_names() == (
+        "doc.id",
+        "doc.path",
+        "doc.mtime",
+        "doc.hash",
+        "doc.tag",
+        "doc.tags",
+        "doc.source",
+        "doc.meta",
+        "chunk.id",
+        "chunk.doc_id",
+        "chunk.offset",
+        "chunk.tokens",
+        "chunk.text",
+    )
+    assert lookup("doc", "size") is None
+    assert all(info.doc for info in CATALOGUE)
+
+
+def test_a_star_yields_the_table_s_row_and_the_score_where_there_is_one() -> None:
+    documents = selected(parse_query("SELECT * FROM doc").query)
+    chunks = selected(parse_query("SELECT * FROM chunk USING lexical('a')").query)
+
+    assert documents == tuple(name for name in qualified_names() if name.startswith("doc."))
+    assert set(chunks) == {*qualified_names(), "score"}
+    assert chunks[0] == "chunk.id"
+
+
+def test_selected_names_are_qualified_and_come_once() -> None:
+    query = parse_query("SELECT text, score, chunk.text, doc.meta.'a.b' FROM chunk").query
+
+    assert selected(query) == ("chunk.text", "score", "doc.meta.a.b")
+
+
+def test_a_filter_knows_whether_it_asks_about_chunks() -> None:
+    mixed = parse_filter("NOT (doc.tag = 'a' OR chunk.tokens > 1) AND doc.path = 'x'")
+
+    assert [field.name for field in fields_in(mixed)] == ["tag", "tokens", "path"]
+    assert mentions_chunk(mixed)
+    assert not mentions_chunk(parse_filter("doc.tag = 'a'"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("n", None),
+        ("list", None),
+        ("object", None),
+        ("absent", None),
+        ("big", 2.0**70),
+        ("yes", True),
+        ("text", "x"),
+    ],
+)
+def test_metadata_is_a_scalar_or_missing(key: str, value: object) -> None:
+    assert value_of(Field("doc", "meta", key), DOCUMENT, None) == value
+
+
+def test_tags_come_in_code_point_order() -> None:
+    assert value_of(Field("doc", "tag"), DOCUMENT, None) == ("a", "b")
+
+
+def test_a_document_alone_has_no_chunk_values() -> None:
+    assert value_of(Field("chunk", "tokens"), DOCUMENT, None) is None

@@ -1,0 +1,52 @@
+"""The two golden files: what prints as it was written, and what is refused and how."""
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import RqlError
+from recall_core.rql.parser import parse_filter, parse_query
+from recall_core.rql.print import print_query
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+IDENTITY = GOLDEN.joinpath("identity.rql").read_text(encoding="utf-8").splitlines()
+ERRORS = [
+    block
+    for block in GOLDEN.joinpath("errors.rql").read_text(encoding="utf-8").strip().split("\n\n")
+    if not block.startswith("#")
+]
+
+
+def refusal(first_line: str) -> str:
+    """The block that the golden file should hold for this first line."""
+    kind, _, source = first_line.partition(": ")
+    parse = parse_filter if kind == "filter" else parse_query
+    with pytest.raises(RqlError) as caught:
+        parse(source.replace("\\n", "\n"))
+    error = caught.value
+    lines = [first_line, f"{error.code} {error.line}:{error.column}-{error.end - error.start}"]
+    lines += [f"expected: {error.expected}"] if error.expected else []
+    lines += [f"hint: {error.hint}"] if error.hint else []
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("line", IDENTITY)
+def test_a_canonical_query_prints_as_it_was_written(line: str) -> None:
+    parsed = parse_query(line)
+
+    assert print_query(parsed.query) == line
+    assert parsed.warnings == ()
+
+
+@pytest.mark.parametrize("block", ERRORS, ids=lambda block: block.partition("\n")[0])
+def test_a_wrong_query_is_refused_at_its_place(block: str) -> None:
+    assert refusal(block.partition("\n")[0]) == block
+
+
+def test_every_refusal_says_what_was_expected() -> None:
+    assert all("\nexpected: " in block for block in ERRORS)
+
+
+def test_the_golden_files_are_large_enough_to_mean_something() -> None:
+    assert len(set(IDENTITY)) >= 150
+    assert len(set(ERRORS)) >= 130

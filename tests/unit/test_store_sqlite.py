@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core.errors import RecallError, StoreCorrupt, StoreError, StoreLocked
+from recall_core.retrieve.literal import literal
+from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite import connect
+from recall_core.store.sqlite.schema import SCHEMA_VERSION, migrate
+from recall_core.store.sqlite.store import SqliteStore, open_store
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+
+def ghosts(store: SqliteStore) -> None:
+    """Raises when the full-text index and the live chunks disagree."""
+    with store.transaction():
+        store.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
+
+
+def lexical(store: SqliteStore, words: str) -> dict[int, float]:
+    query = literal(words, tokens=store.tokens, match="any")
+    return store.lexical(query, where=None, k=None, title_weight=3.0)
+
+
+def test_a_changed_file_replaces_its_chunks_and_leaves_no_ghost() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["apple pie ", "banana split"]), new_file("b.txt", ["cherry cake"]))
+    put(store, new_file("a.txt", ["apple tart "]))
+    assert [key.path for key in store.candidates(None)] == ["a.txt", "b.txt"]
+    assert lexical(store, "banana") == {}
+    ghosts(store)
+    assert store.info().tombstones == 1
+
+
+def test_going_back_to_old_bytes_revives_the_old_id() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["first version"]))
+    first = store.fetch([store.candidates(None)[0].rowid])[0]
+    put(store, new_file("a.txt", ["second version"]))
+    put(store, new_file("a.txt", ["first version"]))
+    again = store.fetch([store.candidates(None)[0].rowid])[0]
+    assert (again.doc.id, again.chunk.id) == (first.doc.id, first.chunk.id)
+    ghosts(store)
+
+
+def test_a_tombstoned_text_keeps_its_vector_in_the_cache() -> None:
+    store = memory_store()
+    file = new_file("a.txt", ["some words here"])
+    digest = file.documents[0].chunks[0].text_hash
+    put(store, file)
+    with store.writer() as writer:
+        assert writer.tombstone(["a.txt"]) == 1
+    assert store.info().vectors == 0
+    assert store.cached_vectors([digest, b"\0" * 32]) == {digest: file.documents[0].chunks[0].vector}
+
+
+def test_the_digest_does_not_depend_on_the_order_of_changes() -> None:
+    one, other = memory_store(), memory_store()
+    files = [new_file(f"{n}.txt", [f"text number {n}"], tags=[f"t{n}"]) for n in range(4)]
+    put(one, *files)
+    put(other, new_file("2.txt", ["something else"]), *reversed(files[1:]))
+    put(other, files[2], files[0])
+    assert one.info().digest == other.info().digest
+    assert one.info().generation != other.info().generation
+
+
+@pytest.mark.parametrize("change", [{"tags": ["x"]}, {"source": "s"}, {"meta": {"k": 1}}, {"mtime_ns": 5_000_000}])
+def test_the_digest_sees_labels_and_times(change: dict[str, object]) -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["same text"]))
+    before = store.info().digest
+    put(store, new_file("a.txt", ["same text"], **change))  # type: ignore[arg-type]
+    assert store.info().digest != before
+
+
+def test_a_writer_that_changes_nothing_makes_no_generation() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["text"], tags=["t"]))
+    before = store.info()
+    with store.writer() as writer:
+        assert not writer.relabel("a.txt", tags=("t",), source=None, meta=None)
+    assert store.info() == before
+
+
+def test_a_failing_batch_leaves_nothing_behind() -> None:
+    store = memory_store()
+    with pytest.raises(KeyError), store.writer() as writer:
+        writer.put(new_file("a.txt", ["text"]))
+        raise KeyError
+    assert store.info().documents == 0
+    ghosts(store)
+
+
+def test_nothing_is_written_outside_a_transaction() -> None:
+    store = memory_store()
+    with pytest.raises(StoreError):
+        store.execute("DELETE FROM doc")
+
+
+def test_chunk_text_cannot_be_changed_in_place() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["text"]))
+    with pytest.raises(StoreError, match="immutable"), store.transaction():
+        store.execute("UPDATE chunk SET text = 'other'")
+
+
+def test_bm25_agrees_with_the_bound_and_is_positive() -> None:
+    store = memory_store()
+    put(store, *(new_file(f"{n}.txt", ["alpha beta gamma"]) for n in range(5)), new_file("z.txt", ["delta alpha"]))
+    query = literal("delta zebra", tokens=store.tokens, match="any")
+    stats = {term.text: term for term in store.term_stats(query)}
+    assert stats["delta"].df == 1
+    assert (stats["zebra"].df, stats["zebra"].idf) == (0, 0.0)
+    scores = lexical(store, "delta zebra")
+    assert len(scores) == 1
+    assert 0 < next(iter(scores.values())) <= 2.2 * stats["delta"].idf
+
+
+def test_term_stats_of_phrases_and_raw_syntax_count_matching_rows() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["new york city"]), new_file("b.txt", ["york new"]), new_file("c.txt", ["newest"]))
+    phrase = store.term_stats(literal('"new york"', tokens=store.tokens, match="any"))
+    assert [(term.text, term.df) for term in phrase] == [('"new york"', 1)]
+    raw = literal("x", tokens=store.tokens, match="any")._replace(match="new* AND york", raw=True)
+    assert [term.df for term in store.term_stats(raw)] == [3, 2]
+
+
+def test_cjk_is_found_inside_a_run() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["全文検索の仕組み"]), new_file("b.txt", ["天気予報"]))
+    assert len(lexical(store, "検索")) == 1
+    assert store.fetch(list(lexical(store, "検索")))[0].chunk.text == "全文検索の仕組み"
+    ghosts(store)
+
+
+def test_filters_come_before_the_cut() -> None:
+    store = memory_store()
+    put(
+        store, *(new_file(f"{n:03}.txt", ["needle " * (100 - n)], tags=["few"] if n > 95 else []) for n in range(100))
+    )
+    where = parse_filter("doc.tag = 'few'")
+    query = literal("needle", tokens=store.tokens, match="any")
+    assert len(store.lexical(query, where=where, k=3, title_weight=3.0)) == 3
+    vector = EMBEDDER.embed(["needle"])[0]
+    assert len(store.nearest(vector, where=where, k=3)) == 3
+    assert len(store.cosines(vector, where=where)) == 4
+
+
+def test_nearest_breaks_ties_in_natural_order() -> None:
+    store = memory_store()
+    put(store, *(new_file(f"{name}.txt", ["identical words"]) for name in "dbcae"))
+    found = store.nearest(EMBEDDER.embed(["identical words"])[0], where=None, k=3)
+    assert [row.doc.path for row in store.fetch(list(found))] == ["a.txt", "b.txt", "c.txt"]
+
+
+def test_text_of_overlapping_chunks_is_the_document() -> None:
+    store = memory_store()
+    file = new_file("a.txt", ["0123456789"])
+    document = file.documents[0]
+    from tests.builders import new_chunk  # noqa: PLC0415
+
+    chunks = (new_chunk("0123456", offset=0), new_chunk("456789", offset=4))
+    put(store, file._replace(documents=(document._replace(chunks=chunks),)))
+    assert store.text_of(store.resolve("a.txt")[0][1]) == "0123456789"
+
+
+def test_resolve_takes_live_paths_then_unique_prefixes() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["one"]))
+    doc = store.resolve("a.txt")[0]
+    assert store.resolve(doc[1][:6]) == [doc]
+    assert store.resolve(doc[1][:5]) == []
+    assert store.resolve("abcdefabcdef") == []
+
+
+def test_one_file_is_left_at_rest(tmp_path: Path) -> None:
+    store = memory_store(str(tmp_path / "r.db"))
+    put(store, new_file("a.txt", ["one"]))
+    reader = open_store(str(tmp_path / "r.db"))
+    assert reader.info().documents == 1
+    store.close()
+    reader.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["r.db"]
+
+
+def test_a_reader_sees_one_state_while_another_writes(tmp_path: Path) -> None:
+    writer = memory_store(str(tmp_path / "r.db"))
+    put(writer, new_file("a.txt", ["one"]))
+    reader = open_store(str(tmp_path / "r.db"))
+    with reader.reading():
+        assert reader.info().documents == 1
+        put(writer, new_file("b.txt", ["two"]))
+        assert reader.info().documents == 1
+    assert reader.info().documents == 2
+
+
+def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    hold = (
+        "import apsw, sys, time; db = apsw.Connection(sys.argv[1]); db.execute('BEGIN IMMEDIATE');"
+        "db.execute(\"UPDATE meta SET value = value\"); print('held', flush=True); time.sleep(60)"
+    )
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 50)
+    with subprocess.Popen([sys.executable, "-c", hold, path], stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(StoreLocked) as caught:
+                put(open_store(path), new_file("a.txt", ["one"]))
+        finally:
+            holder.kill()
+    assert caught.value.code == "store_locked"
+    assert caught.value.details == {"pid": holder.pid}
+    assert str(holder.pid) in str(caught.value.hint)
+
+
+def test_what_is_no_store_says_so(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_bytes(b"this is not a database at all" * 100)
+    apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE t(x)")
+    for name in ("text.db", "other.db"):
+        with pytest.raises(StoreCorrupt) as caught:
+            open_store(str(tmp_path / name))
+        assert caught.value.code == "not_a_store"
+    with pytest.raises(StoreError) as caught2:
+        open_store(str(tmp_path / "absent.db"))
+    assert caught2.value.code == "no_store"
+
+
+def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "r.db"
+    memory_store(str(path)).close()
+    with apsw.Connection(str(path)) as db:
+        db.pragma("user_version", SCHEMA_VERSION + 1)
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        open_store(str(path))
+    assert caught.value.code == "schema_newer"
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_page_is_reported_as_corrupt(tmp_path: Path) -> None:
+    path = tmp_path / "r.db"
+    store = memory_store(str(path))
+    put(store, *(new_file(f"{n}.txt", [f"word{n} " * 50]) for n in range(200)))
+    store.close()
+    raw = bytearray(path.read_bytes())
+    for start in range(8192, len(raw), 8192):
+        raw[start : start + 64] = b"\xff" * 64
+    path.write_bytes(raw)
+    with pytest.raises(StoreCorrupt) as caught:
+        open_store(str(path)).info()
+    assert (caught.value.code, caught.value.exit_code) == ("store_corrupt", 6)
+
+
+def test_an_unfinished_migration_changes_nothing(tmp_path: Path) -> None:
+    db = apsw.Connection(str(tmp_path / "r.db"))
+
+    def good(db: apsw.Connection) -> None:
+        db.execute("CREATE TABLE good(x)")
+
+    def bad(db: apsw.Connection) -> None:
+        db.execute("CREATE TABLE good(x)")
+
+    with pytest.raises(apsw.SQLError):
+        migrate(db, version=0, steps=(good, bad))
+    assert db.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+    assert db.pragma("user_version") == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only file system")
+def test_a_store_on_read_only_media_opens(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+        pytest.skip("needs the right to mount")
+    store = memory_store(str(tmp_path / "r.db"))
+    put(store, new_file("a.txt", ["one"]))
+    store.close()
+    script = (
+        f"mount --bind {tmp_path} {tmp_path} && mount -o remount,ro,bind {tmp_path} && "
+        f'{sys.executable} -c "from recall_core.store.sqlite.store import open_store; '
+        f"s = open_store('{tmp_path}/r.db'); print(s.info().documents, s.writable)\""
+    )
+    result = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False)
+    assert result.stdout == "1 False\n", result.stderr
+
+
+def test_interrupt_aborts_a_running_statement() -> None:
+    import threading  # noqa: PLC0415
+
+    store = memory_store()
+    threading.Timer(0.1, store.interrupt).start()
+    started = time.monotonic()
+    with pytest.raises(RecallError) as caught:
+        store.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+    assert caught.value.code == "interrupted"
+    assert time.monotonic() - started < 30

@@ -1,0 +1,361 @@
+"""Export and import by example: what travels, what is refused, and that a refusal changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.embed.hash import HashEmbedder
+from recall_core.errors import StoreError, UsageError
+from recall_core.maintain.transfer import export, import_
+from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.text import spaced
+from recall_core.types import LexicalQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
+
+EMBEDDER = HashEmbedder(64)
+ROOT = Root("/notes", globs=("**/*.md",), tags=("n",), meta=(("owner", "ann"),))
+
+
+def empty(embedder: HashEmbedder = EMBEDDER, counter: str = "whitespace") -> SqliteStore:
+    return create_store(
+        ":memory:", embedder=embedder.identity, dimension=embedder.dimension, counter=counter, chunker="c-1"
+    )
+
+
+def chunk(text: str, offset: int = 0, heading: str | None = None) -> NewChunk:
+    search_text = spaced(text)
+    return NewChunk(
+        Span(offset, offset + len(text), len(text.split()), heading),
+        1,
+        1 + text.count("\n", 0, len(text) - 1),
+        text,
+        search_text if search_text != text else None,
+        sha256(text.encode()).digest(),
+        EMBEDDER.embed([text])[0],
+    )
+
+
+def document(path: str, *texts: str, **labels: Any) -> NewDocument:
+    offset, chunks = 0, []
+    for text in texts:
+        chunks.append(chunk(text, offset))
+        offset += len(text)
+    whole = "".join(texts)
+    fields: dict[str, Any] = {"tags": (), "source": None, "meta": {}, **labels}
+    digest = sha256(whole.encode()).hexdigest()
+    return NewDocument(path, digest, path.title(), len(whole), chunks=tuple(chunks), **fields)
+
+
+def file(path: str, *documents: NewDocument, root: Root | None = None) -> NewFile:
+    size = sum(each.size for each in documents)
+    return NewFile(path, path, size, 1_700_000_000_123_456_789, "f" * 64, "text c-1 whitespace", root, documents)
+
+
+def put(store: SqliteStore, *files: NewFile) -> SqliteStore:
+    with store.writer() as writer:
+        for each in files:
+            writer.put(each)
+    return store
+
+
+def sample() -> SqliteStore:
+    store = empty()
+    with store.writer() as writer:
+        writer.put_root(Root("/unused"))
+    labels = {"tags": ("b", "a"), "source": "wiki", "meta": {"n": 1.5, "deep": [None, {"é": "日本"}], "a-b": True}}
+    return put(
+        store,
+        file("b.md", document("b.md", "alpha beta\n", "gamma «delta» 東京\n", **labels), root=ROOT),
+        file("a.jsonl", document("a.jsonl#2", "second record"), document("a.jsonl#1", "first record")),
+        file("blank.txt", document("blank.txt")),
+        file("stop.txt", document("stop.txt", "the of and")),
+        file("none.jsonl"),
+    )
+
+
+def exported(store: SqliteStore, *, embeddings: bool = True) -> str:
+    out = StringIO()
+    export(store, out, embeddings=embeddings)
+    return out.getvalue()
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Callable[[str], Path]:
+    def save(text: str) -> Path:
+        path = tmp_path / "export.jsonl"
+        path.write_bytes(text.encode())
+        return path
+
+    return save
+
+
+def resealed(lines: list[str]) -> str:
+    """The lines with a checksum that is right for them."""
+    body = "".join(line + "\n" for line in lines[:-1])
+    return body + json.dumps({"type": "end", "sha256": sha256(body.encode()).hexdigest()}) + "\n"
+
+
+def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: Callable[[str], Path]) -> None:
+    text = exported(sample())
+    copy = empty()
+
+    import_(copy, saved(text), embedder=EMBEDDER)
+
+    assert exported(copy) == text
+
+
+def test_an_imported_store_answers_as_the_first_does(saved: Callable[[str], Path]) -> None:
+    first, copy = sample(), empty()
+
+    import_(copy, saved(exported(first)), embedder=EMBEDDER)
+
+    asked = EMBEDDER.embed(["delta"])[0]
+    query = LexicalQuery("京", '"京"', (Phrase("京", ("京",)),))
+    assert copy.info()._replace(generation=0, tombstones=0) == first.info()._replace(generation=0, tombstones=0)
+    for store in (first, copy):
+        assert len(store.lexical(query, where=None, k=None, title_weight=3.0)) == 1
+    by_id = [
+        {
+            row.chunk.id: store.cosines(asked, where=None)[row.rowid]
+            for row in store.fetch(list(store.cosines(asked, where=None)))
+        }
+        for store in (first, copy)
+    ]
+    assert by_id[0] == by_id[1]
+    assert copy.known("b.md") == first.known("b.md")
+
+
+def test_the_lines_come_header_roots_then_each_file_with_its_documents_and_chunks(
+    saved: Callable[[str], Path],
+) -> None:
+    lines = [json.loads(line) for line in exported(sample()).splitlines()]
+
+    kinds = [(line["type"], line.get("path", "")) for line in lines]
+    assert kinds == [
+        ("header", ""),
+        ("root", ""),
+        ("root", ""),
+        ("file", "a.jsonl"),
+        ("document", "a.jsonl#1"),
+        ("chunk", ""),
+        ("document", "a.jsonl#2"),
+        ("chunk", ""),
+        ("file", "b.md"),
+        ("document", "b.md"),
+        ("chunk", ""),
+        ("chunk", ""),
+        ("file", "blank.txt"),
+        ("document", "blank.txt"),
+        ("file", "none.jsonl"),
+        ("file", "stop.txt"),
+        ("document", "stop.txt"),
+        ("chunk", ""),
+        ("end", ""),
+    ]
+    assert (lines[0]["documents"], lines[0]["chunks"]) == (5, 5)
+    assert [line["vector"] is None for line in lines if line["type"] == "chunk"] == [False] * 4 + [True]
+
+
+def test_vectors_left_out_are_made_again_on_import(saved: Callable[[str], Path]) -> None:
+    first, copy = sample(), empty()
+    text = exported(first, embeddings=False)
+
+    import_(copy, saved(text), embedder=EMBEDDER)
+
+    assert '"vector"' not in text
+    assert exported(copy) == exported(first)
+
+
+def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callable[[str], Path]) -> None:
+    wide = HashEmbedder(128)
+    copy = empty(wide)
+    path = saved(exported(sample()))
+
+    with pytest.raises(StoreError, match="vectors are of") as refused:
+        import_(copy, path, embedder=wide)
+    import_(copy, path, embedder=wide, reembed=True)
+
+    assert refused.value.code == "embedder_mismatch"
+    assert copy.info().vectors == 4
+
+
+def test_another_counter_is_refused(saved: Callable[[str], Path]) -> None:
+    with pytest.raises(StoreError) as refused:
+        import_(empty(counter="approx"), saved(exported(sample())), embedder=EMBEDDER)
+
+    assert refused.value.code == "counter_mismatch"
+
+
+@pytest.mark.parametrize("lines_lost", [1, 2, 5, 18])
+def test_a_truncated_export_imports_nothing(saved: Callable[[str], Path], lines_lost: int) -> None:
+    lines = exported(sample()).splitlines(keepends=True)
+    store = empty()
+
+    with pytest.raises(StoreError) as refused:
+        import_(store, saved("".join(lines[:-lines_lost])), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_invalid"
+    assert store.info().documents == store.info().generation == 0
+    assert store.roots() == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("alpha", "alphb"),
+        ('"wiki"', '"wikj"'),
+        ('"tokens":2', '"tokens":3'),
+        ('"type":"header",', '"type":"header","surprise":1,'),
+        ('{"type":"end"', '{"type":"end","sha256":"0"}\n{"type":"end"'),
+        ("\n", "\r\n"),
+    ],
+)
+def test_an_altered_export_imports_nothing(saved: Callable[[str], Path], old: str, new: str) -> None:
+    text = exported(sample())
+    store = empty()
+
+    with pytest.raises(StoreError) as refused:
+        import_(store, saved(text.replace(old, new, 1)), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_invalid"
+    assert store.info().documents == store.info().generation == 0
+
+
+def _shuffled(lines: list[str]) -> list[str]:
+    return [lines[0], lines[3], lines[1], *lines[4:]]
+
+
+def _without_a_document(lines: list[str]) -> list[str]:
+    return [line for line in lines if '"path":"blank.txt","hash"' not in line]
+
+
+def _with_a_foreign_id(lines: list[str]) -> list[str]:
+    return [line.replace('"offset":0', '"offset":1').replace('"end":12', '"end":13') for line in lines]
+
+
+def _with_a_long_vector(lines: list[str]) -> list[str]:
+    return [line.replace('"vector":"', '"vector":"AAAA') for line in lines]
+
+
+def _with_no_base64(lines: list[str]) -> list[str]:
+    return [line.replace('"vector":"', '"vector":"!') for line in lines]
+
+
+def _with_a_zero_vector(lines: list[str]) -> list[str]:
+    objects = [json.loads(line) for line in lines]
+    return [
+        json.dumps({**each, "vector": "A" * len(each["vector"][:-2]) + "=="})
+        if each.get("vector")
+        else json.dumps(each)
+        for each in objects
+    ]
+
+
+def _with_an_unknown_root(lines: list[str]) -> list[str]:
+    return [line.replace('"root":1', '"root":7') for line in lines]
+
+
+def _twice_a_header(lines: list[str]) -> list[str]:
+    return [lines[0], *lines]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _shuffled,
+        _without_a_document,
+        _with_a_foreign_id,
+        _with_a_long_vector,
+        _with_no_base64,
+        _with_a_zero_vector,
+        _with_an_unknown_root,
+        _twice_a_header,
+    ],
+)
+def test_an_export_made_up_by_hand_is_checked_beyond_its_checksum(
+    saved: Callable[[str], Path], spoil: Callable[[list[str]], list[str]]
+) -> None:
+    lines = spoil(exported(sample()).splitlines())
+    store = empty()
+
+    with pytest.raises(StoreError) as refused:
+        import_(store, saved(resealed(lines)), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_invalid"
+    assert store.info().documents == store.info().generation == 0
+
+
+@pytest.mark.parametrize("text", ["", "\n", "{}\n", "[]\n", "\xff\n", '{"type":"end","sha256":""}\n'])
+def test_what_is_no_export_is_called_so(saved: Callable[[str], Path], text: str) -> None:
+    with pytest.raises(StoreError) as refused:
+        import_(empty(), saved(text), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_invalid"
+
+
+def test_an_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], Path]) -> None:
+    lines = exported(sample()).replace('"recall_export":1', '"recall_export":2').splitlines()
+
+    with pytest.raises(StoreError) as refused:
+        import_(empty(), saved(resealed(lines)), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_version"
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="absent") as refused:
+        import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER)
+
+    assert refused.value.code == "import_unreadable"
+
+
+def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], Path]) -> None:
+    store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
+    before = exported(store)
+
+    with pytest.raises(StoreError, match=r"stop\.txt") as refused:
+        import_(store, saved(exported(sample())), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_conflict"
+    assert exported(store) == before
+
+
+def test_a_conflict_can_leave_the_stores_own(saved: Callable[[str], Path]) -> None:
+    store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
+
+    view = import_(store, saved(exported(sample())), embedder=EMBEDDER, on_conflict="skip")
+
+    assert (view["documents"], view["chunks"]) == (4, 4)
+    kept = next(
+        row for row in store.fetch([key.rowid for key in store.candidates(None)]) if row.doc.path == "stop.txt"
+    )
+    assert kept.chunk.text == "mine"
+
+
+def test_a_conflict_can_replace_the_stores_own(saved: Callable[[str], Path]) -> None:
+    text = exported(sample())
+    store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
+
+    import_(store, saved(text), embedder=EMBEDDER, on_conflict="replace")
+
+    assert exported(store) == text
+
+
+def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str], Path]) -> None:
+    store = put(empty(), file("a.jsonl#1", document("a.jsonl#1", "a file of that very name")))
+
+    with pytest.raises(StoreError, match=r"a\.jsonl#1") as refused:
+        import_(store, saved(exported(sample())), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_conflict"
+
+
+def test_an_unknown_way_to_settle_conflicts_is_refused(saved: Callable[[str], Path]) -> None:
+    with pytest.raises(UsageError, match="overwrite"):
+        import_(empty(), saved(exported(sample())), embedder=EMBEDDER, on_conflict="overwrite")

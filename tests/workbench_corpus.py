@@ -1,0 +1,55 @@
+"""The small store that the workbench is tested on: the same bytes, times and ids on every machine."""
+
+import os
+from pathlib import Path
+
+from recall_core.service import Recall
+from recall_core.types import Root
+
+MODIFIED = 1_700_000_000 * 10**9
+QUESTION = "token budget"
+
+TEXTS = {
+    "docs/budget.md": (
+        "# Token budget\n\nA context has a budget of tokens. Chunks are packed by score until it is spent.\n\n"
+        "## Headers\n\nHeaders and separators count against the budget too.\n"
+    ),
+    "docs/files.md": (
+        "# Reading files\n\nIterate over a file object: it yields one line at a time, so memory stays small.\n"
+        "Use a with block so that it is closed.\n"
+    ),
+    "docs/scoring.md": (
+        "# Scoring\n\nThe lexical signal weighs a rare token more than a common one.\n"
+        "The semantic signal is a cosine.\n"
+    ),
+    "notes/cafe.txt": "Le café est fermé. 打开文件, then read it.\n",
+    "notes/diary.txt": "Today the budget of the household was spent on tea.\n",
+    "src/pack.py": 'def pack(hits, budget):\n    """Pack hits under a token budget."""\n    return list(hits)[:budget]\n',
+    "src/read.py": 'def lines(path):\n    """Yield every line of a file."""\n    with open(path) as file:\n        yield from file\n',
+}
+TEXTS |= {
+    f"manual/part{number:02}.txt": (
+        f"Part {number} of the manual.\n\n" + f"Section {number} explains step {number}. " * (4 + number % 5) + "\n"
+        "Keep the budget in mind.\n"
+    )
+    for number in range(1, 31)
+}
+
+
+def write_corpus(folder: Path) -> None:
+    """Write the texts below a folder, with one time for all."""
+    for path, text in TEXTS.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+        os.utime(place, ns=(MODIFIED, MODIFIED))
+
+
+def build_store(folder: Path) -> Path:
+    """A store over the corpus in this folder; returns the database file."""
+    write_corpus(folder)
+    Recall.init(str(folder))
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder / part) for part in ("docs", "manual", "notes", "src")], Root("")):
+            pass
+        return Path(recall.store.info().path)

@@ -1,0 +1,72 @@
+"""Drives the workbench by keys, as a person would, and waits for what they lead to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from recall_tui.app import Workbench
+from recall_tui.session import Session
+from tests.workbench_corpus import QUESTION
+
+NAMES = {" ": "space", "\n": "enter"}
+
+
+class Driver:
+    """The application under a pilot."""
+
+    def __init__(self, app: Workbench, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def session(self) -> Session:
+        return self.app.session
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*(NAMES.get(mark, mark) for mark in text))
+
+    async def until(self, holds: Callable[[Session], object], *, seconds: float = 10.0) -> None:
+        """Wait until the session is as it should be, and the screen has drawn it."""
+        for _ in range(int(seconds / 0.02)):
+            await self.pilot.pause()
+            if holds(self.session):
+                await self.pilot.pause()
+                return
+            await asyncio.sleep(0.02)
+        pytest.fail(f"waited {seconds} s in vain; the session is {self.session!r:.1500}")
+
+    async def ask(self, text: str = QUESTION) -> None:
+        """Paste a question over what stands in the editor and wait for its rows and its context."""
+        self.app.bench.editor.text = text
+        await self.answered(text)
+
+    async def answered(self, text: str) -> None:
+        """Wait until this question has its rows and its context."""
+        await self.until(lambda now: now.answer and now.answer.plan.text == text and not now.busy and now.packed)
+
+    def painted(self, pane: str) -> str:
+        """What a pane shows, as text, with its titles."""
+        widget = self.app.screen.query_one(f"#{pane}")
+        if isinstance(widget, Static):
+            return str(widget.render())
+        lines = ["".join(segment.text for segment in widget.render_line(row)) for row in range(widget.size.height)]
+        return "\n".join([str(widget.border_title or ""), *lines, str(widget.border_subtitle or "")])
+
+
+@asynccontextmanager
+async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Driver]:
+    """The application, open on a store, in a terminal of that size."""
+    app = Workbench(str(store) if store else None, clock=lambda: 0.0)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield Driver(app, pilot)
