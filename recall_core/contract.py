@@ -191,7 +191,8 @@ class SkipView(TypedDict):
 
 
 class IngestView(TypedDict):
-    """What add, sync or import did. Counts are documents, except chunks, embedded and reused (chunks)."""
+    """What add or sync did. added, updated, unchanged, removed and files count files; documents and chunks are
+    what those files hold, of which embedded were computed and reused found again by their text."""
 
     added: int
     updated: int

@@ -66,6 +66,16 @@ def write_topics(folder: Path) -> int:
     return len(topics)
 
 
+def link_library(link: Path, source: Path) -> None:
+    """Make the link lead to the library, so that citations are short, and so that after an upgrade of Python the
+    new library takes the place of the old one in the store."""
+    source = source.resolve()
+    if link.is_symlink() and link.readlink() != source:
+        link.unlink()
+    if not link.is_symlink():
+        link.symlink_to(source, target_is_directory=True)
+
+
 def is_verbatim(block: ContextBlock, base: Path) -> bool:
     """True when the block's text is, letter by letter, what its file holds between the cited offsets."""
     text = (base / block["path"]).read_bytes().decode("utf-8-sig")
@@ -89,10 +99,11 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
     database = folder / "recall.db"
     if not write_topics(folder / "topics"):
         streams.say("this Python comes without its language reference: only the library is indexed")
+    link_library(folder / "library", source)
     if not database.exists():
         Recall.init(str(folder))
     with Recall.open(str(database)) as store:
-        figures = _index(store, _corpora(folder / "topics", source), streams)
+        figures = _index(store, _corpora(folder), streams)
     streams.stdout.write(figures + "\n")
     if sys.stdin.isatty() and sys.stdout.isatty():
         from recall_tui.app import run  # noqa: PLC0415 - the printed tour needs no Textual
@@ -101,11 +112,11 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
     return _tour(database, streams)
 
 
-def _corpora(topics: Path, source: Path) -> Iterator[Corpus]:
-    if topics.is_dir():
-        yield Corpus("language reference", Root(str(topics.resolve()), globs=("*.txt",), tags=("reference",)))
+def _corpora(folder: Path) -> Iterator[Corpus]:
+    if (folder / "topics").is_dir():
+        yield Corpus("language reference", Root(str(folder / "topics"), globs=("*.txt",), tags=("reference",)))
     ignores = tuple(f"**/{name}/**" for name in LEFT_OUT.split())
-    library = Root(str(source.resolve()), globs=("**/*.py",), ignores=ignores, tags=("library",))
+    library = Root(str(folder / "library"), globs=("**/*.py",), ignores=ignores, tags=("library",))
     yield Corpus("standard library", library)
 
 
@@ -114,7 +125,7 @@ def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
     started = time.monotonic()
     reports: list[IngestView] = []
     for corpus in corpora:
-        streams.say(f"indexing the {corpus.name} in {corpus.root.folder}")
+        streams.say(f"indexing the {corpus.name}: {Path(corpus.root.folder).resolve()}")
         reports.append(follow(store.add([corpus.root.folder], corpus.root), streams=streams)["ingest"])
     embedded = sum(report["embedded"] for report in reports)
     reused = sum(report["reused"] for report in reports)

@@ -18,7 +18,7 @@ PANES: tuple[Pane, ...] = ("query", "results", "explain", "context", "ingest")
 """In the order of their digits and of Tab."""
 
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
-BUDGET_STEP = 100
+VERBS = ("added", "updated", "unchanged", "removed")
 BUDGET_MOST = 10_000_000
 
 
@@ -193,10 +193,8 @@ def _ended(run: Run, event: Ended) -> Run:
         return run._replace(ended="failed", summary=f"{event.error.message}{hint}")
     if event.view is None:
         return run._replace(ended="cancelled", summary="cancelled; what was committed stays, add it again to go on")
-    view = event.view
-    figures = f"{view['added']} added · {view['updated']} updated · {view['unchanged']} unchanged"
-    removed = f" · {view['removed']} removed" if view["removed"] else ""
-    return run._replace(ended="done", summary=f"{figures}{removed} · {view['chunks']} chunks")
+    counts = [f"{event.view[verb]} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
+    return run._replace(ended="done", summary=", ".join([*counts, f"{event.view['chunks']} chunks"]))
 
 
 def asked(session: Session, text: str, at: float) -> Session:

@@ -24,8 +24,13 @@ TEXTS = {
     ),
     "notes/cafe.txt": "Le café est fermé. 打开文件, then read it.\n",
     "notes/diary.txt": "Today the budget of the household was spent on tea.\n",
-    "src/pack.py": 'def pack(hits, budget):\n    """Pack hits under a token budget."""\n    return list(hits)[:budget]\n',
-    "src/read.py": 'def lines(path):\n    """Yield every line of a file."""\n    with open(path) as file:\n        yield from file\n',
+    "src/pack.py": (
+        'def pack(hits, budget):\n    """Pack hits under a token budget."""\n    return list(hits)[:budget]\n'
+    ),
+    "src/read.py": (
+        'def lines(path):\n    """Yield every line of a file."""\n'
+        "    with open(path) as file:\n        yield from file\n"
+    ),
 }
 TEXTS |= {
     f"manual/part{number:02}.txt": (

@@ -14,7 +14,7 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
-from recall_core.errors import UsageError
+from recall_core.errors import RecallError, UsageError
 from recall_core.service import Ask, Pack, Recall
 from recall_core.types import Root
 
@@ -169,6 +169,9 @@ def _export(recall: Recall, request: Request, streams: Streams) -> Response:
         with part.open("w", encoding="utf-8", newline="\n") as out:
             response = recall.export(out, embeddings=embeddings)
         part.replace(target)
+    except OSError as error:
+        message = f"{target} cannot be written: {error.strerror}."
+        raise RecallError("out_unwritable", message, hint="recall export --out FILE") from error
     finally:
         part.unlink(missing_ok=True)
     if "transfer" in response:

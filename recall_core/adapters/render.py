@@ -111,7 +111,9 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
 def ingest_line(response: Response) -> str:
     """The outcome of add, sync or import on one line."""
     view = response["ingest"]
-    outcome = ", ".join(f"{view[name]} {name}" for name in ("added", "updated", "unchanged", "removed"))
+    counts = [(view["added"], "added"), (view["updated"], "updated")]
+    counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
+    outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
     skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
     return f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
 

@@ -208,7 +208,7 @@ def _back(work: _Work, least: int, end: int) -> int:
 
 
 def _overlap(work: _Work, least: int, end: int) -> int:
-    """The best start in [least, end): after an empty line, a sentence, whitespace, or between code points."""
+    """The best start in [least, end): after an empty line, a sentence, a line, a word, or between code points."""
     middle = (least + end) // 2
     for pattern, most in ((_BLANK, middle), (_SENTENCE, end - 1)):
         starts = _ends(work, pattern, least, most) if least < most else []
@@ -218,6 +218,9 @@ def _overlap(work: _Work, least: int, end: int) -> int:
     block = work.outline.block_around(least)
     if block and work.fits(*block):
         return end
+    line = work.text.find("\n", max(least - 1, 0), middle) + 1
+    if line and not work.divides(line):
+        return line
     gap = _SPACE.search(work.text, least, end)
     if gap and gap.end() < end:
         return gap.end()

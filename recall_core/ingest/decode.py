@@ -22,6 +22,6 @@ def decode(raw: bytes, *, path: str) -> str:
         raise IngestError(
             "not_utf8",
             f"{path} is not UTF-8: byte 0x{raw[offset]:02x} at offset {offset}.",
-            hint=f"iconv -f WINDOWS-1252 -t UTF-8 {path}, or re-save it as UTF-8",
+            hint="re-save it as UTF-8",
             details={"path": path, "offset": offset},
         ) from error

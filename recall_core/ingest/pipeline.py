@@ -19,7 +19,7 @@ from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage,
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
 _COMMIT_CHARS = 4_000_000
-_COMMIT_CHUNKS = 2_000
+_COMMIT_CHUNKS = 512  # about a second of embedding, so that a commit follows within COMMIT_SECONDS
 
 
 def ingest(
@@ -122,7 +122,7 @@ class _Run:
         """The whole run. A file belongs to the first root that finds it; vanished files of `swept` are taken out."""
         for root in roots:
             yield from self._discover(root)
-        self.skips = {path: skip for path, skip in sorted(self.skips.items()) if path not in self.jobs}
+        self.skips = {path: skip for path, skip in self.skips.items() if path not in self.jobs}
         self._sweep(swept)
         self.is_discovered = True
         for path, (found, root) in sorted(self.jobs.items()):
@@ -249,5 +249,5 @@ class _Run:
             added=self.added,
             updated=self.updated,
             removed=self.removed,
-            skipped=tuple(self.skips.values()) if self.is_discovered else (),
+            skipped=tuple(sorted(self.skips.values())) if self.is_discovered else (),
         )

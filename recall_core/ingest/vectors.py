@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from recall_core.errors import EmbedError
 from recall_core.ports import Embedder, Store
 from recall_core.types import NewFile, Vector
+from recall_core.vector import flaws
 
 BATCH_TEXTS = 256
-_NORM_TOLERANCE = 1e-3  # of float32 components that some provider rounded
 
 
 def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
@@ -40,25 +40,9 @@ def embed(texts: Sequence[str], embedder: Embedder) -> list[Vector]:
     vectors = embedder.embed(texts)
     if len(vectors) != len(texts):
         raise _invalid(embedder, f"{len(vectors)} vectors for {len(texts)} texts")
-    width = 4 * embedder.dimension
-    for vector in vectors:
-        if vector and len(vector) != width:
-            raise _invalid(embedder, f"{len(vector) / 4:g} components instead of {embedder.dimension}")
-    _check_numbers([vector for vector in vectors if vector], embedder)
+    for reason in flaws(vectors, dimension=embedder.dimension).values():
+        raise _invalid(embedder, reason)
     return vectors
-
-
-def _check_numbers(vectors: Sequence[Vector], embedder: Embedder) -> None:
-    import numpy as np  # noqa: PLC0415 - 100 ms that nothing but embedding needs
-
-    if not vectors:
-        return
-    matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1).astype(np.float64)
-    if not np.isfinite(matrix).all():
-        raise _invalid(embedder, "a component is NaN or infinite")
-    worst = float(np.abs(np.sqrt((matrix * matrix).sum(axis=1)) - 1).max())
-    if worst > _NORM_TOLERANCE:
-        raise _invalid(embedder, f"a vector's length is off 1 by {worst:.3g}")
 
 
 def _invalid(embedder: Embedder, reason: str) -> EmbedError:

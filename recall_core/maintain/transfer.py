@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from hashlib import sha256
-from math import isfinite, sqrt
 from pathlib import Path
 from typing import TextIO
 
 from recall_core.contract import TransferView
-from recall_core.errors import EmbedError, StoreError, UsageError
+from recall_core.errors import StoreError, UsageError
+from recall_core.ingest.vectors import embed
 from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
 from recall_core.ports import Embedder, Store, Writer
@@ -18,10 +17,10 @@ from recall_core.rql.ast import Compare, Field
 from recall_core.store.sqlite.dump import live_files
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import chunk_id, document_id
-from recall_core.types import NewChunk, NewDocument, NewFile, Root, Vector
+from recall_core.types import NewChunk, NewDocument, NewFile, Root
+from recall_core.vector import flaws
 
 ON_CONFLICT = ("error", "skip", "replace")
-_UNIT_TOLERANCE = 1e-3
 
 
 def export(store: SqliteStore, out: TextIO, *, embeddings: bool = True) -> TransferView:
@@ -207,9 +206,7 @@ def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool
     texts = {chunk.text_hash: chunk.text for document in file.documents for chunk in document.chunks}
     vectors = store.cached_vectors(list(texts))
     missing = [text_hash for text_hash in texts if text_hash not in vectors]
-    made = embedder.embed([texts[text_hash] for text_hash in missing]) if missing else []
-    if len(made) != len(missing) or not all(_is_vector(vector, embedder.dimension) for vector in made):
-        raise EmbedError("embed_invalid", f"{embedder.identity} returned vectors that cannot be stored.")
+    made = embed([texts[text_hash] for text_hash in missing], embedder) if missing else []
     vectors.update(zip(missing, made, strict=True))
     documents = tuple(
         document._replace(chunks=tuple(chunk._replace(vector=vectors[chunk.text_hash]) for chunk in document.chunks))
@@ -220,17 +217,6 @@ def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool
 
 def _check_vectors(file: NewFile, dimension: int) -> None:
     for document in file.documents:
-        for chunk in document.chunks:
-            if chunk.vector is None or not _is_vector(chunk.vector, dimension):
-                raise lines.invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")
-
-
-def _is_vector(vector: Vector, dimension: int) -> bool:
-    """Whether this is empty, or `dimension` finite float32 components of length 1."""
-    if not vector:
-        return True
-    if len(vector) != 4 * dimension:
-        return False
-    components = array("f", vector)
-    length = sqrt(sum(component * component for component in components))
-    return isfinite(length) and abs(length - 1) <= _UNIT_TOLERANCE
+        vectors = [chunk.vector for chunk in document.chunks if chunk.vector is not None]
+        if len(vectors) < len(document.chunks) or flaws(vectors, dimension=dimension):
+            raise lines.invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")

@@ -86,7 +86,7 @@ class Cursor:
 
 
 def keyword(word: str) -> str:
-    """The word as keywords are compared: in capitals, where it is ASCII (a Kelvin sign is no K)."""
+    """The word as keywords are compared: in capitals, where it is ASCII (a long s is no S)."""
     return word.upper() if word.isascii() else word
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.style import Style
 from rich.text import Text
 
@@ -38,18 +40,23 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
     progress = run.progress
     if progress is None or progress.files_total == 0:
         found = f", {figure(progress.files_done)} files" if progress else ""
-        return f"ingest {run.folder}: looking for files{found}"
+        return f"ingest {_name(run)}: looking for files{found}"
     share = progress.files_done / progress.files_total
     drawn = f"{glyphs.left}{bar(share, BAR_CELLS if width >= 100 else 10, glyphs)}{glyphs.right}"
     files = f"{figure(progress.files_done)}/{figure(progress.files_total)} files"
     figures = [files, f"{figure(progress.chunks)} chunks", f"{run.rate:,.0f} ch/s", skipped_words(progress)]
-    return f"ingest {run.folder} {drawn}{share:>5.0%}  " + "  ".join([*filter(None, figures), "^g cancels"])
+    return f"ingest {_name(run)} {drawn}{share:>5.0%}  " + "  ".join([*filter(None, figures), "^g cancels"])
 
 
 def _over(run: Run, glyphs: Glyphs) -> str:
     skipped = skipped_words(run.progress) if run.progress else ""
     mark = {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
-    return f"ingest {run.folder} {mark} {run.summary}" + (f"{glyphs.dot}{skipped}, 5 lists them" if skipped else "")
+    return f"ingest {_name(run)} {mark} {run.summary}" + (f"{glyphs.dot}{skipped}, 5 lists them" if skipped else "")
+
+
+def _name(run: Run) -> str:
+    """The last part of the path: the strip is one line."""
+    return Path(run.folder).name or run.folder
 
 
 def skipped_words(progress: Progress) -> str:

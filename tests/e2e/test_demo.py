@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recall_tui.demo import write_topics
+from recall_tui.demo import link_library, write_topics
 
 ROOT = Path(__file__).parents[2]
 CITATION = re.compile(r"^\[\d+\] (?P<path>.+):\d+-\d+  characters (?P<offset>\d+)-(?P<end>\d+)  verbatim$", re.M)
@@ -59,7 +59,7 @@ def files_of(demo: Demo) -> int:
 def test_demo_finds_the_file_that_answers_the_question(demo: Demo) -> None:
     search = demo.first.split("$ recall ")[1]
 
-    assert "jobs/command.py" in search
+    assert "library/jobs/command.py:1-3" in search
 
 
 def test_demo_explains_the_first_hit(demo: Demo) -> None:
@@ -104,3 +104,13 @@ def test_topics_that_are_already_written_are_left_alone(tmp_path: Path) -> None:
 
     assert again == count == len(list(tmp_path.iterdir()))
     assert {path.stat().st_mtime for path in tmp_path.iterdir()} <= {1}
+
+
+def test_the_library_of_an_upgraded_python_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    for version in ("python3.11", "python3.12"):
+        write_tree(tmp_path / version, {"version.py": version})
+    link_library(tmp_path / "library", tmp_path / "python3.11")
+
+    link_library(tmp_path / "library", tmp_path / "python3.12")
+
+    assert (tmp_path / "library" / "version.py").read_text(encoding="utf-8") == "python3.12"

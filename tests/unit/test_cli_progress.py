@@ -53,7 +53,7 @@ def test_a_terminal_sees_a_bar() -> None:
     terminal = Terminal()
 
     assert follow(work([], stop_after=9), streams=streams(terminal)) == DONE
-    assert "commit" in terminal.getvalue()
+    assert "3/3" in terminal.getvalue()
 
 
 def test_ctrl_c_closes_the_work_and_says_what_was_committed() -> None:

@@ -94,6 +94,30 @@ def test_a_pattern_on_a_number_is_false_in_whatever_order_sqlite_asks(db: apsw.C
     assert documents(db, "doc.tags IS NULL AND NOT doc.meta.k ILIKE '%'") == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("text", "passing"),
+    [
+        ("doc.source != 'git'", [1]),
+        ("doc.source NOT IN ('git')", [1]),
+        ("doc.source NOT LIKE 'g%'", [1]),
+        ("NOT doc.source > 'a'", [1]),
+        ("doc.source IS NULL", [1]),
+        ("doc.meta.k != 1", [2]),
+        ("doc.meta.k != 'text'", [1, 2]),
+        ("doc.meta.k IS NULL", [2]),
+        ("doc.meta.list IS NULL AND doc.meta.object IS NULL AND doc.meta.none IS NULL", [1, 2]),
+        ("doc.meta.list LIKE '%' OR doc.meta.object LIKE '%'", []),
+        ("doc.tag != 'ops'", [2]),
+        ("doc.path IS NULL", []),
+    ],
+)
+def test_a_missing_value_is_false_and_its_negation_true(db: apsw.Connection, text: str, passing: list[int]) -> None:
+    db.execute("""UPDATE doc SET meta = '{"k": 1, "list": [1], "object": {"a": 1}, "none": null}' WHERE rowid = 1""")
+
+    assert documents(db, text) == passing
+    assert documents(db, f"NOT ({text})") == [number for number in (1, 2) if number not in passing]
+
+
 def test_has_all_counts_a_repeated_tag_once(db: apsw.Connection) -> None:
     assert documents(db, "doc.tags HAS ALL ('ops', 'dev', 'ops')") == [1]
     assert documents(db, "NOT doc.tags HAS ALL ('ops', 'dev')") == [2]

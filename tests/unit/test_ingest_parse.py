@@ -2,6 +2,7 @@
 
 import json
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +105,29 @@ def test_an_unknown_parser_is_named_with_the_nearest() -> None:
         parser("jsnl")
 
     assert (caught.value.code, caught.value.hint) == ("unknown_parser", "did you mean jsonl?")
+
+
+PLUG_IN = """
+from recall_core.ports import ParsedDocument
+
+class Shout:
+    def parse(self, raw, *, path, digest):
+        return [ParsedDocument(None, raw.decode().upper(), path, digest, len(raw), {})]
+"""
+
+
+def test_an_installed_parser_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "recall_shout.py").write_text(PLUG_IN)
+    about = tmp_path / "recall_shout-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: recall-shout\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[recall.parser]\nshout = recall_shout:Shout\nbroken = recall_shout:Missing\ntext = recall_shout:Shout\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert parsed(b"quiet", name="shout")[0].text == "QUIET"
+    assert parsed(b"quiet", name="text")[0].text == "quiet"
+    with pytest.raises(UsageError) as caught:
+        parser("broken")
+    assert caught.value.code == "parser_unavailable"

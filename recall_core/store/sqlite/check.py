@@ -12,9 +12,9 @@ from recall_core.store.sqlite.schema import MIGRATIONS
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.write import COUNTS, document_digest
 from recall_core.text import Counter, chunk_id, document_id
+from recall_core.vector import flaws
 
 _MODULUS = 1 << 256
-_UNIT_TOLERANCE = 1e-3
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
 _WASTE_PAGES = 128  # below 1 MiB nobody cares
@@ -103,18 +103,11 @@ def vector_values(store: SqliteStore) -> Finding:
 
 def bad_vectors(store: SqliteStore) -> list[int]:
     """Chunk rowids of the vectors that must not be there."""
-    import numpy as np  # noqa: PLC0415 - only a check of the whole store pays for it
-
     dimension = store.info().dimension
     bad: list[int] = []
     for rows in _blocks(store, "SELECT chunk, embedding FROM vec ORDER BY chunk"):
-        bad += [rowid for rowid, blob in rows if len(blob) != 4 * dimension]
-        sound = [(rowid, blob) for rowid, blob in rows if len(blob) == 4 * dimension]
-        matrix = np.frombuffer(b"".join(blob for _, blob in sound), dtype="<f4").reshape(len(sound), dimension)
-        finite = np.isfinite(matrix).all(axis=1)
-        lengths = np.sqrt((np.where(finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
-        is_unit = finite & (np.abs(lengths - 1) <= _UNIT_TOLERANCE)
-        bad += [rowid for (rowid, _), fine in zip(sound, is_unit.tolist(), strict=True) if not fine]
+        wrong = flaws([blob for _, blob in rows], dimension=dimension)
+        bad += [rowid for i, (rowid, blob) in enumerate(rows) if i in wrong or not blob]
     return bad
 
 

@@ -6,7 +6,6 @@ process's connections hold on it (POSIX advisory locks belong to the process, no
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 _WAL_WRITE_LOCK = 120  # the byte of the -shm file that a writer locks (SQLite file format, "WAL-Index")
@@ -14,6 +13,8 @@ _WAL_WRITE_LOCK = 120  # the byte of the -shm file that a writer locks (SQLite f
 
 def holder(path: str) -> int | None:
     """The pid of the process that is writing to the database at `path`, or None when nobody can tell."""
+    import subprocess  # noqa: PLC0415 - only when a lock is in the way
+
     try:
         answer = subprocess.run(
             [sys.executable, "-I", __file__, f"{path}-shm"], capture_output=True, text=True, timeout=5, check=False

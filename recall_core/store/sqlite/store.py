@@ -13,13 +13,12 @@ import apsw
 
 from recall_core.errors import StoreError
 from recall_core.rql.ast import Expr, OrderKey
-from recall_core.store.sqlite import lexical, vectors
+from recall_core.store.sqlite import lexical, records, vectors
 from recall_core.store.sqlite.compile import compile_filter, order_sql
 from recall_core.store.sqlite.connect import MEMORY, connect, create, load_vector_functions, translated
 from recall_core.store.sqlite.schema import SCHEMA_VERSION
 from recall_core.store.sqlite.write import COUNTS, SqliteWriter
 from recall_core.types import (
-    Chunk,
     Document,
     Fingerprint,
     Key,
@@ -31,25 +30,6 @@ from recall_core.types import (
     TermStat,
     Vector,
 )
-
-_DOCUMENT = """
-d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
-(SELECT json_group_array(tag) FROM (SELECT tag FROM doc_tag WHERE doc = d.rowid ORDER BY tag)), d.meta
-"""
-_CHUNK = "c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text"
-_LIVE = "d.deleted = 0 AND c.deleted = 0"
-_FILE = "f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path"
-
-_FETCH = f"""
-SELECT c.rowid, {_DOCUMENT}, {_CHUNK} FROM json_each(?) j
-JOIN chunk c ON c.rowid = j.value JOIN doc d ON d.rowid = c.doc ORDER BY j.key
-"""
-
-_CACHED = """
-SELECT j.value, coalesce(
-  (SELECT v.embedding FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = unhex(j.value) LIMIT 1),
-  (SELECT embedding FROM vec_cache WHERE text_hash = unhex(j.value))) FROM json_each(?) j
-"""
 
 
 def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
@@ -157,28 +137,29 @@ class SqliteStore:
 
     def known(self, path: str) -> Fingerprint | None:
         """The file as last read, or None."""
-        rows = self.execute(f"SELECT {_FILE} FROM file f WHERE f.path = ?", (path,))
+        rows = self.execute(f"SELECT {records.FILE} FROM file f WHERE f.path = ?", (path,))
         return Fingerprint(*rows[0]) if rows else None
 
     def files(self) -> Iterator[Fingerprint]:
         """Every live file by path."""
-        return map(Fingerprint._make, self.execute(f"SELECT {_FILE} FROM file f ORDER BY f.path"))
+        return map(Fingerprint._make, self.execute(f"SELECT {records.FILE} FROM file f ORDER BY f.path"))
 
     def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
         """doc.id to the file it was read from, for those that are live."""
         rows = self.execute(
-            f"SELECT d.id, {_FILE} FROM json_each(?) j JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
+            f"SELECT d.id, {records.FILE} FROM json_each(?) j "
+            "JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
             (json.dumps(list(doc_ids)),),
         )
         return {row[0]: Fingerprint(*row[1:]) for row in rows}
 
     def roots(self) -> tuple[Root, ...]:
         """Every remembered root, in the order they were added."""
-        return tuple(_root(spec) for (spec,) in self.execute("SELECT spec FROM root ORDER BY rowid"))
+        return tuple(records.root_of(spec) for (spec,) in self.execute("SELECT spec FROM root ORDER BY rowid"))
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Vectors of this embedder already known for these texts."""
-        rows = self.execute(_CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
+        rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
         return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
 
     def tokens(self, text: str) -> tuple[str, ...]:
@@ -198,7 +179,7 @@ class SqliteStore:
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
-        condition, parameters = _condition(where, rowids)
+        condition, parameters = records.condition_of(where, rowids)
         rows = self.execute(
             f"SELECT c.rowid, d.rowid, d.path, c.offset, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid "
             f"WHERE {condition} ORDER BY d.path, c.offset",
@@ -221,7 +202,7 @@ class SqliteStore:
         if where is None and rowids is None:
             rows = self.execute("SELECT chunk, embedding FROM vec")
         else:
-            condition, parameters = _condition(where, rowids)
+            condition, parameters = records.condition_of(where, rowids)
             rows = self.execute(
                 f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
                 f"JOIN vec v ON v.chunk = c.rowid WHERE {condition}",
@@ -235,29 +216,23 @@ class SqliteStore:
         sqlite-vec's float32 distances only propose: every row that could tie with the k-th is fetched and settled.
         """
         load_vector_functions(self.db)
-        condition, parameters = _condition(where, None)
-        proposed = (
-            f"SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance FROM doc d "
-            f"JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE {condition}"
-        )
-        last = self.execute(f"{proposed} ORDER BY distance LIMIT 1 OFFSET ?", (vector, *parameters, k - 1))
-        within = last[0][1] + 2e-6 if last else 2.0
-        near = self.execute(f"SELECT chunk FROM ({proposed}) WHERE distance <= ?", (vector, *parameters, within))
-        exact = self.cosines(vector, where=None, rowids=[row[0] for row in near])
-        order = [key.rowid for key in self.candidates(None, rowids=list(exact))]
+        condition, parameters = records.condition_of(where, None)
+        near = vectors.near(self.execute, vector, condition, parameters, k=k)
+        exact = self.cosines(vector, where=None, rowids=near)
+        order = [key.rowid for key in self.candidates(None, rowids=near)]
         return {rowid: exact[rowid] for rowid in sorted(order, key=lambda rowid: -exact[rowid])[:k]}
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""
-        return [_row(row) for row in self.execute(_FETCH, (json.dumps(list(rowids)),))]
+        return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
         """Documents by rowid, with or without chunks."""
         rows = self.execute(
-            f"SELECT d.rowid, {_DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
+            f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
             (json.dumps(list(rowids)),),
         )
-        return {row[0]: _document(row[1:10]) for row in rows}
+        return {row[0]: records.document(row[1:10]) for row in rows}
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
@@ -265,15 +240,14 @@ class SqliteStore:
         """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
         compiled = compile_filter(where, table=table) if where is not None else None
         source = "doc d" if table == "doc" else "doc d JOIN chunk c ON c.doc = d.rowid"
-        live = "d.deleted = 0" if table == "doc" else _LIVE
+        live = "d.deleted = 0" if table == "doc" else records.LIVE
         condition = live + (f" AND ({compiled.sql})" if compiled else "")
         parameters = compiled.params if compiled else ()
         total = self.execute(f"SELECT count(*) FROM {source} WHERE {condition}", parameters)[0][0]
         ordering = order_sql(order, table=table)
         columns = "d.rowid, NULL" if table == "doc" else "d.rowid, c.rowid"
         page = self.execute(
-            f"SELECT {columns} FROM {source} WHERE {condition} "
-            f"ORDER BY {ordering.sql} LIMIT ? OFFSET ?",
+            f"SELECT {columns} FROM {source} WHERE {condition} ORDER BY {ordering.sql} LIMIT ? OFFSET ?",
             (*parameters, *ordering.params, -1 if limit is None else limit, offset),
         )
         return total, [(row[0], row[1]) for row in page]
@@ -325,7 +299,7 @@ class SqliteStore:
         return [path for (path,) in rows]
 
     def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader was in the way."""
+        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
         self.drop_tombstones()
         with translated(self.path):
             self.db.pragma("query_only", False)
@@ -350,10 +324,8 @@ class SqliteStore:
         self.db.interrupt()
 
     def close(self) -> None:
-        """Let go of the file; the last connection folds the log into it."""
+        """Let go of the file, as often as one likes; the last connection folds the log into it."""
         with translated(self.path):
-            if self.writable and self.path != MEMORY:
-                self.db.pragma("query_only", False)
             self.db.close()
 
     def size_bytes(self) -> int:
@@ -364,41 +336,9 @@ class SqliteStore:
         return sum(file.stat().st_size for file in files if file.exists())
 
 
-def _condition(where: Expr | None, rowids: Sequence[int] | None) -> tuple[str, tuple[Any, ...]]:
-    condition = _LIVE
-    parameters: tuple[Any, ...] = ()
-    if where is not None:
-        compiled = compile_filter(where, table="chunk")
-        condition += f" AND ({compiled.sql})"
-        parameters += tuple(compiled.params)
-    if rowids is not None:
-        condition += " AND c.rowid IN (SELECT value FROM json_each(?))"
-        parameters += (json.dumps(list(rowids)),)
-    return condition, parameters
-
-
 def _public_digest(embedder: str, digest_sum: str) -> str:
     return sha256(f"{embedder}:{digest_sum}".encode()).hexdigest()
 
 
 def _is_prefix(target: str) -> bool:
     return 6 <= len(target) <= 64 and all(character in "0123456789abcdef" for character in target)
-
-
-def _document(row: Sequence[Any]) -> Document:
-    doc_id, path, digest, mtime, size, title, source, tags, meta = row
-    return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), json.loads(meta))
-
-
-def _row(row: Sequence[Any]) -> Row:
-    document = _document(row[1:10])
-    chunk_id, *rest = row[10:]
-    return Row(row[0], document, Chunk(chunk_id, document.id, *rest))
-
-
-def _root(spec: str) -> Root:
-    fields = json.loads(spec)
-    for name in ("globs", "ignores", "tags"):
-        fields[name] = tuple(fields[name])
-    fields["meta"] = tuple((key, value) for key, value in fields["meta"])
-    return Root(**fields)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from operator import mul
+from typing import Any
 
 from recall_core.types import Vector
+
+Execute = Callable[..., list[tuple[Any, ...]]]
 
 DECIMALS = 6
 _SCALE = 1_000_000  # 10 to the power of DECIMALS
 _DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
+_FLOAT32_DOUBT = 1e-5  # a float32 distance and a cosine of 6 decimals are never further apart
 _PLAIN_ROWS = 2_000  # below this, plain Python costs less than importing NumPy
 _BLOCK_ROWS = 4_096
 
@@ -26,6 +30,20 @@ def cosines(query: Vector, rows: Sequence[tuple[int, bytes]]) -> dict[int, float
     if len(rows) < _PLAIN_ROWS and "numpy" not in sys.modules:
         return dict(_plain(query, rows))
     return dict(_vectorised(query, rows))
+
+
+def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[Any], *, k: int) -> list[int]:
+    """Rowids of the k nearest by sqlite-vec's float32 distance, and of all that could tie with the last of them."""
+    if k == 0:
+        return []
+    proposed = (
+        "SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance "
+        f"FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE {condition}"
+    )
+    last = execute(f"{proposed} ORDER BY distance LIMIT 1 OFFSET ?", (query, *parameters, k - 1))
+    within = last[0][1] + _FLOAT32_DOUBT if last else 2.0 + _FLOAT32_DOUBT
+    found = execute(f"SELECT chunk FROM ({proposed}) WHERE distance <= ?", (query, *parameters, within))
+    return [rowid for (rowid,) in found]
 
 
 def _plain(query: Vector, rows: Iterable[tuple[int, bytes]]) -> Iterable[tuple[int, float]]:

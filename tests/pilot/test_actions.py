@@ -1,0 +1,49 @@
+"""The action table is the only source of keys, help and docs."""
+
+from collections import Counter
+from pathlib import Path
+
+from recall_tui.actions import ACTIONS, footer, is_printable, key_name, markdown
+from recall_tui.app import Workbench
+from recall_tui.screens.bench import Bench
+from recall_tui.screens.help import help_lines
+from recall_tui.session import Session
+
+KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
+
+
+def test_every_action_is_implemented() -> None:
+    missing = [action.id for action in ACTIONS if not hasattr(Workbench, f"action_{action.id.partition('(')[0]}")]
+
+    assert missing == []
+
+
+def test_no_key_means_two_things() -> None:
+    counts = Counter(key for action in ACTIONS for key in action.keys)
+
+    assert [key for key, count in counts.items() if count > 1] == []
+
+
+def test_every_key_of_the_table_is_bound_and_nothing_else() -> None:
+    bound = {binding.key for binding in Bench.BINDINGS}  # type: ignore[union-attr]
+
+    assert bound == {key for action in ACTIONS for key in action.keys}
+
+
+def test_help_shows_every_action() -> None:
+    text = "\n".join(line.plain for line in help_lines())
+
+    assert all(action.help in text and key_name(action.keys[0]) in text for action in ACTIONS)
+
+
+def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
+    names = [key for key, _ in footer(Session(), editing=True)]
+
+    assert names
+    assert not any(is_printable(key) for key in names)
+
+
+def test_the_page_of_keys_is_the_table() -> None:
+    assert KEYS.read_text(encoding="utf-8") == markdown(), (
+        "docs/keys.md is old; write recall_tui.actions.markdown() to it"
+    )

@@ -1,0 +1,62 @@
+"""Pictures of the workbench, kept in the top-level snapshots/ and compared byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import pytest_textual_snapshot
+from syrupy.location import PyTestLocation
+from textual.pilot import Pilot
+
+from recall_tui.app import Workbench
+from tests.workbench_corpus import build_store
+from tests.workbench_driver import Driver
+
+BASELINES = Path(__file__).parents[2] / "snapshots"
+
+Steps = Callable[[Driver], Awaitable[None]]
+Picture = Callable[[Steps, tuple[int, int]], bool]
+
+
+class TopLevelImages(pytest_textual_snapshot.SVGImageExtension):  # type: ignore[misc]
+    """The plug-in's images, in the project's own folder."""
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        """One folder a test module, so that a picture names its test."""
+        return str(BASELINES / test_location.basename)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder the workbench is started in: its path is on no picture."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def store(home: Path) -> Path:
+    """The small store, found from the folder the workbench is started in."""
+    return build_store(home)
+
+
+@pytest.fixture
+def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Picture:
+    """Opens the workbench, takes the steps and compares what is then on the screen."""
+    monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", TopLevelImages)
+    compare = request.getfixturevalue("snap_compare")
+
+    def take(steps: Steps, size: tuple[int, int]) -> bool:
+        app = Workbench(None, clock=lambda: 0.0)
+
+        async def run_before(pilot: Pilot[None]) -> None:
+            await pilot.pause()
+            app.bench.editor.cursor_blink = False
+            await steps(Driver(app, pilot))
+            await pilot.pause()
+
+        return bool(compare(app, terminal_size=size, run_before=run_before))
+
+    return take

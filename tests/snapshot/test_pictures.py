@@ -1,0 +1,97 @@
+"""What a person sees, state by state and size by size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_tui.screens.welcome import WelcomeScreen
+from tests.snapshot.conftest import Picture
+from tests.workbench_driver import Driver
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+
+
+async def second_result(bench: Driver) -> None:
+    await bench.ask()
+    await bench.press("escape", "j")
+
+
+async def misspelt_field(bench: Driver) -> None:
+    await bench.ask()
+    bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
+    await bench.until(lambda now: now.trouble)
+
+
+async def small_context(bench: Driver) -> None:
+    await bench.ask()
+    await bench.press("escape", "4")
+    for _ in range(5):
+        await bench.press("left_curly_bracket")
+    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+
+
+@SIZES
+def test_results_ledger_and_context(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(second_result, size)
+
+
+@SIZES
+def test_an_error_marks_the_old_results_stale(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(misspelt_field, size)
+
+
+@SIZES
+def test_a_small_budget_leaves_most_out(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(small_context, size)
+
+
+@pytest.mark.parametrize("steps", [second_result, misspelt_field], ids=["results", "stale"])
+def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: object) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(steps, (120, 40))  # type: ignore[arg-type]
+
+
+def test_in_a_locale_without_unicode(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(second_result, (120, 40))
+
+
+def test_help(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("f1")
+
+    assert picture(steps, (80, 24))
+
+
+def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) -> None:
+    (store.parent / "broken").mkdir()
+    (store.parent / "broken" / "latin.txt").write_bytes(b"caf\xe9")
+
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("a")
+        await bench.type("broken")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended and not now.busy)
+        await bench.press("5")
+
+    assert picture(steps, (120, 40))
+
+
+def test_the_first_run(home: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+
+    assert picture(steps, (80, 24))
+
+
+def test_a_terminal_that_is_too_small(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+
+    assert picture(steps, (50, 10))

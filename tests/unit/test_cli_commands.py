@@ -1,0 +1,163 @@
+"""Commands in process: what each flag reaches, what is refused, and several command lines over one store."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli, headless
+from recall_core.adapters.streams import Streams
+from recall_core.errors import UsageError
+
+RQL = "SELECT doc.path, score FROM chunk USING lexical('retry')"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (tmp_path / "docs" / "b.txt").write_text("A retry budget.\n")
+    assert run("init")[0] == 0
+    return tmp_path
+
+
+def fresh_streams(stdin: str = "") -> Streams:
+    return Streams(io.StringIO(stdin), io.StringIO(), io.StringIO())
+
+
+def run(*argv: str, stdin: str = "") -> tuple[int, str, str]:
+    streams = fresh_streams(stdin)
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def refusal(*argv: str) -> str:
+    code, out, _ = run(*argv, "--json")
+    assert code == 2
+    refused: str = json.loads(out)["error"]["code"]
+    return refused
+
+
+def test_labels_given_to_add_can_be_asked_for(home: Path) -> None:
+    run("add", "docs", "--glob", "*.md", "--tag", "x", "--source", "wiki", "--meta", "year=2024")
+
+    wanted = "doc.tag = 'x' AND doc.source = 'wiki' AND doc.meta.year = '2024'"
+    _, out, _ = run("search", "retry", "--filter", wanted)
+
+    assert [line.split("  ")[1] for line in out.splitlines()] == ["docs/a.md:1-3"]
+
+
+def test_an_ignored_file_stays_out(home: Path) -> None:
+    _, out, _ = run("add", "docs", "--ignore", "*.txt")
+
+    assert out.startswith("files: 1 added, 0 updated, 0 unchanged, 0 removed")
+
+
+def test_a_query_comes_from_the_line_a_file_or_stdin(home: Path) -> None:
+    run("add", "docs")
+    (home / "q.rql").write_text(RQL)
+
+    answers = {run("query", RQL)[1], run("query", "--rql", "@q.rql")[1], run("query", "-", stdin=RQL)[1]}
+
+    assert len(answers) == 1
+    assert all(line.split("  ")[1] in {"docs/a.md", "docs/b.txt"} for line in answers.pop().splitlines())
+
+
+def test_a_query_that_cannot_be_found_is_refused(home: Path) -> None:
+    assert refusal("query") == "missing_argument"
+    assert refusal("query", "--rql", "@nowhere.rql") == "rql_unreadable"
+    assert refusal("query", "--rql", RQL, "more") == "unexpected_argument"
+
+
+def test_a_context_takes_words_or_a_query_but_not_both(home: Path) -> None:
+    assert refusal("context") == "missing_argument"
+    assert refusal("context", "words", "--rql", RQL) == "unexpected_argument"
+
+
+@pytest.mark.parametrize("flag", [("--bm25",), ("--vector",), ("--filter", "doc.path = 'a'")])
+def test_what_a_query_says_itself_is_refused_beside_it(flag: tuple[str, ...], home: Path) -> None:
+    assert refusal("context", "--rql", RQL, *flag) == "conflicting_flags"
+
+
+def test_both_mode_flags_mean_hybrid(home: Path) -> None:
+    run("add", "docs")
+
+    modes = {}
+    for flags in ((), ("--bm25",), ("--vector",), ("--bm25", "--vector")):
+        modes[flags] = json.loads(run("search", "retry", "--json", *flags)[1])["query"]["plan"]["mode"]
+
+    assert list(modes.values()) == ["hybrid", "lexical", "semantic", "hybrid"]
+
+
+def test_meta_without_a_value_is_refused(home: Path) -> None:
+    assert refusal("add", "docs", "--meta", "year") == "bad_value"
+    assert refusal("add", "docs", "--meta", "=2024") == "bad_value"
+
+
+def test_init_refuses_a_store_flag_and_writes_settings(home: Path) -> None:
+    assert refusal("--store", "x.db", "init") == "conflicting_flags"
+    assert run("init", "other", "--set", "chunk_tokens=99")[0] == 0
+    assert "chunk_tokens = 99" in (home / "other" / "recall.toml").read_text()
+
+
+def test_strict_add_exits_1_for_a_skipped_file_and_keeps_the_rest(home: Path) -> None:
+    (home / "docs" / "c.bin").write_bytes(b"\0\0")
+
+    assert run("add", "docs", "--strict")[0] == 1
+    assert "docs/b.txt" in run("search", "budget", "--bm25")[1]
+
+
+def test_a_failed_export_leaves_no_half_file(home: Path) -> None:
+    code, _, err = run("export", "--out", "missing/folder.jsonl")
+
+    assert code == 1
+    assert err.startswith("error: missing/folder.jsonl cannot be written")
+    assert sorted(path.name for path in home.iterdir() if "jsonl" in path.name) == []
+
+
+def test_command_lines_share_one_store_and_keep_their_order(home: Path) -> None:
+    streams = fresh_streams()
+
+    code = headless.run_commands(
+        ["add docs", "", "stats --json", "search 'retry' --k 1"], store=None, streams=streams
+    )
+
+    lines = streams.stdout.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert code == 0
+    assert lines[0].startswith("2 added")
+    assert json.loads(lines[1])["store"]["documents"] == 2
+    assert len(lines) == 3
+
+
+def test_a_store_made_on_the_way_is_the_one_that_later_lines_use(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = home / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    streams = fresh_streams()
+
+    headless.run_commands(["stats --json", "init --json", "stats --json"], store=None, streams=streams)
+
+    paths = [json.loads(line)["store"]["path"] for line in streams.stdout.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert paths == [str(home / "recall.db"), str(inner / "recall.db"), str(inner / "recall.db")]
+
+
+def test_a_command_line_that_cannot_be_split_is_refused_before_any_runs(home: Path) -> None:
+    streams = fresh_streams()
+
+    with pytest.raises(UsageError) as caught:
+        headless.run_commands(["stats", "search 'open"], store=None, streams=streams)
+
+    assert caught.value.code == "bad_value"
+    assert streams.stdout.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        headless.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
+
+    assert caught.value.code == "commands_unreadable"

@@ -1,0 +1,526 @@
+"""Promises of the pipeline, on real folders with a store in memory and the hash embedder."""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.embed.hash import HashEmbedder
+from recall_core.errors import EmbedError, IngestError, UsageError
+from recall_core.ingest import pipeline
+from recall_core.ingest.chunk import chunker_identity
+from recall_core.ports import Embedder
+from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.types import Document, Progress, Root, Vector
+
+DIMENSION = 64
+PLAIN = Root("")
+
+
+class Desk:
+    """A store over one folder, and the two verbs under test."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.config = Config(chunk_tokens=40, overlap_tokens=8)
+        self.embedder: Embedder = HashEmbedder(DIMENSION)
+        self.store = self.empty_store()
+
+    def empty_store(self) -> SqliteStore:
+        return create_store(
+            ":memory:",
+            embedder=self.embedder.identity,
+            dimension=DIMENSION,
+            counter="whitespace",
+            chunker=chunker_identity(self.config),
+        )
+
+    def write(self, name: str, text: str = "some words\n") -> Path:
+        place = self.base / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
+        return place
+
+    def ingest(self, *targets: str, template: Root = PLAIN, mtime_only: bool = False) -> Progress:
+        events = pipeline.ingest(
+            [str(self.base / target) for target in targets],
+            template=template,
+            store=self.store,
+            embedder=self.embedder,
+            config=self.config,
+            base=self.base,
+            mtime_only=mtime_only,
+        )
+        return list(events)[-1]
+
+    def sync(self) -> Progress:
+        return list(pipeline.sync(self.store, self.embedder, self.config, self.base))[-1]
+
+    def documents(self) -> dict[str, Document]:
+        count, rows = self.store.scan(None, table="doc", order=(), limit=None, offset=0)
+        found = self.store.documents([rowid for rowid, _ in rows])
+        assert count == len(found)
+        return {document.path: document for document in found.values()}
+
+    def state(self) -> tuple[int, str]:
+        info = self.store.info()
+        return info.generation, info.digest
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_every_document_can_be_put_together_again_from_its_chunks(desk: Desk) -> None:
+    text = "# Title\r\n\r\n" + " ".join(f"Words and 漢字 in row {n}." for n in range(60))
+    desk.write("a.md", text)
+
+    done = desk.ingest("a.md")
+
+    (document,) = desk.documents().values()
+    assert (done.stage, done.added, done.documents, done.embedded) == ("done", 1, 1, done.chunks)
+    assert done.chunks > 5
+    assert document.title == "Title"
+    assert desk.store.text_of(document.id) == text
+
+
+def test_lines_count_from_one_and_name_the_last_character(desk: Desk) -> None:
+    desk.write("a.txt", "".join(f"line {n} of the file\n" for n in range(1, 41)))
+
+    desk.ingest("a.txt")
+
+    rows = desk.store.fetch([key.rowid for key in desk.store.candidates(None)])
+    assert rows[-1].chunk.line_end == 40
+    for row in rows:
+        assert row.chunk.text.startswith(f"line {row.chunk.line_start} of")
+        assert row.chunk.text.endswith(f"line {row.chunk.line_end} of the file\n")
+
+
+def test_adding_an_unchanged_folder_again_writes_nothing(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.write("docs/b.md", "other words\n")
+    template = Root("", tags=("guide",), source="manual", meta=(("year", "1999"),))
+    desk.ingest("docs", template=template)
+    before = desk.state()
+
+    again = desk.ingest("docs", template=template)
+
+    assert (again.unchanged, again.added, again.updated, again.chunks) == (2, 0, 0, 0)
+    assert desk.state() == before
+    assert desk.sync().unchanged == 2
+    assert desk.state() == before
+
+
+def test_an_edit_embeds_only_what_changed(desk: Desk) -> None:
+    first, second = "# One\n\n" + "apple pie " * 15, "\n\n# Two\n\n" + "plum cake " * 15
+    desk.write("a.md", first + second)
+    desk.ingest("a.md")
+
+    desk.write("a.md", first + second + " and cream")
+    done = desk.ingest("a.md")
+
+    assert (done.updated, done.embedded, done.reused) == (1, 1, 1)
+
+
+def test_going_back_to_old_bytes_brings_back_the_old_id(desk: Desk) -> None:
+    desk.write("a.md", "old\n")
+    desk.ingest("a.md")
+    before = desk.documents()["a.md"].id
+    desk.write("a.md", "new\n")
+    desk.ingest("a.md")
+    assert desk.documents()["a.md"].id != before
+
+    desk.write("a.md", "old\n")
+    done = desk.ingest("a.md")
+
+    assert desk.documents()["a.md"].id == before
+    assert done.embedded == 0
+
+
+def test_a_touched_file_is_refreshed_and_not_embedded(desk: Desk) -> None:
+    place = desk.write("a.md")
+    desk.ingest("a.md")
+
+    os.utime(place, ns=(1, 1_000_000_000))
+    done = desk.ingest("a.md")
+
+    assert (done.unchanged, done.updated) == (1, 0)
+    assert desk.documents()["a.md"].mtime == "1970-01-01T00:00:01.000000Z"
+
+
+def test_mtime_only_trusts_size_and_time_and_the_default_does_not(desk: Desk) -> None:
+    place = desk.write("a.md", "one")
+    desk.ingest("a.md")
+    status = place.stat()
+    desk.write("a.md", "two")
+    os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert desk.ingest("a.md", mtime_only=True).unchanged == 1
+    assert desk.ingest("a.md").updated == 1
+
+
+def test_another_chunk_size_reads_an_unchanged_file_again(desk: Desk) -> None:
+    desk.write("a.md", "words " * 100)
+    desk.ingest("a.md")
+
+    desk.config = desk.config._replace(chunk_tokens=20)
+
+    assert desk.ingest("a.md", mtime_only=True).updated == 1
+
+
+def test_labels_given_replace_and_labels_not_given_stay(desk: Desk) -> None:
+    desk.write("a.md")
+    desk.ingest("a.md", template=Root("", tags=("b", "a"), source="s", meta=(("k", "1"),)))
+
+    desk.ingest("a.md", template=Root("", tags=("c",)))
+    relabelled = desk.documents()["a.md"]
+    desk.write("a.md", "changed\n")
+    desk.ingest("a.md")
+    changed = desk.documents()["a.md"]
+
+    for document in (relabelled, changed):
+        assert (document.tags, document.source, document.meta) == (("c",), "s", {"k": "1"})
+
+
+def test_a_folder_added_again_loses_what_vanished_from_disk(desk: Desk) -> None:
+    gone = desk.write("docs/a.md")
+    desk.write("docs/b.md", "kept\n")
+    desk.write("docs/c.txt", "another glob\n").touch()
+    desk.ingest("docs", template=Root("", globs=("*.md",)))
+    desk.ingest("docs/c.txt")
+    gone.unlink()
+    (desk.base / "docs/c.txt").unlink()
+
+    done = desk.ingest("docs", template=Root("", globs=("*.md",)))
+
+    assert done.removed == 1
+    assert sorted(desk.documents()) == ["docs/b.md", "docs/c.txt"]
+
+
+def test_another_glob_on_the_same_folder_takes_nothing_out(desk: Desk) -> None:
+    desk.write("docs/a.md").touch()
+    desk.ingest("docs")
+    (desk.base / "docs/a.md").unlink()
+
+    desk.ingest("docs", template=Root("", globs=("*.txt",)))
+
+    assert list(desk.documents()) == ["docs/a.md"]
+
+
+def test_sync_adds_updates_and_takes_out(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.write("docs/b.md", "second\n")
+    desk.write("single.md", "on its own\n")
+    desk.ingest("docs", "single.md", template=Root("", tags=("t",)))
+    desk.write("docs/a.md", "changed words\n")
+    (desk.base / "docs/b.md").unlink()
+    (desk.base / "single.md").unlink()
+    desk.write("docs/new.md", "new\n")
+
+    done = desk.sync()
+
+    assert (done.added, done.updated, done.removed) == (1, 1, 2)
+    assert {path: document.tags for path, document in desk.documents().items()} == {
+        "docs/a.md": ("t",),
+        "docs/new.md": ("t",),
+    }
+    assert desk.sync().removed == 0
+
+
+def test_a_missing_root_is_an_error_and_takes_nothing_out(desk: Desk) -> None:
+    desk.write("disk/a.md")
+    desk.write("docs/b.md")
+    desk.ingest("docs", "disk")
+    (desk.base / "disk").rename(desk.base / "unmounted")
+    (desk.base / "docs/b.md").unlink()
+    before = desk.state()
+
+    with pytest.raises(IngestError) as caught:
+        desk.sync()
+
+    assert caught.value.code == "root_missing"
+    assert desk.state() == before
+
+
+def test_a_single_file_whose_folder_is_missing_is_a_missing_root(desk: Desk) -> None:
+    desk.write("disk/a.md")
+    desk.ingest("disk/a.md")
+    (desk.base / "disk").rename(desk.base / "unmounted")
+
+    with pytest.raises(IngestError) as caught:
+        desk.sync()
+
+    assert caught.value.code == "root_missing"
+
+
+def test_a_missing_root_that_holds_nothing_any_more_does_not_hinder(desk: Desk) -> None:
+    desk.write("a.md").touch()
+    (desk.base / "empty").mkdir()
+    desk.ingest("a.md", "empty")
+    (desk.base / "empty").rmdir()
+
+    assert desk.sync().unchanged == 1
+
+
+def test_a_file_found_by_two_roots_belongs_to_the_newer(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.ingest("docs", template=Root("", tags=("old",)))
+    desk.ingest("docs/a.md", template=Root("", tags=("new",)))
+    desk.write("docs/a.md", "changed\n")
+
+    desk.sync()
+    before = desk.state()
+
+    assert desk.documents()["docs/a.md"].tags == ("new",)
+    desk.sync()
+    assert desk.state() == before
+
+
+def test_records_are_documents_and_stay_so_when_the_folder_is_added(desk: Desk) -> None:
+    lines = [{"id": n, "text": f"record {n}", "year": n} for n in range(3)]
+    desk.write("a.jsonl", "\n".join(map(json.dumps, lines)))
+    done = desk.ingest("a.jsonl", template=Root("", parser="jsonl", meta=(("set", "x"),)))
+    assert (done.documents, done.added) == (3, 1)
+
+    desk.write("a.jsonl", "\n".join(map(json.dumps, lines[:2])))
+    desk.ingest(".")
+
+    found = desk.documents()
+    assert sorted(found) == ["a.jsonl#0", "a.jsonl#1"]
+    assert found["a.jsonl#1"].meta == {"set": "x", "year": 1}
+
+
+def test_a_walk_skips_what_it_cannot_read_and_says_why(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    (desk.base / "docs/b.bin").write_bytes(b"\0")
+    (desk.base / "docs/c.txt").write_bytes(b"caf\xe9")
+    (desk.base / "docs/d.md").symlink_to("nowhere")
+
+    done = desk.ingest("docs")
+
+    assert list(desk.documents()) == ["docs/a.md"]
+    assert [(skip.path, skip.code) for skip in done.skipped] == [
+        ("docs/b.bin", "binary_file"),
+        ("docs/c.txt", "not_utf8"),
+        ("docs/d.md", "broken_link"),
+    ]
+    assert done.skipped[1].reason.startswith("is not UTF-8: byte 0xe9 at offset 3.")
+
+
+def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(desk: Desk) -> None:
+    desk.write("good.md")
+    (desk.base / "binary").write_bytes(b"\0")
+    (desk.base / "latin").write_bytes(b"caf\xe9")
+    desk.write("large", "x" * 100)
+    desk.write("records", "{")
+    os.mkfifo(desk.base / "pipe")
+    desk.config = desk.config._replace(max_file_bytes=50)
+    before = desk.state()
+    expected = {
+        "nowhere": "missing_path",
+        "good.md/below": "missing_path",
+        "pipe": "not_a_file",
+        "binary": "binary_file",
+        "latin": "not_utf8",
+        "large": "file_too_large",
+        "bad\udce9": "bad_name",
+    }
+
+    for name, code in expected.items():
+        with pytest.raises(IngestError) as caught:
+            desk.ingest("good.md", name)
+        assert caught.value.code == code
+    with pytest.raises(IngestError) as caught:
+        desk.ingest("records", template=Root("", parser="jsonl"))
+    assert caught.value.code == "bad_record"
+    assert desk.state() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_named_file_without_permission_is_unreadable(desk: Desk) -> None:
+    desk.write("a.md").chmod(0)
+
+    with pytest.raises(IngestError) as caught:
+        desk.ingest("a.md")
+
+    assert caught.value.code == "unreadable"
+
+
+@pytest.mark.parametrize(
+    ("template", "code"),
+    [(Root("", parser="txet"), "unknown_parser"), (Root("", globs=("{a,b}" * 9,)), "bad_pattern")],
+)
+def test_an_option_that_means_nothing_is_a_usage_error(desk: Desk, template: Root, code: str) -> None:
+    desk.write("docs/a.md")
+
+    with pytest.raises(UsageError) as caught:
+        desk.ingest("docs", template=template)
+
+    assert caught.value.code == code
+
+
+def test_a_text_without_a_feature_is_stored_without_a_vector(desk: Desk) -> None:
+    desk.write("a.md", "the and of\n")
+    desk.write("b.md", "")
+
+    desk.ingest("a.md", "b.md")
+
+    info = desk.store.info()
+    assert (info.documents, info.chunks, info.vectors) == (2, 1, 0)
+
+
+class Wrong:
+    """An embedder that answers with the same bytes whatever it is asked."""
+
+    identity = "wrong-1:64"
+    dimension = DIMENSION
+
+    def __init__(self, answer: list[Vector]) -> None:
+        self.answer = answer
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The answer."""
+        assert texts
+        return self.answer
+
+
+UNIT = b"\0\0\x80\x3f" + b"\0" * 252
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [UNIT[:-4]],
+        [UNIT[:-1]],
+        [UNIT, UNIT],
+        [],
+        [b"\0" * 256],
+        [b"\0\0\xc0\x7f" + UNIT[4:]],
+        [b"\0\0\x80\x7f" + UNIT[4:]],
+        [b"\0\0\0\x3f" + UNIT[4:]],
+    ],
+    ids=["short", "torn", "many", "none", "zero", "nan", "infinite", "half"],
+)
+def test_a_vector_that_is_not_fit_is_never_written(desk: Desk, answer: list[Vector]) -> None:
+    desk.write("a.md")
+    desk.embedder = Wrong(answer)
+    before = desk.state()
+
+    with pytest.raises(EmbedError) as caught:
+        desk.ingest("a.md")
+
+    assert caught.value.code == "embed_invalid"
+    assert desk.state() == before
+
+
+def test_a_vector_that_is_fit_is_written(desk: Desk) -> None:
+    desk.write("a.md")
+    desk.embedder = Wrong([UNIT])
+
+    desk.ingest("a.md")
+
+    assert desk.store.info().vectors == 1
+
+
+def test_a_run_that_is_stopped_keeps_its_commits_and_can_be_taken_up(desk: Desk) -> None:
+    for number in range(60):
+        desk.write(f"docs/{number:02}.txt", f"file {number}. " + f"word{number} " * 1300)
+    events = pipeline.ingest(
+        [str(desk.base / "docs")],
+        template=PLAIN,
+        store=desk.store,
+        embedder=desk.embedder,
+        config=desk.config,
+        base=desk.base,
+    )
+    first_commit = next(event for event in events if event.stage == "commit")
+    events.close()  # type: ignore[attr-defined]  # a generator behind its promise to be an iterator
+    kept = len(desk.documents())
+    assert 0 < kept == first_commit.files_done < 60
+
+    done = desk.ingest("docs")
+
+    assert (done.unchanged, done.added) == (kept, 60 - kept)
+    whole = Desk(desk.base)
+    whole.ingest("docs")
+    assert desk.store.info().digest == whole.store.info().digest
+
+
+class Interrupted(HashEmbedder):
+    """The hash embedder, with a person at the keyboard."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Vectors, until the person has seen enough."""
+        if "stop here" in texts:
+            raise KeyboardInterrupt
+        return super().embed(texts)
+
+
+def test_control_c_writes_nothing_of_the_batch_it_falls_into(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.write("docs/b.md", "stop here")
+    desk.embedder = Interrupted(DIMENSION)
+    before = desk.state()
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.ingest("docs")
+
+    assert desk.state() == before
+    desk.embedder = HashEmbedder(DIMENSION)
+    assert desk.ingest("docs").added == 2
+
+
+def test_counters_only_grow_and_the_total_is_known_after_discovery(desk: Desk) -> None:
+    for number in range(30):
+        desk.write(f"docs/{number:02}.txt", f"word{number} " * 2000)
+
+    events = list(
+        pipeline.ingest(
+            [str(desk.base / "docs")],
+            template=PLAIN,
+            store=desk.store,
+            embedder=desk.embedder,
+            config=desk.config,
+            base=desk.base,
+        )
+    )
+
+    counters = [(event.files_done, event.chunks, event.embedded, event.reused, event.added) for event in events]
+    for before, after in pairwise(counters):
+        assert all(low <= high for low, high in zip(before, after, strict=True))
+    assert {event.files_total for event in events if event.stage != "discover"} == {30}
+    assert events[-1].stage == "done"
+    assert events[-1].files_done == 30
+    assert events[-1].embedded + events[-1].reused == events[-1].chunks
+
+
+def test_a_renamed_spelling_of_the_same_name_stays_one_document(desk: Desk) -> None:
+    composed, decomposed = "café.md", unicodedata.normalize("NFD", "café.md")
+    place = desk.write(composed)
+    desk.ingest(".")
+    place.rename(desk.base / decomposed)
+
+    desk.ingest(".")
+
+    assert list(desk.documents()) == [composed]
+    assert [file.os_path for file in desk.store.files()] == [decomposed]
+
+
+def test_the_store_can_be_moved_with_its_folder(desk: Desk, tmp_path: Path) -> None:
+    desk.write("box/docs/a.md")
+    desk.base = tmp_path / "box"
+    desk.ingest("docs")
+    (tmp_path / "box").rename(tmp_path / "chest")
+    desk.base = tmp_path / "chest"
+    before = desk.state()
+
+    assert desk.sync().unchanged == 1
+    assert desk.state() == before

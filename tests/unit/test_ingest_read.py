@@ -1,0 +1,70 @@
+"""Promises of reading one file."""
+
+from __future__ import annotations
+
+from io import FileIO
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.errors import IngestError
+from recall_core.ingest.read import read_raw, settings_of
+from recall_core.types import Root
+
+
+class Growing(FileIO):
+    """A file that somebody appends to while it is being read."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        with open(str(self.name), "ab") as other:
+            other.write(b"+")
+        return content
+
+
+class Busy:
+    """A place whose file grows during the first `busy` readings."""
+
+    def __init__(self, place: Path, *, busy: int) -> None:
+        self.place = place
+        self.busy = busy
+
+    def open(self, mode: str) -> FileIO:
+        self.busy -= 1
+        return (Growing if self.busy >= 0 else FileIO)(str(self.place), mode.removesuffix("b"))
+
+
+@pytest.mark.parametrize(("busy", "content"), [(0, b"text"), (1, b"text+"), (2, b"text+")])
+def test_a_file_that_changes_while_it_is_read_is_read_once_more(tmp_path: Path, busy: int, content: bytes) -> None:
+    place = tmp_path / "a.txt"
+    place.write_bytes(b"text")
+
+    raw = read_raw(cast("Path", Busy(place, busy=busy)), path="a.txt", config=Config())
+
+    assert raw.content == content
+    assert raw.size == len(content)
+
+
+def test_a_file_that_goes_on_changing_keeps_the_status_from_before(tmp_path: Path) -> None:
+    place = tmp_path / "a.txt"
+    place.write_bytes(b"text")
+
+    raw = read_raw(cast("Path", Busy(place, busy=2)), path="a.txt", config=Config())
+
+    assert raw.size < place.stat().st_size
+
+
+def test_a_file_that_grew_past_the_limit_is_not_read(tmp_path: Path) -> None:
+    place = tmp_path / "a.txt"
+    place.write_bytes(b"text")
+
+    with pytest.raises(IngestError) as caught:
+        read_raw(place, path="a.txt", config=Config(max_file_bytes=3))
+
+    assert caught.value.code == "file_too_large"
+
+
+def test_settings_name_parser_chunker_and_counter() -> None:
+    assert settings_of(Root("docs"), Config()) == "text boundary-1:400:80:6000 whitespace"

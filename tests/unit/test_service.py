@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.errors import RecallError, SnapshotMismatch, StaleError, UnknownTarget, UsageError
+from recall_core.service import Ask, Pack, Recall
+from recall_core.text import counter
+from recall_core.types import Root
+
+TEXTS = {
+    "retry.md": "# Retries\n\nA failed request is retried three times.\n\n## Backoff\n\nEach retry waits twice as long.\n",
+    "cache.md": "# Cache\n\nAnswers are cached by key.\nThe cache holds a thousand entries.\n",
+    "notes/todo.txt": "buy milk\nwrite the retry tests\n",
+    "notes/日記.txt": "今日は全文検索を書いた。\n",
+}
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Iterator[Recall]:
+    for name, text in TEXTS.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        os.utime(path, ns=(1_700_000_000_123_456_789, 1_700_000_000_123_456_789))
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as opened:
+        add(opened, tmp_path)
+        yield opened
+
+
+def add(recall: Recall, *targets: Path, **options: Any) -> dict[str, Any]:
+    work = recall.add([str(target) for target in targets], Root("", **options))
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return dict(done.value["ingest"])
+
+
+def timeless(response: Any) -> str:
+    stats = {key: value for key, value in response["stats"].items() if key not in ("took_ms", "timings")}
+    return json.dumps({**response, "stats": stats})
+
+
+def code_of(error: pytest.ExceptionInfo[RecallError]) -> str:
+    return error.value.code
+
+
+def test_a_search_tells_its_provenance_and_its_sum(recall: Recall) -> None:
+    response = recall.search("retry backoff", Ask(explain=True))
+    best = response["results"][0]
+    assert best["doc"]["path"] == "retry.md"
+    assert best["chunk"]["text"] == TEXTS["retry.md"][best["chunk"]["offset"] : best["chunk"]["end"]]
+    for result in response["results"]:
+        assert result["score"] == sum(part["points"] for part in result["explain"]["parts"])
+
+
+def test_the_same_question_gives_the_same_bytes(recall: Recall) -> None:
+    ask = Ask(explain=True, k=3)
+    assert timeless(recall.search("retry", ask)) == timeless(recall.search("retry", ask))
+
+
+def test_explaining_changes_no_result(recall: Recall) -> None:
+    plain, explained = recall.search("retry"), recall.search("retry", Ask(explain=True))
+    for result in explained["results"]:
+        del result["explain"]
+    assert plain["results"] == explained["results"]
+
+
+@pytest.mark.parametrize("words", ["", "   ", "!!!"])
+def test_a_query_without_words_finds_nothing_and_says_so(recall: Recall, words: str) -> None:
+    response = recall.search(words)
+    assert (response["results"], response["stats"]["total_hits"]) == ([], 0)
+    assert response["warnings"][0].startswith("W_EMPTY_QUERY: ")
+
+
+def test_an_unknown_word_is_named_and_does_not_dilute_the_rest(recall: Recall) -> None:
+    plain = recall.search("backoff", Ask(mode="lexical"))
+    typo = recall.search("backoff zzyzx", Ask(mode="lexical"))
+    assert typo["warnings"] == ["W_UNKNOWN_TERM: zzyzx occurs nowhere in this store"]
+    assert [result["score"] for result in typo["results"]] == [result["score"] for result in plain["results"]]
+
+
+def test_broken_full_text_syntax_is_searched_literally_with_a_warning(recall: Recall) -> None:
+    response = recall.query("SELECT chunk.text, score FROM chunk USING lexical_fts('retry AND (')")
+    assert response["warnings"][0].startswith("W_FTS_SANITIZED: ")
+    assert response["results"]
+
+
+def test_select_gives_back_what_it_names(recall: Recall) -> None:
+    response = recall.query("SELECT chunk.text, doc.path, score FROM chunk USING lexical('cached') LIMIT 1")
+    assert response["results"] == [
+        {
+            "score": response["results"][0]["score"],
+            "doc": {"path": "cache.md"},
+            "chunk": {"text": TEXTS["cache.md"]},
+        }
+    ]
+
+
+def test_a_structured_query_needs_no_signal_and_has_no_score(recall: Recall) -> None:
+    response = recall.query("SELECT doc.path FROM doc FILTER doc.path GLOB 'notes/*' ORDER BY doc.path DESC")
+    assert [result["doc"]["path"] for result in response["results"]] == ["notes/日記.txt", "notes/todo.txt"]
+    assert response["stats"]["total_hits"] == 2
+
+
+def test_total_hits_is_the_whole_list_and_next_offset_leads_on(recall: Recall) -> None:
+    response = recall.query("SELECT * FROM chunk USING semantic('retry') LIMIT 2")
+    assert (response["stats"]["total_hits"], response["next_offset"]) == (4, 2)
+    last = recall.query("SELECT * FROM chunk USING semantic('retry') LIMIT 2 OFFSET 2")
+    assert "next_offset" not in last
+    assert recall.query("SELECT * FROM chunk LIMIT 0")["results"] == []
+
+
+@pytest.mark.parametrize("option", ["sparse_recall ON", "rerank x"])
+def test_what_is_not_there_is_refused(recall: Recall, option: str) -> None:
+    with pytest.raises(UsageError) as error:
+        recall.query(f"SELECT * FROM chunk USING semantic('x') OPTION {option}")
+    assert code_of(error) == "unsupported_option"
+
+
+def test_a_setting_holds_for_one_question(recall: Recall) -> None:
+    ask = Ask(settings=("fusion=rrf", "bm25_weight=1", "vector_weight=1"), explain=True)
+    response = recall.search("retry", ask)
+    assert response["query"]["plan"]["fusion"] == "rrf"
+    assert "raw_score" in response["results"][0]["explain"]
+    assert recall.search("retry")["query"]["plan"]["fusion"] == "weighted"
+    with pytest.raises(UsageError) as error:
+        recall.search("retry", Ask(settings=("chunk_tokens=9",)))
+    assert code_of(error) == "setting_fixed"
+
+
+def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
+    (recall.base / "cache.md").write_text("something else entirely\n")
+    (recall.base / "retry.md").unlink()
+    response = recall.search("cached retry")
+    states = {result["doc"]["path"]: result["doc"].get("state") for result in response["results"]}
+    assert (states["cache.md"], states["retry.md"], states["notes/todo.txt"]) == ("modified", "missing", None)
+    assert sum(warning.startswith("W_STALE: ") for warning in response["warnings"]) == 2
+    with pytest.raises(StaleError) as error:
+        recall.search("cached retry", Ask(strict_fresh=True))
+    assert error.value.exit_code == 3
+
+
+def test_a_touched_file_with_equal_bytes_is_not_stale(recall: Recall) -> None:
+    os.utime(recall.base / "cache.md")
+    assert recall.search("cached")["warnings"] == []
+
+
+def test_fresh_reads_changes_before_answering(recall: Recall) -> None:
+    (recall.base / "cache.md").write_text("zeppelins everywhere\n")
+    response = recall.search("zeppelins", Ask(fresh=True))
+    assert (response["results"][0]["doc"]["path"], response["warnings"]) == ("cache.md", [])
+
+
+def test_a_snapshot_is_asserted(recall: Recall) -> None:
+    digest = recall.search("retry")["stats"]["digest"]
+    assert recall.search("retry", Ask(snapshot=digest[:12]))["ok"]
+    (recall.base / "new.txt").write_text("new words\n")
+    add(recall, recall.base / "new.txt")
+    with pytest.raises(SnapshotMismatch) as error:
+        recall.search("retry", Ask(snapshot=digest))
+    assert error.value.exit_code == 4
+
+
+def test_the_store_wins_over_a_recall_toml_that_disagrees(recall: Recall) -> None:
+    toml = recall.base / "recall.toml"
+    toml.write_text(toml.read_text().replace("chunk_tokens = 400", "chunk_tokens = 300"))
+    with Recall.open(start=recall.base) as other:
+        assert other.search("retry")["warnings"][0].startswith("W_CONFIG: recall.toml says chunker ")
+
+
+def test_adding_again_writes_nothing(recall: Recall) -> None:
+    before = recall.stats()["store"]
+    counts = add(recall, recall.base)
+    assert (counts["unchanged"], counts["embedded"]) == (4, 0)
+    assert recall.stats()["store"] == before
+
+
+def test_get_gives_documents_lines_and_chunks_verbatim(recall: Recall) -> None:
+    assert recall.get("cache.md")["found"]["text"] == TEXTS["cache.md"]
+    lines = recall.get("cache.md:3-4")["found"]
+    assert (lines["text"], lines["line_start"], lines["line_end"]) == (
+        "".join(TEXTS["cache.md"].splitlines(True)[2:4]),
+        3,
+        4,
+    )
+    assert recall.get("cache.md:1")["found"]["text"] == "# Cache\n"
+    chunk = recall.search("cached")["results"][0]["chunk"]
+    assert recall.get(chunk["id"][:12])["found"]["chunk"] == chunk
+    with pytest.raises(UnknownTarget):
+        recall.get("absent.md")
+    with pytest.raises(UsageError) as error:
+        recall.get("cache.md:9")
+    assert code_of(error) == "bad_lines"
+
+
+def test_removed_documents_are_gone_from_every_answer(recall: Recall) -> None:
+    assert recall.remove(["retry.md"])["removed"]["documents"] == 1
+    assert all(result["doc"]["path"] != "retry.md" for result in recall.search("retry backoff")["results"])
+    with pytest.raises(UnknownTarget):
+        recall.remove(["cache.md", "absent.md"])
+    assert recall.get("cache.md")["ok"]
+
+
+def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
+    secret = recall.base / "secret.txt"
+    secret.write_text("the launch code is xylophone seventeen\n" * 50)
+    add(recall, secret)
+    recall.remove([str(secret)], purge=True)
+    recall.close()
+    for path in recall.base.glob("recall.db*"):
+        assert b"xylophone" not in path.read_bytes(), path
+    assert [path.name for path in recall.base.glob("recall.db*")] == ["recall.db"]
+
+
+def test_purge_says_so_when_a_reader_keeps_the_log(recall: Recall) -> None:
+    with Recall.open(start=recall.base) as reader, reader.store.reading():
+        reader.store.info()
+        with pytest.raises(RecallError) as error:
+            recall.remove(["retry.md"], purge=True)
+    assert code_of(error) == "purge_incomplete"
+
+
+def test_a_context_is_within_every_budget_and_only_grows(recall: Recall) -> None:
+    count = counter("whitespace").count
+    packed_before: set[tuple[str, int]] = set()
+    for budget in range(1, 601):
+        context = recall.context("retry cache notes", Ask(), Pack(budget_tokens=budget))["context"]
+        assert count(context["text"]) == context["used_tokens"] <= budget
+        points = {(b["path"], at) for b in context["blocks"] for at in range(b["offset"], b["end"])}
+        assert packed_before <= points
+        packed_before = points
+        packed = len(context["chunks"]) + sum(left["count"] for left in context["omitted"])
+        assert packed == context["candidates"]
+        for block in context["blocks"]:
+            assert block["text"] == TEXTS[block["path"]][block["offset"] : block["end"]]
+
+
+def test_a_context_takes_rql_and_its_limit(recall: Recall) -> None:
+    rql = "SELECT * FROM chunk USING lexical('retry') LIMIT 1"
+    context = recall.context(None, Ask(), Pack(), rql=rql)["context"]
+    assert (context["candidates"], len(context["blocks"])) == (1, 1)
+    whole = recall.context(None, Ask(), Pack(), rql="SELECT * FROM doc")["context"]
+    assert {block["path"] for block in whole["blocks"]} == set(TEXTS)
+
+
+def test_what_min_score_drops_is_accounted_for(recall: Recall) -> None:
+    ask = Ask(settings=("min_score=0.2",), mode="lexical")
+    context = recall.context("retry backoff", ask, Pack())["context"]
+    reasons = {left["reason"]: left["count"] for left in context["omitted"]}
+    assert reasons["below_min_score"] + len(context["chunks"]) == context["candidates"]
+
+
+def test_pins_come_first_and_drops_stay_out(recall: Recall) -> None:
+    chunks = {result["doc"]["path"]: result["chunk"]["id"] for result in recall.search("retry", Ask(k=4))["results"]}
+    pack = Pack(pins=(chunks["cache.md"],), drops=(chunks["retry.md"][:10],))
+    context = recall.context("retry", Ask(), pack)["context"]
+    assert context["blocks"][0]["path"] == "cache.md"
+    assert [left["path"] for left in context["omitted"] if left["reason"] == "dropped"] == ["retry.md"]
+    with pytest.raises(UsageError):
+        recall.context("retry", Ask(), Pack(pins=("feedfacefeed",)))
+
+
+def test_init_keeps_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "recall.toml").write_text("chunk_tokens = 100\noverlap_tokens = 10\n")
+    assert Recall.init(str(tmp_path))["store"]["chunker"].endswith(":100:10:6000")
+    assert (tmp_path / "recall.toml").read_text() == "chunk_tokens = 100\noverlap_tokens = 10\n"
+    with pytest.raises(RecallError) as error:
+        Recall.init(str(tmp_path))
+    assert code_of(error) == "store_exists"

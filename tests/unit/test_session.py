@@ -1,0 +1,197 @@
+"""The session's transitions, without a screen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.errors import StoreLocked, UsageError
+from recall_core.retrieve import Answer, plan_rql, plan_words
+from recall_core.types import Chunk, Document, Hit, Packed, Progress
+from recall_tui.session import (
+    Advanced,
+    Answered,
+    Ended,
+    Failed,
+    Fetched,
+    Opened,
+    Repacked,
+    Run,
+    Session,
+    after,
+    asked,
+    budgeted,
+    chosen,
+    focused,
+    is_ingesting,
+    is_stale,
+    listed,
+    looking_at,
+    stepped,
+    wish,
+)
+
+
+def answer_of(text: str, total: int) -> Answer:
+    config = Config()
+    if text.startswith("SELECT"):
+        plan = plan_rql(text, config=config, exact=False)
+    else:
+        plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=None, exact=False)
+    return Answer(plan, None, None, total, "d" * 64, 1, "", 1.0, {}, ())
+
+
+def hit_of(rank: int) -> Hit:
+    document = Document("d" * 64, f"doc{rank}.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})
+    return Hit(rank, 0.5, document, Chunk("c" * 64, document.id, 0, 4, 1, 1, 1, None, "text"), ())
+
+
+def answered(text: str = "token budget", total: int = 40) -> Session:
+    session = asked(Session(), text, 10.0)
+    rows = {row: hit_of(row + 1) for row in range(min(total, 20))}
+    return after(session, Answered(session.generation, answer_of(text, total), rows, {}, 10.5))
+
+
+def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
+    busy = asked(Session(), "token budget", 10.0)
+
+    done = answered()
+
+    assert (busy.busy, busy.answer) == (True, None)
+    assert (done.busy, done.took_ms, done.hit) == (False, 500.0, hit_of(1))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Answered(1, answer_of("old", 3), {}, {}, 11.0),
+        Fetched(1, {0: hit_of(9)}, {}),
+        Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ()),
+        Failed(1, StoreLocked("store_locked", "Locked.")),
+    ],
+)
+def test_an_event_of_an_older_question_changes_nothing(event: Answered | Fetched | Repacked | Failed) -> None:
+    newer = asked(answered(), "another", 12.0)
+
+    assert after(newer, event) is newer
+
+
+def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
+    before = asked(answered(), "SELECT nonsense", 12.0)
+
+    session = after(before, Failed(before.generation, UsageError("bad", "No.")))
+
+    assert is_stale(session)
+    assert not session.busy
+    assert (session.answer, session.hits) == (before.answer, before.hits)
+    assert not is_stale(asked(session, "", 13.0))
+
+
+def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
+    session = asked(answered(), "  \n", 12.0)
+
+    assert (session.busy, session.answer, session.hits, session.hit, session.packed) == (False, None, {}, None, None)
+
+
+def test_the_selection_stays_inside_the_list() -> None:
+    session = answered(total=40)
+
+    assert chosen(session, -5).selected == 0
+    assert chosen(session, 99).selected == 39
+    assert chosen(Session(), 3).selected == 0
+
+
+def test_a_selected_row_shows_its_hit_once_it_has_arrived() -> None:
+    session = chosen(answered(total=40), 30)
+    assert session.hit == hit_of(1)
+
+    session = after(session, Fetched(session.generation, {30: hit_of(31)}, {}))
+
+    assert session.hit == hit_of(31)
+
+
+def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -> None:
+    session = chosen(answered(), 7)
+
+    again = asked(session, session.text, 12.0)
+    again = after(again, Answered(again.generation, answer_of(session.text, 5), {}, {}, 12.0))
+    other = asked(session, "other", 12.0)
+    other = after(other, Answered(other.generation, answer_of("other", 40), {}, {}, 12.0))
+
+    assert again.selected == 4
+    assert other.selected == 0
+
+
+def test_looking_inside_the_window_wishes_for_nothing_new() -> None:
+    session = answered()
+
+    assert wish(looking_at(session, 5, 30)) == wish(session)
+    assert looking_at(session, 500, 530).window == (470, 560)
+
+
+def test_the_window_of_another_question_begins_at_the_top() -> None:
+    session = looking_at(answered(), 500, 530)
+
+    assert asked(session, "other", 1.0).window[0] == 0
+    assert asked(session, session.text, 1.0).window == session.window
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("token budget", (0, 40)),
+        ("SELECT * FROM chunk LIMIT 5", (0, 5)),
+        ("SELECT * FROM chunk LIMIT 5 OFFSET 38", (38, 2)),
+        ("SELECT * FROM chunk LIMIT 5 OFFSET 99", (99, 0)),
+    ],
+)
+def test_words_list_everything_and_a_query_what_its_limit_leaves(text: str, rows: tuple[int, int]) -> None:
+    assert listed(answer_of(text, 40)) == rows
+
+
+def test_a_budget_is_never_below_one() -> None:
+    assert budgeted(Session(), -3).budget_tokens == 1
+
+
+def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
+    info = None
+    opened = after(Session(), Opened(info, 777))  # type: ignore[arg-type]
+
+    assert opened.budget_tokens == 777
+    assert after(budgeted(opened, 50), Opened(info)).budget_tokens == 50  # type: ignore[arg-type]
+
+
+def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
+    context = focused(Session(), "context")
+
+    assert stepped(context, 1) == "query"
+    assert stepped(context._replace(run=Run("docs")), 1) == "ingest"
+    assert stepped(Session(), -1) == "context"
+
+
+def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
+    running = Session(run=Run("docs"))
+    view = {"added": 3, "updated": 0, "unchanged": 9, "removed": 0, "chunks": 12}
+    progress = Progress("read", "a.txt", 1, 2, 1, 4, 4, 0, 0, 1, 0, 0, ())
+
+    assert is_ingesting(after(running, Advanced(progress, 5.0)))
+    done = after(running, Ended(view, None)).run  # type: ignore[arg-type]
+    failed = after(running, Ended(None, StoreLocked("store_locked", "Locked.", hint="wait"))).run
+    cancelled = after(running, Ended(None, None)).run
+
+    assert done is not None
+    assert (done.ended, done.summary) == ("done", "3 added, 9 unchanged, 12 chunks")
+    assert failed is not None
+    assert (failed.ended, failed.summary) == ("failed", "Locked. (wait)")
+    assert cancelled is not None
+    assert cancelled.ended == "cancelled"
+
+
+def test_the_package_and_its_session_load_without_textual() -> None:
+    code = "import recall_tui, recall_tui.session, recall_tui.work, sys; sys.exit('textual' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0

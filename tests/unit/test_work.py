@@ -1,0 +1,309 @@
+"""The query thread and its mailbox, on a real store and without a screen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import Interrupted
+from recall_core.retrieve import Answer, Plan
+from recall_core.service import Recall
+from recall_tui.session import (
+    Advanced,
+    Answered,
+    Crashed,
+    Ended,
+    Event,
+    Failed,
+    Fetched,
+    Opened,
+    Repacked,
+    Unusable,
+    Wish,
+)
+from recall_tui.work import IngestThread, QueryThread, smoothed
+from tests.workbench_corpus import build_store
+
+
+class Desk:
+    """Collects events and waits for them."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._arrived = threading.Condition()
+
+    def post(self, event: Event) -> None:
+        with self._arrived:
+            self.events.append(event)
+            self._arrived.notify_all()
+
+    def wait_for(self, holds: Callable[[Event], object], seconds: float = 10.0) -> Event:
+        def found() -> Event | None:
+            return next((event for event in self.events if holds(event)), None)
+
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: found() is not None, seconds), self.events
+            event = found()
+            assert event is not None
+            return event
+
+    def generations(self, kind: type) -> list[int]:
+        return [event.generation for event in self.events if isinstance(event, kind)]  # type: ignore[union-attr]
+
+
+class SlowRecall(Recall):
+    """A store whose searches take a while, like a large one's, and stop when they are told to."""
+
+    searches = 0
+    seconds = 0.1
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.aborted = threading.Event()
+
+    def answer(self, plan: Plan) -> Answer:
+        SlowRecall.searches += 1
+        self.aborted.clear()
+        if self.aborted.wait(self.seconds):
+            raise Interrupted("interrupted", "The query was interrupted.")
+        return super().answer(plan)
+
+    def interrupt(self) -> None:
+        self.aborted.set()
+        super().interrupt()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("work"))
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
+    thread = QueryThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    yield thread
+    thread.stop()
+
+
+@pytest.fixture
+def slow_thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
+    SlowRecall.searches = 0
+    thread = QueryThread(lambda: SlowRecall.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    yield thread
+    thread.stop()
+
+
+def wish_for(generation: int, text: str = "token budget") -> Wish:
+    return Wish(generation, text, (0, 10), 500)
+
+
+def is_packed(generation: int) -> Callable[[Event], bool]:
+    return lambda event: isinstance(event, Repacked) and event.generation == generation
+
+
+def test_a_wish_is_answered_with_rows_and_then_with_a_context(thread: QueryThread, desk: Desk) -> None:
+    thread.submit(wish_for(1))
+    packed = desk.wait_for(is_packed(1))
+
+    kinds = [type(event) for event in desk.events]
+    assert kinds.index(Opened) < kinds.index(Answered) < kinds.index(Repacked)
+    found = next(event for event in desk.events if isinstance(event, Answered))
+    assert [hit.rank for hit in found.hits.values()] == list(range(1, 11))
+    assert isinstance(packed, Repacked)
+    assert packed.packed.budget_tokens == 500
+    assert len(packed.block_tokens) == len(packed.packed.blocks)
+
+
+def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThread, desk: Desk) -> None:
+    slow_thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    slow_thread.submit(Wish(1, "token budget", (20, 30), 200))
+    fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
+    desk.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
+
+    assert isinstance(fetched, Fetched)
+    assert list(fetched.hits) == list(range(20, 30))
+    assert SlowRecall.searches == 1
+
+
+def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure_of_an_answer(
+    store: Path, desk: Desk
+) -> None:
+    SlowRecall.searches = 0
+
+    class Stubborn(SlowRecall):
+        def interrupt(self) -> None:
+            """Searches run to their end, as they do when the statement is over before the abort arrives."""
+
+    thread = QueryThread(lambda: Stubborn.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    desk.wait_for(lambda event: isinstance(event, Opened))
+    for generation in range(1, 31):
+        thread.submit(wish_for(generation, "token budget"[: generation % 12 + 1]))
+        time.sleep(1 / 30)
+    desk.wait_for(is_packed(30))
+    thread.stop()
+
+    assert SlowRecall.searches <= 16
+    assert desk.generations(Answered)[-1] == 30
+    assert desk.generations(Repacked)[-1] == 30
+
+
+def test_a_newer_wish_aborts_the_older_search_and_the_older_is_never_delivered(
+    slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SlowRecall, "seconds", 30.0)
+    desk.wait_for(lambda event: isinstance(event, Opened))
+    slow_thread.submit(wish_for(1, "household"))
+    while SlowRecall.searches == 0:
+        time.sleep(0.005)
+
+    monkeypatch.setattr(SlowRecall, "seconds", 0.0)
+    slow_thread.submit(wish_for(2, "cosine"))
+    desk.wait_for(is_packed(2))
+
+    assert desk.generations(Answered) == [2]
+    assert desk.generations(Failed) == []
+
+
+def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryThread, desk: Desk) -> None:
+    desk.wait_for(lambda event: isinstance(event, Opened))
+    slow_thread.submit(wish_for(1))
+    while SlowRecall.searches == 0:
+        time.sleep(0.005)
+
+    slow_thread.submit(Wish(1, "token budget", (5, 15), 500))
+    desk.wait_for(is_packed(1))
+
+    assert SlowRecall.searches == 1
+
+
+def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still_be_scrolled(
+    thread: QueryThread, desk: Desk
+) -> None:
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    thread.submit(wish_for(2, "SELECT nonsense"))
+    failed = desk.wait_for(lambda event: isinstance(event, Failed))
+    thread.submit(Wish(2, "SELECT nonsense", (20, 30), 500))
+    fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
+
+    assert isinstance(failed, Failed)
+    assert failed.generation == 2
+    assert isinstance(fetched, Fetched)
+    assert (fetched.generation, list(fetched.hits)) == (2, list(range(20, 30)))
+
+
+def test_an_empty_text_asks_nothing(thread: QueryThread, desk: Desk) -> None:
+    thread.submit(wish_for(1, "  "))
+    thread.submit(wish_for(2))
+    desk.wait_for(is_packed(2))
+
+    assert desk.generations(Answered) == [2]
+
+
+def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, desk: Desk) -> None:
+    thread = QueryThread(lambda: Recall.open(start=tmp_path), desk.post, time.monotonic)
+    thread.start()
+
+    event = desk.wait_for(lambda event: isinstance(event, Unusable))
+    thread.stop()
+
+    assert isinstance(event, Unusable)
+    assert event.error.code == "no_store"
+
+
+def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(desk: Desk) -> None:
+    thread = QueryThread(lambda: 1 / 0, desk.post, time.monotonic)  # type: ignore[arg-type, return-value]
+    thread.start()
+
+    event = desk.wait_for(lambda event: isinstance(event, Crashed))
+    thread.stop()
+
+    assert isinstance(event, Crashed)
+    assert isinstance(event.error, ZeroDivisionError)
+
+
+def test_stopping_aborts_a_running_search(
+    slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SlowRecall, "seconds", 30.0)
+    slow_thread.submit(wish_for(1))
+    while SlowRecall.searches == 0:
+        time.sleep(0.005)
+    started = time.monotonic()
+
+    slow_thread.stop(timeout=20)
+
+    assert time.monotonic() - started < 10
+    assert not any(worker.name == "recall-query" for worker in threading.enumerate())
+
+
+def test_an_ingest_ends_with_its_figures(tmp_path: Path, desk: Desk) -> None:
+    store = build_store(tmp_path)
+    (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
+
+    thread = IngestThread(lambda: Recall.open(str(store)), str(tmp_path / "new.txt"), desk.post, time.monotonic)
+    thread.start()
+    ended = desk.wait_for(lambda event: isinstance(event, Ended))
+    thread.stop()
+
+    assert isinstance(ended, Ended)
+    assert ended.view is not None
+    assert ended.view["added"] == 1
+    assert desk.events.index(ended) > [type(event) for event in desk.events].index(Opened)
+
+
+def test_a_cancelled_ingest_ends_without_figures_and_the_store_is_sound(tmp_path: Path, desk: Desk) -> None:
+    store = build_store(tmp_path)
+    (tmp_path / "more").mkdir()
+    for number in range(50):
+        (tmp_path / "more" / f"{number}.txt").write_text(f"Note {number}.\n", encoding="utf-8")
+    thread = IngestThread(lambda: Recall.open(str(store)), str(tmp_path / "more"), desk.post, time.monotonic)
+
+    thread.cancel()
+    thread.start()
+    ended = desk.wait_for(lambda event: isinstance(event, Ended))
+    thread.stop()
+
+    assert ended == Ended(None, None)
+    with Recall.open(str(store)) as recall:
+        assert recall.store.info().documents >= 37
+
+
+def test_progress_is_reported_at_most_twenty_times_a_second(tmp_path: Path, desk: Desk) -> None:
+    store = build_store(tmp_path)
+    (tmp_path / "more").mkdir()
+    for number in range(60):
+        (tmp_path / "more" / f"{number}.txt").write_text(f"Note {number}.\n", encoding="utf-8")
+    ticks = iter(range(10_000))
+    thread = IngestThread(
+        lambda: Recall.open(str(store)), str(tmp_path / "more"), desk.post, lambda: next(ticks) * 0.01
+    )
+
+    thread.start()
+    desk.wait_for(lambda event: isinstance(event, Ended))
+    thread.stop()
+
+    events = next(ticks)
+    reports = sum(isinstance(event, Advanced) for event in desk.events)
+    assert 1 <= reports <= events * 0.01 * 20 + 1
+
+
+def test_the_rate_moves_towards_the_newest_interval() -> None:
+    assert smoothed(0.0, 10, 1.0) == 10.0
+    assert smoothed(10.0, 20, 1.0) == 13.0
+    assert smoothed(10.0, 5, 0.0) == 10.0
