@@ -29,6 +29,7 @@ from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.work import Clock, IngestThread, QueryThread
 
 if TYPE_CHECKING:
+    from recall_core.errors import RecallError
     from recall_core.service import Recall
 
 LIVE_SECONDS = 0.13  # after the last key; shorter searches words nobody meant, longer feels slow
@@ -103,7 +104,7 @@ class Workbench(App[None]):
                 self._open()
             case state.Unusable(error):
                 self._searching = None
-                self.push_screen(WelcomeScreen(error))
+                self._welcome(error)
             case state.Ended():
                 self._ingest_ended(event)
 
@@ -258,6 +259,9 @@ class Workbench(App[None]):
         self._searching = QueryThread(partial(open_store, self._store), self._happened, self._clock)
         self._searching.start()
 
+    def _welcome(self, error: RecallError) -> None:
+        self.push_screen(WelcomeScreen(error, self._store or "the current folder"))
+
     def _ingest(self, folder: str, opener: Callable[[], Recall]) -> None:
         self._become(self.session._replace(run=state.Run(folder)))
         self._ingesting = IngestThread(opener, folder, self._happened, self._clock)
@@ -266,7 +270,7 @@ class Workbench(App[None]):
     def _ingest_ended(self, event: state.Ended) -> None:
         self._ingesting = None
         if self._searching is None and event.error is not None:
-            self.push_screen(WelcomeScreen(event.error))
+            self._welcome(event.error)
         elif self.session.text:
             self.action_run()
 
@@ -307,10 +311,14 @@ def open_store(store: str | None) -> Recall:
 
 
 def create_store(store: str | None) -> Recall:
-    """A new store, opened."""
+    """A new store where none was found, opened. A name that ends like a file names the database, else its folder."""
     from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
-    Recall.init(str(Path(store).parent) if store else ".")
+    place = Path(store or ".")
+    if place.suffix:
+        Recall.init(str(place.parent), settings=(f"store_path={place.name}",))
+    else:
+        Recall.init(str(place))
     return Recall.open(store)
 
 

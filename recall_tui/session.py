@@ -194,7 +194,7 @@ def _ended(run: Run, event: Ended) -> Run:
     if event.view is None:
         return run._replace(ended="cancelled", summary="cancelled; what was committed stays, add it again to go on")
     counts = [f"{event.view[verb]} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
-    return run._replace(ended="done", summary=", ".join([*counts, f"{event.view['chunks']} chunks"]))
+    return run._replace(ended="done", summary=", ".join(counts) or "nothing to add")
 
 
 def asked(session: Session, text: str, at: float) -> Session:

@@ -8,7 +8,7 @@ from recall_tui.session import Session, listed
 
 
 def command(session: Session, store: str | None) -> str:
-    """A `recall` command line for the pane in front, or "" before there is an answer.
+    """A `recall` command line for what the pane in front shows, or "" before there is an answer.
 
     store: the --store value the workbench was opened with, or None when it was found from the current folder.
     """
@@ -26,7 +26,7 @@ def command(session: Session, store: str | None) -> str:
         verb += ["search", "--k", str(max(1, listed(answer)[1]))]
     if session.pane == "explain":
         verb.append("--explain")
-    return shlex.join([*verb, *_question(plan.rql, session.text)])
+    return shlex.join([*verb, *_question(plan.rql, plan.text)])
 
 
 def _question(rql: str | None, text: str) -> list[str]:

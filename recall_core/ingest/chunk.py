@@ -185,11 +185,10 @@ def _next_start(work: _Work, start: int, end: int) -> int:
     outline = work.outline
     if not work.overlap_tokens or end == len(work.text):
         return end
-    joint = outline.joint_before(end)
-    if joint == end or outline.block_around(end + 1) not in (None, outline.block_around(end)):
+    if outline.joint_before(end) == end or outline.block_around(end + 1) not in (None, outline.block_around(end)):
         return end
     chars = work.max_chars * work.overlap_tokens // work.chunk_tokens
-    least = max(start + (end - start + 1) // 2, end - chars, joint)
+    least = max(start + (end - start + 1) // 2, end - chars)
     overlap = _overlap(work, _back(work, least, end), end)
     if work.measure(overlap, end + 1) > work.chunk_tokens or not work.text[overlap:end].strip():
         return end

@@ -43,7 +43,7 @@ class Editor(TextArea):
 
 
 class QueryPane(Vertical):
-    """The editor and, under it, one line for what is wrong."""
+    """The editor and, under it, what is wrong."""
 
     def __init__(self) -> None:
         super().__init__(id="query")
@@ -75,11 +75,12 @@ class QueryPane(Vertical):
         self._draw_trouble()
 
     def _draw_trouble(self) -> None:
-        line = self.query_one("#trouble", Static)
-        line.display = self._trouble is not None
+        below = self.query_one("#trouble", Static)
+        below.display = self._trouble is not None
         if self._trouble is not None:
             text = self.query_one(Editor).text
-            line.update(Text(trouble_line(self._trouble, text, self.content_size.width)))
+            lines = trouble_lines(self._trouble, text, self.content_size.width, self.content_size.height - 1)
+            below.update(Text("\n".join(lines), no_wrap=True))
 
 
 def is_rql(text: str) -> bool:
@@ -88,26 +89,22 @@ def is_rql(text: str) -> bool:
     return head[:6] == "select" and not (head[6:].isalnum() or head[6:] == "_")
 
 
-def trouble_line(error: RecallError, text: str, width: int) -> str:
-    """One line: carets under a text of one unbroken line, or the place in numbers, then what is wrong.
+def trouble_lines(error: RecallError, text: str, width: int, height: int) -> list[str]:
+    """What is wrong: carets under a text of one unbroken line where they fit, or the place in numbers.
 
-    width: cells of the editor, which is where the text above was folded.
+    width: cells of the editor, which is where the text above was folded.  height: lines there are for it.
     """
-    hint = f" ({error.hint})" if error.hint else ""
-    message = f"{error.message}{hint}"
+    message = f"{error.message} ({error.hint})" if error.hint else error.message
     if not isinstance(error, RqlError):
-        return message
+        return [message]
     fault = _fault(error, text)
-    if fault is None or "\n" in text or cell_len(text) >= width:
-        return f"{error.line}:{error.column} {message}"
-    before = cell_len(text[: fault[0]])
-    carets = "^" * max(1, cell_len(text[fault[0] : fault[1]]))
-    aligned = f"{' ' * before}{carets} {message}"
-    if cell_len(aligned) <= width or before < 2:
-        return aligned
-    if cell_len(message) < before:
-        return f"{message:>{before - 1}} {carets}"
-    return f"{error.line}:{error.column} {message}"
+    if fault is not None and "\n" not in text and cell_len(text) < width:
+        carets = " " * cell_len(text[: fault[0]]) + "^" * max(1, cell_len(text[fault[0] : fault[1]]))
+        if cell_len(f"{carets} {message}") <= width:
+            return [f"{carets} {message}"]
+        if height > 1:
+            return [carets, message]
+    return [f"{error.line}:{error.column} {message}"]
 
 
 def _fault(error: RecallError | None, text: str) -> tuple[int, int] | None:

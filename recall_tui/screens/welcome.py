@@ -22,7 +22,7 @@ In a shell:
     recall add DIR
     recall-tui
 
-Or here: name a folder of text files. The store is created in the current folder and the files are added to it."""
+Or here: name a folder of text files. The store is created in {place} and the files are added to it."""
 
 
 class WelcomeScreen(Screen[None]):
@@ -40,9 +40,10 @@ class WelcomeScreen(Screen[None]):
             super().__init__()
             self.folder = folder
 
-    def __init__(self, error: RecallError) -> None:
+    def __init__(self, error: RecallError, place: str) -> None:
         super().__init__()
         self._error = error
+        self._place = place
 
     def compose(self) -> ComposeResult:
         """The reason, the remedy and, where a store can be created, a field for the folder."""
@@ -52,7 +53,7 @@ class WelcomeScreen(Screen[None]):
             box.border_subtitle = "Esc quits"
             yield Static(f"{self._error.message}{'' if self.can_create else hint}", id="reason", markup=False)
             if self.can_create:
-                yield Static(OFFER, id="offer", markup=False)
+                yield Static(OFFER.format(place=self._place), id="offer", markup=False)
                 yield Input(placeholder="folder to add, then Enter", id="folder", compact=True)
 
     @property

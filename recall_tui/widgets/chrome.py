@@ -84,14 +84,22 @@ class FooterLine(Line):
     """The state, in a word, and the keys that can be pressed in it."""
 
     def drawn(self, session: Session, width: int) -> Text:
-        """As many keys as fit."""
+        """As many keys as fit; help and quit, the last two, always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
-        for key, label in footer(session, editing=editing):
-            if line.cell_len + cell_len(f"  {key} {label}") > width:
+        *keys, help_key, quit_key = footer(session, editing=editing)
+        room = width - sum(cell_len(f"  {key} {label}") for key, label in (help_key, quit_key))
+        for key, label in keys:
+            if line.cell_len + cell_len(f"  {key} {label}") > room:
                 break
-            line.append("  ").append(key, Style(bold=True)).append(f" {label}")
+            _add_key(line, key, label)
+        _add_key(line, *help_key)
+        _add_key(line, *quit_key)
         return line
+
+
+def _add_key(line: Text, key: str, label: str) -> None:
+    line.append("  ").append(key, Style(bold=True)).append(f" {label}")
 
 
 def _glyphs(widget: Widget) -> Glyphs:

@@ -246,7 +246,8 @@ def test_a_read_only_folder_reads_and_refuses_to_write(shell: Shell) -> None:
     assert shell.run("add", "a.txt")[0] == 0
     done = inside_mount(
         f"mount --bind {shell.folder} {shell.folder} && mount -o remount,ro,bind {shell.folder}",
-        "recall --json search words; recall --json add a.txt --tag t; echo exit $?; recall --json init new; echo exit $?",
+        "recall --json search words; recall --json add a.txt --tag t; echo exit $?;"
+        "recall --json init new; echo exit $?",
         shell.folder,
     )
     found, refused, first, second, third = done.stdout.splitlines()

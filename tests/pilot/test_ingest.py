@@ -126,3 +126,15 @@ async def test_a_file_that_is_no_store_is_named_and_nothing_is_offered(tmp_path:
         await bench.press("escape")
 
     assert bench.app.return_code == 0
+
+
+async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty_folder: Path) -> None:
+    (empty_folder / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
+    async with workbench("notes/mine.db") as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+        assert "notes/mine.db" in bench.painted("offer")
+        await bench.type("one.txt")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+
+    assert (empty_folder / "notes" / "mine.db").exists()

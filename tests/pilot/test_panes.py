@@ -149,6 +149,16 @@ async def test_the_copied_command_gives_the_rows_of_the_list(shared_store: Path,
         assert answer["stats"]["digest"] == session.answer.digest  # type: ignore[index]
 
 
+async def test_the_copied_command_is_of_the_rows_shown_while_they_are_stale(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        bench.app.bench.editor.text = "SELECT nonsense"
+        await bench.until(lambda now: now.trouble)
+        await bench.press("escape")
+
+        assert (await _copied(bench))[-1] == "token budget"
+
+
 async def test_the_command_copied_from_the_context_gives_its_bytes(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.errors import StoreError
 from recall_tui.screens.welcome import WelcomeScreen
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver
@@ -83,9 +84,11 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
     assert picture(steps, (120, 40))
 
 
-def test_the_first_run(home: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_run(store: Path, picture: Picture) -> None:
+    error = StoreError("no_store", "There is no recall.toml in /home/you or above.", hint="recall init")
+
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+        bench.app.push_screen(WelcomeScreen(error, "the current folder"))
 
     assert picture(steps, (80, 24))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from recall_core.errors import RqlError, StoreLocked
-from recall_tui.panes.query import is_rql, trouble_line
+from recall_tui.panes.query import is_rql, trouble_lines
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, bar, fit, folded, gauge, glyphs_for, level, split
 
 BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -108,19 +108,27 @@ def test_carets_stand_under_the_span_of_a_short_text() -> None:
     text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
     error = RqlError("unknown_field", "There is no field doc.tgas.", text=text, start=27, end=35, hint="doc.tags")
 
-    line = trouble_line(error, text, 100)
+    (line,) = trouble_lines(error, text, 100, 3)
 
     assert line.index("^") == text.index("doc.tgas")
     assert line.count("^") == len("doc.tgas")
     assert line.endswith("There is no field doc.tgas. (doc.tags)")
 
 
+def test_the_message_goes_below_the_carets_or_the_carets_become_numbers_where_space_is_short() -> None:
+    text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
+    error = RqlError("unknown_field", "There is no field doc.tgas.", text=text, start=27, end=35)
+
+    assert trouble_lines(error, text, 50, 2) == [" " * 27 + "^" * 8, "There is no field doc.tgas."]
+    assert trouble_lines(error, text, 50, 1) == ["1:28 There is no field doc.tgas."]
+
+
 def test_a_text_of_several_lines_gets_the_place_in_numbers() -> None:
     text = "SELECT *\nFROM chunks"
     error = RqlError("unknown_table", "There is no table chunks.", text=text, start=14, end=20)
 
-    assert trouble_line(error, text, 100) == "2:6 There is no table chunks."
+    assert trouble_lines(error, text, 100, 3) == ["2:6 There is no table chunks."]
 
 
 def test_an_error_without_a_place_is_told_as_it_is() -> None:
-    assert trouble_line(StoreLocked("store_locked", "Locked.", hint="wait"), "x", 80) == "Locked. (wait)"
+    assert trouble_lines(StoreLocked("store_locked", "Locked.", hint="wait"), "x", 80, 3) == ["Locked. (wait)"]

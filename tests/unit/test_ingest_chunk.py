@@ -89,6 +89,12 @@ def test_a_fenced_block_that_fits_stays_whole() -> None:
     assert any(fence in piece for piece in pieces(text))
 
 
+def test_an_overlap_does_not_push_a_fenced_block_over_the_limit() -> None:
+    fence = f"```\n{words(8)}\n\n{words(8)}\n```\n"
+
+    assert pieces(f"{words(16)}\n\n{fence}\n{words(12)}\n", overlap=6)[1].startswith(fence)
+
+
 def test_a_definition_that_fits_stays_whole() -> None:
     one, two = f"def one():\n    {words(13)}\n\n    {words(4)}\n\n\n", f"def two():\n    {words(10)}\n"
 

@@ -153,6 +153,14 @@ def test_a_link_to_a_folder_that_is_walked_anyway_is_not_walked_twice(tmp_path: 
     assert listed(tmp_path, Root(".", follow=True)) == (["a/x.md"], {"b": "symlink_inside"})
 
 
+def test_two_links_to_one_folder_are_followed_once(tmp_path: Path) -> None:
+    make(tmp_path, "in/a.md", "out/b.md")
+    (tmp_path / "in/one").symlink_to("../out")
+    (tmp_path / "in/two").symlink_to("../out")
+
+    assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/one/b.md"], {"in/two": "symlink_inside"})
+
+
 def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to("nowhere.md")
 

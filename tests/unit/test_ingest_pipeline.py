@@ -205,6 +205,15 @@ def test_a_folder_added_again_loses_what_vanished_from_disk(desk: Desk) -> None:
     assert sorted(desk.documents()) == ["docs/b.md", "docs/c.txt"]
 
 
+def test_a_file_that_is_ignored_from_now_on_has_not_vanished(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.ingest("docs")
+    desk.write("docs/.gitignore", "a.md\n")
+
+    assert desk.ingest("docs").removed == 0
+    assert list(desk.documents()) == ["docs/a.md"]
+
+
 def test_another_glob_on_the_same_folder_takes_nothing_out(desk: Desk) -> None:
     desk.write("docs/a.md").touch()
     desk.ingest("docs")

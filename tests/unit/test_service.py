@@ -14,7 +14,7 @@ from recall_core.text import counter
 from recall_core.types import Root
 
 TEXTS = {
-    "retry.md": "# Retries\n\nA failed request is retried three times.\n\n## Backoff\n\nEach retry waits twice as long.\n",
+    "retry.md": "# Retries\n\nA failed call is retried three times.\n\n## Backoff\n\nEach retry waits longer.\n",
     "cache.md": "# Cache\n\nAnswers are cached by key.\nThe cache holds a thousand entries.\n",
     "notes/todo.txt": "buy milk\nwrite the retry tests\n",
     "notes/日記.txt": "今日は全文検索を書いた。\n",

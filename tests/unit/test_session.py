@@ -184,7 +184,7 @@ def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
     cancelled = after(running, Ended(None, None)).run
 
     assert done is not None
-    assert (done.ended, done.summary) == ("done", "3 added, 9 unchanged, 12 chunks")
+    assert (done.ended, done.summary) == ("done", "3 added, 9 unchanged")
     assert failed is not None
     assert (failed.ended, failed.summary) == ("failed", "Locked. (wait)")
     assert cancelled is not None

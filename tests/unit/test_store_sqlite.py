@@ -91,9 +91,9 @@ def test_a_writer_that_changes_nothing_makes_no_generation() -> None:
 
 def test_a_failing_batch_leaves_nothing_behind() -> None:
     store = memory_store()
-    with pytest.raises(KeyError), store.writer() as writer:
-        writer.put(new_file("a.txt", ["text"]))
-        raise KeyError
+    sound, broken = new_file("a.txt", ["text"]), new_file("b.txt", ["text"])._replace(size=None)  # type: ignore[arg-type]
+    with pytest.raises(StoreError):
+        put(store, sound, broken)
     assert store.info().documents == 0
     ghosts(store)
 

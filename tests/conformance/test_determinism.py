@@ -1,0 +1,105 @@
+"""Same store, same query, same bytes: whatever happened to the file in between and whichever way it is computed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.service import Ask, Pack, Recall
+from recall_core.types import Root
+
+WORDS = "engine store signal pool candidate hit budget plan weight chunk document token vector query answer".split()
+QUESTIONS = ["store signal budget", "query weight", "vector tokens in a chunk", "unknown"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for n in range(60):
+        text = "\n\n".join(
+            " ".join(WORDS[(n * i + j * 7 + i) % len(WORDS)] for i in range(1, 40 + n)) for j in range(1 + n % 5)
+        )
+        (docs / f"{n}.txt").write_text(text)
+        os.utime(docs / f"{n}.txt", ns=(1_700_000_000_000_000_000 + n, 1_700_000_000_000_000_000 + n))
+    Recall.init(str(tmp_path), settings=("chunk_tokens=60", "overlap_tokens=10"))
+    with Recall.open(start=tmp_path) as recall:
+        ingest(recall, docs)
+    return tmp_path
+
+
+def ingest(recall: Recall, *targets: Path) -> None:
+    for _ in recall.add([str(target) for target in targets], Root("")):
+        pass
+
+
+def answers(store: Path) -> str:
+    """Everything a reader gets, without what the store and the query do not determine."""
+    with Recall.open(str(store)) as recall:
+        responses: list[Any] = []
+        for words in QUESTIONS:
+            modes = ("hybrid", "lexical", "semantic")
+            responses += [recall.search(words, Ask(mode=mode, explain=True, k=30)) for mode in modes]
+            responses.append(recall.context(words, Ask(), Pack(budget_tokens=150)))
+        responses.append(
+            recall.query("SELECT * FROM chunk FILTER chunk.tokens > 40 ORDER BY doc.mtime DESC LIMIT 20")
+        )
+    for response in responses:
+        del response["stats"]["took_ms"], response["stats"]["timings"]
+    return json.dumps(responses, ensure_ascii=False)
+
+
+def test_compaction_changes_no_byte(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        (home / "docs" / "extra.txt").write_text("store signal budget " * 30)
+        ingest(recall, home / "docs" / "extra.txt")
+        recall.remove([str(home / "docs" / "extra.txt")])
+    before = answers(home / "recall.db")
+    with Recall.open(start=home) as recall:
+        recall.compact()
+    assert answers(home / "recall.db") == before
+
+
+def test_export_and_import_change_no_byte(home: Path) -> None:
+    before = answers(home / "recall.db")
+    with Recall.open(start=home) as recall, (home / "out.jsonl").open("w") as out:
+        recall.export(out)
+    (home / "recall.db").rename(home / "first.db")
+    Recall.init(str(home))
+    with Recall.open(start=home) as recall:
+        recall.import_(home / "out.jsonl")
+    assert answers(home / "recall.db") == before
+
+
+def test_ingest_in_another_order_and_in_pieces_changes_no_byte(home: Path) -> None:
+    before = answers(home / "recall.db")
+    (home / "recall.db").unlink()
+    Recall.init(str(home))
+    with Recall.open(start=home) as recall:
+        for n in reversed(range(60)):
+            ingest(recall, home / "docs" / f"{n}.txt")
+    assert answers(home / "recall.db") == before
+
+
+def test_numpy_and_plain_python_and_a_cold_process_agree(home: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from tests.conformance.test_determinism import answers\n"
+        "if sys.argv[2] == 'numpy': import numpy\n"
+        "text = answers(Path(sys.argv[1]))\n"
+        "assert ('numpy' in sys.modules) == (sys.argv[2] == 'numpy')\n"
+        "sys.stdout.buffer.write(text.encode())"
+    )
+    root = Path(__file__).parents[2]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", script, str(home / "recall.db"), how], cwd=root, capture_output=True, check=True
+        ).stdout.decode()
+        for how in ("plain", "numpy")
+    ]
+    assert outputs[0] == outputs[1] == answers(home / "recall.db")

@@ -1,0 +1,127 @@
+"""The workbench in a real terminal: typed at, looked at, left."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.workbench_corpus import build_store
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.tmux
+
+
+class Terminal:
+    """One tmux session on a socket of its own."""
+
+    def __init__(self, socket: Path) -> None:
+        self._tmux = ["tmux", "-S", str(socket), "-f", os.devnull]
+
+    def start(self, command: str, *, cwd: Path) -> None:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+        subprocess.run(
+            [*self._tmux, "new-session", "-d", "-x", "120", "-y", "40", command],
+            cwd=cwd, env={**environment, "PYTHONPATH": str(ROOT)}, check=True,
+        )  # fmt: skip
+
+    def press(self, *keys: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", *keys], check=True)
+
+    def type(self, text: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", "-l", text], check=True)
+
+    def screen(self) -> str:
+        return self._ask("capture-pane", "-p")
+
+    def is_alternate(self) -> bool:
+        return self._ask("display-message", "-p", "#{alternate_on}").strip() == "1"
+
+    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 30.0) -> str:
+        deadline = time.monotonic() + seconds
+        while not holds(screen := self.screen()):
+            if time.monotonic() > deadline:
+                pytest.fail(f"waited {seconds} s in vain; the screen is\n{screen}")
+            time.sleep(0.05)
+        return screen
+
+    def stop(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
+
+    def _ask(self, *command: str) -> str:
+        return subprocess.run([*self._tmux, *command], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    terminal = Terminal(tmp_path_factory.mktemp("tmux") / "socket")
+    yield terminal
+    terminal.stop()
+
+
+def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Terminal, tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    terminal.start(f"{workbench}; echo \"exit=$?\"; stty -a | tr ';' '\\n'; exec sleep 60", cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+
+    terminal.type("token budget")
+    terminal.wait_for(lambda screen: "docs/budget.md:1-7" in screen and "1,395/2,000 tok" in screen)
+    assert terminal.is_alternate()
+
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen)
+    terminal.press("j")
+    screen = terminal.wait_for(lambda screen: "3 Explain #2" in screen and "def pack(hits, budget):" in screen)
+    assert re.search(r"▶ +2 0\.589 .*src/pack\.py:1-3", screen)
+    assert re.search(r"total +0\.589 +✓", screen)
+
+    terminal.press("{")
+    screen = terminal.wait_for(lambda screen: "/1,000 tok" in screen and "left out" not in screen)
+    used = re.search(r"([\d,]+)/1,000 tok", screen)
+    assert used is not None
+    assert int(used[1].replace(",", "")) <= 1_000
+
+    terminal.press("q")
+    screen = terminal.wait_for(lambda screen: "exit=" in screen and "speed" in screen)
+    assert "exit=0" in screen
+    assert not terminal.is_alternate()
+    assert re.search(r"(?<!-)\bicanon\b", screen)
+    assert re.search(r"(?<!-)\becho\b", screen)
+
+
+def test_leaving_while_files_are_ingested_ends_with_zero_and_a_sound_store(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    store = build_store(tmp_path)
+    many = tmp_path / "many"
+    many.mkdir()
+    for number in range(300):
+        (many / f"{number}.txt").write_text(f"Note {number} keeps the budget.\n" * 2_000, encoding="utf-8")
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    doctor = shlex.join([sys.executable, "-m", "recall_core", "--store", str(store), "doctor"])
+    terminal.start(f'{workbench}; echo "exit=$?"; {doctor}; echo "doctor=$?"; exec sleep 60', cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen)
+    terminal.press("a")
+    terminal.wait_for(lambda screen: "Add a folder" in screen)
+    terminal.type("many")
+    terminal.press("Enter")
+    terminal.wait_for(lambda screen: "ingest many" in screen and "%" in screen)
+
+    terminal.type("1")
+    terminal.type("household")
+    terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
+    terminal.press("C-q")
+
+    screen = terminal.wait_for(lambda screen: "doctor=" in screen)
+    assert "exit=0" in screen
+    assert "doctor=0" in screen
