@@ -16,6 +16,7 @@ BM25_K1 = 1.2  # fixed in FTS5's bm25()
 SEARCH_K = 10  # hits of a search that does not say --k
 EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
 BUSY_TIMEOUT_MS = 5_000
+CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
 
 
@@ -137,6 +138,11 @@ def assign(config: Config, assignments: Iterable[str], *, where: str) -> Config:
             raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
         values[key.strip()] = _from_text(key.strip(), text)
     return replace(config, values, where=where) if values else config
+
+
+def chunker_identity(config: Config) -> str:
+    """The chunker's name, version and limits: equal identities cut equal texts equally."""
+    return f"boundary-{CHUNKER_VERSION}:{config.chunk_tokens}:{config.overlap_tokens}:{config.max_chunk_chars}"
 
 
 def render(config: Config) -> str:

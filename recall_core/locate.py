@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.config import FILE_NAME, Config, assign, load, render, replace
+from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
 from recall_core.embed.registry import new_embedder
 from recall_core.errors import StoreError
-from recall_core.ingest.chunk import chunker_identity
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 from recall_core import __version__
-from recall_core.adapters import cli, headless, parser
+from recall_core.adapters import cli, headless, parser, process
 from recall_core.adapters.flags import VERSION, Flag
-from recall_core.adapters.streams import Streams, standard
+from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
 
 FLAGS = (
     Flag(
-        "--store", "database file, or folder with a recall.toml; else $RECALL_STORE, else the nearest upward", "PATH"
+        "--store", "the same as STORE: database file, or folder with a recall.toml; else the nearest upward", "PATH"
     ),
     Flag("--cmd", "run this recall command line instead of the workbench; @FILE has one a line", "LINE", many=True),
     Flag("--help", "show this help"),
@@ -24,23 +23,14 @@ FLAGS = (
 _EXAMPLES = """\
 examples:
   recall-tui
-  recall-tui --store ~/notes
+  recall-tui ~/notes
   recall-tui --cmd "search 'zero-downtime deploy' --k 5 --json"
   recall-tui --cmd @nightly.txt"""
 
 
 def main() -> int:
-    """Run the process's command line; a closed pipe is silent."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    streams = standard()
-    try:
-        code = cli.guarded(lambda: run(sys.argv[1:], streams=streams), streams=streams)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; it must find something that takes the bytes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return code
+    """Run the process's command line and return its exit code."""
+    return process.run(lambda streams: cli.guarded(lambda: run(sys.argv[1:], streams=streams), streams=streams))
 
 
 def run(argv: Sequence[str], *, streams: Streams) -> int:
@@ -48,13 +38,14 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
     command_line = _parser()
     flags, extras = parser.known(command_line, argv)
     parser.refuse_flags(extras, FLAGS, prog="recall-tui")
-    if extras:
-        raise UsageError("unexpected_argument", f"recall-tui does not take {extras[0]!r}.", hint="recall-tui --help")
+    if len(extras) > (flags.store is None):
+        raise UsageError("unexpected_argument", f"recall-tui does not take {extras[-1]!r}.", hint="recall-tui --help")
+    store = extras[0] if extras else flags.store or os.environ.get("RECALL_STORE")
     if flags.help or flags.version:
         streams.stdout.write(command_line.format_help() if flags.help else f"recall-tui {__version__}\n")
         return 0
     if flags.cmd:
-        return headless.run_commands(flags.cmd, store=flags.store, streams=streams)
+        return headless.run_commands(flags.cmd, store=store, streams=streams)
     if not (streams.stdin.isatty() and streams.stdout.isatty()):
         raise UsageError(
             "no_terminal",
@@ -63,13 +54,13 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
         )
     from recall_tui.app import run as open_workbench  # noqa: PLC0415 - Textual only for the workbench
 
-    return open_workbench(flags.store)
+    return open_workbench(store)
 
 
 def _parser() -> parser.Parser:
     command_line = parser.Parser(
         prog="recall-tui",
-        usage="recall-tui [--store PATH] [--cmd LINE]...",
+        usage="recall-tui [STORE] [--cmd LINE]...",
         description="Open the workbench on a store, or run recall commands without a terminal.",
         epilog=_EXAMPLES,
         formatter_class=parser.FORMAT,

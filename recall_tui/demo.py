@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import sysconfig
 import time
@@ -12,9 +11,9 @@ from pathlib import Path
 from shlex import join
 from typing import NamedTuple
 
-from recall_core.adapters import cli
+from recall_core.adapters import cli, process
 from recall_core.adapters.progress import follow
-from recall_core.adapters.streams import Streams, standard
+from recall_core.adapters.streams import Streams
 from recall_core.contract import ContextBlock, IngestView
 from recall_core.service import Ask, Pack, Recall
 from recall_core.types import Root
@@ -37,15 +36,9 @@ class Corpus(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Build or refresh the demo store; then the workbench in a terminal, a printed tour elsewhere. The exit code."""
     options = _options(argv)
-    streams = standard()
-    try:
-        code = cli.guarded(lambda: _run(options.dir, options.source, streams), streams=streams)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; it must find something that takes the bytes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return code
+    return process.run(
+        lambda streams: cli.guarded(lambda: _run(options.dir, options.source, streams), streams=streams)
+    )
 
 
 def write_topics(folder: Path) -> int:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from recall_core.embed.hash import HashEmbedder
@@ -12,6 +16,7 @@ from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
 EMBEDDER = HashEmbedder(64)
+TEMPORARY = Path(tempfile.gettempdir()).resolve()
 MTIME_NS = 1_700_000_000_000_000_000
 
 
@@ -60,3 +65,19 @@ def put(store: SqliteStore, *files: NewFile) -> None:
     with store.writer() as writer:
         for file in files:
             writer.put(file)
+
+
+@contextmanager
+def without_privileges(folder: Path) -> Iterator[None]:
+    """File permissions do not bind root: for the length of this block, root is nobody, who may reach the folder."""
+    if os.geteuid() != 0:
+        yield
+        return
+    made_by_tests = [parent for parent in (folder, *folder.parents) if TEMPORARY in parent.parents]
+    for parent in made_by_tests:
+        parent.chmod(parent.stat().st_mode | 0o055)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

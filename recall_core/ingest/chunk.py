@@ -16,7 +16,6 @@ from recall_core.ingest.outline import Outline
 from recall_core.text import Counter
 from recall_core.types import Span
 
-_VERSION = 1
 _CLOSE_ENOUGH = 0.95  # of the token limit: a counter that is not `whitespace` is asked no further
 _CHARS_PER_TOKEN = 4  # a first guess; any value leads to the same limits
 
@@ -53,11 +52,6 @@ def chunk(text: str, *, counter: Counter, config: Config, markdown: bool) -> tup
         spans.append(_span(work, start, end))
         start, last = _next_start(work, start, end), end
     return tuple(spans)
-
-
-def chunker_identity(config: Config) -> str:
-    """The chunker's name, version and limits: equal identities cut equal texts equally."""
-    return f"boundary-{_VERSION}:{config.chunk_tokens}:{config.overlap_tokens}:{config.max_chunk_chars}"
 
 
 class _Work(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,7 @@ def above(folder: Path) -> tuple[Rules, ...]:
     None of them count when they exclude the folder itself: who names an ignored folder wants what is in it.
     """
     parents = [folder, *folder.parents]
-    depth = next((i for i, parent in enumerate(parents) if (parent / ".git").exists()), 0)
+    depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises where one may not look
     rules = tuple(found for parent in reversed(parents[1 : depth + 1]) for found in of_folder(parent))
     excluded = any(is_ignored(rules, str(parent), is_folder=True) for parent in parents[:depth])
     return () if excluded else rules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import monotonic
@@ -136,7 +137,8 @@ class _Run:
 
     def _discover(self, root: Root) -> Iterator[Progress]:
         place = self.base / root.folder
-        steps = discover.walk(root, self.base, self.config) if place.is_dir() else [discover.single(root, self.base)]
+        is_folder = os.path.isdir(place)  # noqa: PTH112 - Path.is_dir raises where one may not look
+        steps = discover.walk(root, self.base, self.config) if is_folder else [discover.single(root, self.base)]
         for step in steps:
             if isinstance(step, Skip):
                 self.skips.setdefault(step.path, step)

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.config import Config
+from recall_core.config import Config, chunker_identity
 from recall_core.errors import IngestError
-from recall_core.ingest.chunk import chunk, chunker_identity
+from recall_core.ingest.chunk import chunk
 from recall_core.ports import ParsedDocument, Parser
 from recall_core.text import Counter, nfc, spaced
 from recall_core.types import NewChunk, NewDocument, Root, Span

@@ -70,8 +70,9 @@ def _summary(packed: Packed, block_tokens: tuple[int, ...], glyphs: Glyphs) -> s
     left_out = sum(omission.chunks for omission in packed.omitted)
     headers = packed.used_tokens - sum(block_tokens)
     free = packed.budget_tokens - packed.used_tokens
-    counts = [f"{packed.candidates - left_out} in", f"{left_out} out", f"{len(packed.blocks)} blocks"]
-    return glyphs.dot.join([*counts, f"headers {headers} tok", f"free {free} tok", f"counter {packed.counter}"])
+    counts = [f"{figure(packed.candidates - left_out)} in", f"{figure(left_out)} out", f"{len(packed.blocks)} blocks"]
+    sizes = [f"headers {figure(headers)} tok", f"free {figure(free)} tok", f"counter {packed.counter}"]
+    return glyphs.dot.join([*counts, *sizes])
 
 
 def _block(block: Block, tokens: int, fill: str, width: int, glyphs: Glyphs) -> list[Text]:

@@ -92,7 +92,7 @@ def _beside(left: list[Text], right: list[Text], width: int, glyphs: Glyphs) -> 
     bar_mark = "|" if glyphs.line == "-" else "│"
     joined = []
     for row in range(max(len(left), len(right))):
-        line = left[row].copy() if row < len(left) else Text()
+        line = Text().append_text(left[row]) if row < len(left) else Text()
         line.pad_right(max(0, width - line.cell_len))
         line.append(f" {bar_mark} ", Style(dim=True))
         joined.append(line.append_text(right[row]) if row < len(right) else line)

@@ -38,7 +38,7 @@ class HelpScreen(ModalScreen[None]):
 
 def help_lines() -> list[Text]:
     """A heading a group, then a line an action."""
-    lines = [Text("Letters are commands in the NAV state and are typed in the EDIT state. Esc is one step out.")]
+    lines = [Text("Letters are commands in NAV and are typed in EDIT. Esc is one step out.")]
     for group, actions in groups().items():
         lines += [Text(), Text(group, Style(bold=True))]
         for action in actions:

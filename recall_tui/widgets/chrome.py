@@ -72,7 +72,8 @@ class StatusLine(Line):
         glyphs = _glyphs(self)
         line = " "
         if width < NARROW:
-            line += f"budget {gauge_of(session, 27, glyphs)} {budget_line(session)} tok"
+            other = "3 explain" if session.tab == "context" else "4 context"
+            line += f"budget {gauge_of(session, 27, glyphs)} {budget_line(session)} tok{glyphs.dot}{other}"
             return Text(fit(line, width, glyphs))
         typed = command(session, self._store)
         hint = "Y copies " if typed else ""

@@ -46,11 +46,14 @@ def glyphs_for(environment: Mapping[str, str]) -> Glyphs:
 
 
 def bar(share: float, width: int, glyphs: Glyphs, *, series: int = 0) -> str:
-    """A bar of exactly `width` cells; the first series ends in a fraction of a cell, the others in whole cells."""
+    """A bar of exactly `width` cells, with something to see wherever the share is not 0.
+
+    The first series ends in a fraction of a cell; the others, drawn in patterns, in a whole one.
+    """
     share = min(1.0, max(0.0, share))
     fill = glyphs.series[series % len(glyphs.series)]
     steps = len(glyphs.eighths) if series == 0 else 1
-    whole, part = divmod(round(share * width * steps), steps)
+    whole, part = divmod(max(round(share * width * steps), 1 if share > 0 else 0), steps)
     last = glyphs.eighths[part - 1] if part else ""
     return (fill * whole + last).ljust(width)
 
@@ -116,13 +119,13 @@ def folded(text: str, width: int) -> list[str]:
 def _broken(line: str, width: int) -> list[str]:
     pieces = []
     current = ""
-    for word in re.findall(r"\S+\s*|\s+", line):
-        if current and cell_len(current + word.rstrip()) > width:
+    indent = line[: min(len(line) - len(line.lstrip()), width // 2)]
+    for word in re.findall(r"\s*\S+", line):
+        if current.strip() and cell_len(current + word) > width:
             pieces.append(current.rstrip())
-            current = ""
+            current, word = indent, word.lstrip()  # noqa: PLW2901 - the break stands for the space
         current += word
-        if cell_len(current.rstrip()) > width:
-            *full, current = chop_cells(current.rstrip(), width)
-            pieces += full
-            current += " "
+        if cell_len(current) > width:
+            *full, current = chop_cells(current, width)
+            pieces += [piece.rstrip() for piece in full if piece.strip()]
     return [*pieces, current.rstrip()] if current.strip() else pieces

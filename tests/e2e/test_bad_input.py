@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import apsw
 import pytest
 
 from recall_core.store.sqlite.schema import SCHEMA_VERSION
+from tests.builders import without_privileges
 
 COMMAND = [sys.executable, "-m", "recall_core"]
 
@@ -113,19 +112,6 @@ def test_a_file_without_a_space_is_cut_at_characters(shell: Shell) -> None:
     assert shell.run("get", "long.txt")[1].rstrip("\n") == "abc" * 10_000
 
 
-@contextmanager
-def someone_else() -> Iterator[None]:
-    """File permissions do not bind root; for the length of this block root is nobody."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 def test_an_unreadable_folder_is_skipped_in_a_walk_and_fails_by_name(tmp_path: Path) -> None:
     from recall_core.config import Config  # noqa: PLC0415
     from recall_core.errors import IngestError  # noqa: PLC0415
@@ -136,9 +122,7 @@ def test_an_unreadable_folder_is_skipped_in_a_walk_and_fails_by_name(tmp_path: P
     (tmp_path / "open").mkdir(mode=0o755)
     (tmp_path / "open" / "a.txt").write_text("words")
     (tmp_path / "open" / "shut").mkdir(mode=0o000)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    with someone_else():
+    with without_privileges(tmp_path):
         steps = list(walk(Root("open"), tmp_path, Config()))
         with pytest.raises(IngestError) as caught:
             named_roots([str(tmp_path / "open" / "shut")], template=Root(""), config=Config(), base=tmp_path)

@@ -117,3 +117,13 @@ async def test_a_changed_file_is_marked_in_its_row(own_store: Path) -> None:
 
         assert "(modified) docs/budget.md" in bench.painted("results")
         assert "(missing) src/pack.py" in bench.painted("results")
+
+
+async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        bench.app.bench.editor.text = "token budget"
+        bench.app.action_run()
+
+        await bench.answered("token budget")
+
+        assert "docs/budget.md:1-7" in bench.painted("results")

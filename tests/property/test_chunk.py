@@ -31,7 +31,9 @@ CONFIGS = st.builds(
     st.integers(0, 9),
     st.integers(16, 120),
 )
-COUNTERS = st.sampled_from([counter("whitespace"), counter("approx"), Counter("bytes", lambda text: len(text.encode()))])
+COUNTERS = st.sampled_from(
+    [counter("whitespace"), counter("approx"), Counter("bytes", lambda text: len(text.encode()))]
+)
 
 
 def chunked(text: str, config: Config, ruler: Counter, *, markdown: bool) -> tuple[Span, ...]:

@@ -129,7 +129,7 @@ def test_command_lines_share_one_store_and_keep_their_order(home: Path) -> None:
 
     lines = streams.stdout.getvalue().splitlines()  # type: ignore[attr-defined]
     assert code == 0
-    assert lines[0].startswith("2 added")
+    assert lines[0].startswith("files: 2 added")
     assert json.loads(lines[1])["store"]["documents"] == 2
     assert len(lines) == 3
 

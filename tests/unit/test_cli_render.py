@@ -95,7 +95,7 @@ def test_skipped_files_are_talk_with_their_reason() -> None:
     response = cast(Response, {"ok": True, "schema_version": "1", "ingest": ingest})
 
     assert list(render.lines(response)) == [
-        "1 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 3 documents, 1 chunk"
+        "files: 1 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 3 documents, 1 chunk"
     ]
     assert list(render.talk(response)) == ["skipped x.bin: a NUL byte (binary)"]
 

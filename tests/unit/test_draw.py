@@ -31,6 +31,16 @@ def test_a_bar_fills_its_cells_exactly(glyphs: Glyphs, share: float, series: int
     assert cell_len(bar(share, 12, glyphs, series=series)) == 12
 
 
+def test_a_folded_line_keeps_its_indentation() -> None:
+    assert folded("    return self.value", 14) == ["    return", "    self.value"]
+
+
+@pytest.mark.parametrize("series", [0, 1])
+def test_a_small_share_is_still_seen(series: int) -> None:
+    assert bar(0.001, 10, UNICODE, series=series).strip()
+    assert not bar(0.0, 10, UNICODE, series=series).strip()
+
+
 def test_a_bar_grows_in_eighths() -> None:
     assert [bar(step / 8, 1, UNICODE) for step in range(9)] == [" ", *"▏▎▍▌▋▊▉█"]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recall_core.config import Config
-from recall_core.ingest.chunk import chunk, chunker_identity
-from recall_core.text import counter
+from recall_core.config import Config, chunker_identity
+from recall_core.ingest.chunk import chunk
+from recall_core.text import Counter, counter
 from recall_core.types import Span
 
 
@@ -89,6 +89,17 @@ def test_a_fenced_block_that_fits_stays_whole() -> None:
     assert any(fence in piece for piece in pieces(text))
 
 
+@pytest.mark.parametrize("count", range(20, 32))
+def test_a_fenced_block_of_exactly_the_limit_stays_whole_under_any_counter(count: int) -> None:
+    approximate = counter("approx")
+    fence = f"```\n{words(count, 'abc')}\n\n{words(5, 'abc')}\n```\n"
+    config = Config(chunk_tokens=approximate.count(fence), overlap_tokens=0)
+
+    found = chunk(f"{fence}\n{words(200)}", counter=approximate, config=config, markdown=True)
+
+    assert found[0].end >= len(fence)
+
+
 def test_an_overlap_does_not_push_a_fenced_block_over_the_limit() -> None:
     fence = f"```\n{words(8)}\n\n{words(8)}\n```\n"
 
@@ -111,6 +122,15 @@ def test_neighbours_share_their_overlap() -> None:
     first, second = spans(words(50), overlap=5)[:2]
 
     assert first.end - second.offset == len("word " * 5)
+
+
+def test_an_overlap_gives_way_to_a_character_of_many_tokens() -> None:
+    utf8_bytes = Counter("bytes", lambda text: len(text.encode()))
+    config = Config(chunk_tokens=4, overlap_tokens=3)
+
+    found = chunk("abc🚀", counter=utf8_bytes, config=config, markdown=False)
+
+    assert [(span.offset, span.end, span.tokens) for span in found] == [(0, 3, 3), (3, 4, 4)]
 
 
 def test_an_overlap_begins_at_a_sentence() -> None:

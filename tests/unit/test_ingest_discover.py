@@ -10,6 +10,7 @@ import pytest
 from recall_core.config import Config
 from recall_core.ingest.discover import Found, covers, path_of, walk
 from recall_core.types import Root, Skip
+from tests.builders import without_privileges
 
 
 def make(folder: Path, *files: str) -> None:
@@ -205,15 +206,12 @@ def test_a_folder_that_vanishes_during_the_walk_is_skipped(tmp_path: Path) -> No
     assert [step.code for step in steps if isinstance(step, Skip)] == ["unreadable"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_folder_is_skipped(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "closed/b.md")
     (tmp_path / "closed").chmod(0)
 
-    try:
+    with without_privileges(tmp_path):
         assert listed(tmp_path) == (["a.md"], {"closed": "unreadable"})
-    finally:
-        (tmp_path / "closed").chmod(0o700)
 
 
 @pytest.mark.parametrize(
