@@ -306,10 +306,21 @@ def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of Response."""
     import msgspec  # noqa: PLC0415 - only when the schema is asked for
 
-    body: dict[str, Any] = msgspec.json.schema(Response)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "recall/response/1",
         "title": "Recall response",
-        **body,
+        **_on_one_line(msgspec.json.schema(Response)),
+    }
+
+
+def _on_one_line(node: Any) -> Any:
+    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
+    if isinstance(node, list):
+        return [_on_one_line(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
+        for key, value in node.items()
     }
