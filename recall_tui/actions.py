@@ -87,6 +87,11 @@ def is_printable(key: str) -> bool:
     return len(_NAMES.get(key, key)) == 1 or key == "space"
 
 
+def by_key(key: str) -> Action:
+    """The action of a key."""
+    return next(action for action in ACTIONS if key in action.keys)
+
+
 def is_valid(action: Action, session: Session) -> bool:
     """True when the action can do something in this session."""
     match action.when:

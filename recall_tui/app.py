@@ -18,7 +18,7 @@ from textual.events import DescendantFocus
 from textual.timer import Timer
 
 from recall_tui import session as state
-from recall_tui.actions import ACTIONS, is_valid, key_name
+from recall_tui.actions import ACTIONS, by_key, is_valid, key_name
 from recall_tui.messages import Chosen, Happened, LookingAt, Typed
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import HelpScreen
@@ -85,7 +85,6 @@ class Workbench(App[None]):
 
     def on_mount(self) -> None:
         """Open the store, and load the engine for it, behind the first frame."""
-        self._become(self.session)
         self.call_after_refresh(self._behind_first_frame)
 
     async def on_unmount(self) -> None:
@@ -142,10 +141,16 @@ class Workbench(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The table decides what is valid; everything else is Textual's."""
+        if action == "command":
+            return self.bench.focused is not self.bench.editor and is_valid(by_key(str(parameters[0])), self.session)
         for known in ACTIONS:
             if known.id.partition("(")[0] == action:
                 return is_valid(known, self.session)
         return super().check_action(action, parameters)
+
+    async def action_command(self, key: str) -> None:
+        """Do what a printable key means in the nav state."""
+        await self.run_action(f"app.{by_key(key).id}")
 
     def action_run(self) -> None:
         """Ask what is written."""
@@ -208,18 +213,18 @@ class Workbench(App[None]):
         """Double the budget."""
         self._become(state.budgeted(self.session, self.session.budget_tokens * 2))
 
-    def action_type_budget(self) -> None:
+    async def action_type_budget(self) -> None:
         """Ask for a budget."""
         prompt = PromptScreen("Budget", str(self.session.budget_tokens), "tokens, then Enter", not_a_budget)
-        self.push_screen(prompt, self._budget_typed)
+        await self.push_screen(prompt, self._budget_typed)
 
-    def action_add_folder(self) -> None:
+    async def action_add_folder(self) -> None:
         """Ask for a folder to ingest."""
         if state.is_ingesting(self.session):
             self.notify("An ingest run is under way; ^g cancels it.")
             return
         prompt = PromptScreen("Add a folder or a file", "", "a path, then Enter; what is unchanged is kept", missing)
-        self.push_screen(prompt, self._folder_typed)
+        await self.push_screen(prompt, self._folder_typed)
 
     def action_cancel(self) -> None:
         """Stop the ingest run."""
@@ -236,9 +241,9 @@ class Workbench(App[None]):
         if typed := command(self.session, self._store):
             self._copy(typed, typed)
 
-    def action_help(self) -> None:
+    async def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpScreen())
+        await self.push_screen(HelpScreen())
 
     def action_leave(self) -> None:
         """Quit."""

@@ -33,14 +33,17 @@ class ContextPane(LineView):
         if (packed, session.budget_tokens) != self._shown:
             self._shown = (packed, session.budget_tokens)
             self.border_title = "4 Context"
-            self.border_subtitle = f"{budget_line(session)} tok"
+            self.border_subtitle = budget_line(session)
             self.show(lambda width: _lines(packed, block_tokens, width, self.glyphs), keep_place=True)
 
 
 def budget_line(session: Session) -> str:
-    """Used and allowed tokens; the budget alone before anything is packed."""
-    used = figure(session.packed.used_tokens) if session.packed else "0"
-    return f"{used}/{figure(session.budget_tokens)}"
+    """Used and allowed tokens of what is packed, and the budget that is being packed for where it is another."""
+    packed, budget = session.packed, figure(session.budget_tokens)
+    if packed is None:
+        return f"0/{budget} tok"
+    shown = f"{figure(packed.used_tokens)}/{figure(packed.budget_tokens)} tok"
+    return shown if packed.budget_tokens == session.budget_tokens else f"{shown}, packing for {budget}"
 
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:

@@ -43,27 +43,29 @@ class Editor(TextArea):
 
 
 class QueryPane(Vertical):
-    """The editor and, under it, what is wrong."""
+    """The editor and, under it, what is wrong with the text or what its answer warns of."""
 
     def __init__(self) -> None:
         super().__init__(id="query")
         self._trouble: RecallError | None = None
+        self._warnings: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The editor above its message."""
         yield Editor()
-        yield Static(id="trouble", markup=False)
+        yield Static(id="notes", markup=False)
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
         self._trouble = session.trouble
+        self._warnings = session.answer.warnings if session.answer else ()
         kind = "RQL" if is_rql(session.text) else "words"
         state = "error" if session.trouble else "searching" if session.busy else "live"
         self.border_title = f"1 Query ({kind})"
         self.border_subtitle = f"{state}, results stale" if is_stale(session) else state
         self.set_class(session.trouble is not None, "-trouble")
         self.query_one(Editor).mark(_fault(session.trouble, session.text))
-        self._draw_trouble()
+        self._draw_notes()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Pass on what was typed."""
@@ -72,15 +74,16 @@ class QueryPane(Vertical):
 
     def on_resize(self, _event: Resize) -> None:
         """Another width puts the caret elsewhere."""
-        self._draw_trouble()
+        self._draw_notes()
 
-    def _draw_trouble(self) -> None:
-        below = self.query_one("#trouble", Static)
-        below.display = self._trouble is not None
+    def _draw_notes(self) -> None:
+        below = self.query_one("#notes", Static)
+        lines = list(self._warnings)
         if self._trouble is not None:
             text = self.query_one(Editor).text
             lines = trouble_lines(self._trouble, text, self.content_size.width, self.content_size.height - 1)
-            below.update(Text("\n".join(lines), no_wrap=True))
+        self.set_class(bool(lines), "-noted")
+        below.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"))
 
 
 def is_rql(text: str) -> bool:

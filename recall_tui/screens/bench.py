@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from recall_tui.actions import ACTIONS
+from recall_tui.actions import ACTIONS, is_printable
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
@@ -23,11 +23,24 @@ from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 FOCUS = {"query": "editor", "results": "results", "explain": "explain", "context": "context", "ingest": "ingest"}
 """The widget that takes the focus of each pane, by id."""
 
+MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
+
 
 def bindings() -> list[BindingType]:
-    """The action table as bindings of the main screen."""
+    """The action table as bindings of the main screen.
+
+    A printable key runs through `command`, which stands aside while a field is edited. It has priority: handed to the
+    focused pane it would act only after the keys typed behind it had been dealt out, to a pane it is about to leave.
+    Keys that move a cursor stay with the focused pane first.
+    """
     return [
-        Binding(key, f"app.{action.id}", action.help, show=False, priority=key in ("tab", "shift+tab"))
+        Binding(
+            key,
+            f"app.command({key!r})" if is_printable(key) else f"app.{action.id}",
+            action.help,
+            show=False,
+            priority=key not in MOVES,
+        )
         for action in ACTIONS
         for key in action.keys
     ]
@@ -60,6 +73,10 @@ class Bench(Screen[None]):
         yield StatusLine(self._store)
         yield FooterLine(id="footer")
 
+    def on_mount(self) -> None:
+        """The first frame has its titles and says what to do."""
+        self.show(Session())
+
     def show(self, session: Session) -> None:
         """Draw this session."""
         self.set_class(session.tab == "context", "-tab-context")
@@ -76,8 +93,8 @@ class Bench(Screen[None]):
         self.query_one(FooterLine).show(session)
 
     def give_focus(self, pane: Pane) -> None:
-        """Move the focus into a pane."""
-        self.query_one(f"#{FOCUS[pane]}").focus()
+        """Move the focus into a pane at once: the next key may already be waiting, and it belongs there."""
+        self.set_focus(self.query_one(f"#{FOCUS[pane]}"))
 
     def pane_of(self, widget: Widget | None) -> Pane | None:
         """The pane that a focused widget belongs to."""

@@ -33,7 +33,7 @@ class HelpScreen(ModalScreen[None]):
         view.border_title = "Keys"
         view.border_subtitle = "Esc closes"
         view.show(lambda width: [Text(fit(line.plain, width, view.glyphs), line.style) for line in help_lines()])
-        view.focus()
+        self.set_focus(view)
 
 
 def help_lines() -> list[Text]:

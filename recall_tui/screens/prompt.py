@@ -38,8 +38,8 @@ class PromptScreen(ModalScreen[str | None]):
             yield Static(self._hint, id="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Type at once."""
-        self.query_one(Input).focus()
+        """Take the next key."""
+        self.set_focus(self.query_one(Input))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Give the answer back if it will do, else say why not."""

@@ -73,7 +73,7 @@ class StatusLine(Line):
         line = " "
         if width < NARROW:
             other = "3 explain" if session.tab == "context" else "4 context"
-            line += f"budget {gauge_of(session, 27, glyphs)} {budget_line(session)} tok{glyphs.dot}{other}"
+            line += f"budget {gauge_of(session, 27, glyphs)} {budget_line(session)}{glyphs.dot}{other}"
             return Text(fit(line, width, glyphs))
         typed = command(session, self._store)
         hint = "Y copies " if typed else ""

@@ -46,6 +46,6 @@ async def test_an_error_of_the_store_is_shown_and_the_workbench_goes_on(shared_s
         bench.app.post_message(Happened(Failed(bench.session.generation, error)))
         await bench.until(lambda now: now.trouble)
 
-        assert "Another process is writing. (try again)" in bench.painted("trouble")
+        assert "Another process is writing. (try again)" in bench.painted("notes")
         await bench.press("f5")
         await bench.until(lambda now: now.trouble is None)

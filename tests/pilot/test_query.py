@@ -52,8 +52,8 @@ async def test_an_unparsable_text_keeps_the_old_rows_and_marks_them_stale(shared
 
         assert "docs/budget.md:1-7" in bench.painted("results")
         assert "(stale)" in bench.painted("results")
-        assert "^^^^^^^^\nThere is no field doc.tgas" in bench.painted("trouble")
-        assert "did you mean" in bench.painted("trouble")
+        assert "^^^^^^^^\nThere is no field doc.tgas" in bench.painted("notes")
+        assert "did you mean" in bench.painted("notes")
 
 
 async def test_a_repaired_text_is_answered_and_no_longer_stale(shared_store: Path) -> None:
@@ -66,7 +66,17 @@ async def test_a_repaired_text_is_answered_and_no_longer_stale(shared_store: Pat
         await bench.ask("cosine")
 
         assert "(stale)" not in bench.painted("results")
-        assert not bench.app.bench.query_one("#trouble").display
+        assert "There is no" not in bench.painted("notes")
+
+
+async def test_what_an_answer_warns_of_stands_under_the_query(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("budget zzyzx")
+        assert "W_UNKNOWN_TERM" in bench.painted("notes")
+
+        await bench.ask("budget")
+
+        assert not bench.app.bench.query_one("#notes").display
 
 
 async def test_clearing_the_text_clears_the_results(shared_store: Path) -> None:
