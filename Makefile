@@ -4,12 +4,14 @@
 PYTHON ?= python3
 WORKERS ?= 2
 
+BENCHMARKS := speed filters
+
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check format nightly install clean
+.PHONY: help demo test check format nightly bench install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -32,6 +34,9 @@ format: $(VENV)/.installed ## put the code in its format
 
 nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples
 	RECALL_HYPOTHESIS=nightly $(PYTEST)
+
+bench: $(VENV)/.installed ## measure speed beside bare SQLite, NumPy and Python, some minutes
+	@for each in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$each || exit 1; done
 
 install: $(VENV)/.installed ## prepare .venv for development
 

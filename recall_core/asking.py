@@ -11,7 +11,6 @@ from recall_core import respond
 from recall_core.config import Config
 from recall_core.contract import Response, StatsView
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
-from recall_core.pack.greedy import pack
 from recall_core.ports import Store
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range, candidates, page
@@ -58,7 +57,7 @@ def listed(found: Answer, ask: Ask, *, store: Store, base: Path, notes: tuple[st
     return respond.ok(
         query=respond.query_echo(plan, found.pool, limit=plan.limit),
         results=[respond.result_view(hit, plan, states, explain=ask.explain) for hit in shown],
-        stats=_stats(found, started),
+        stats=stats_view(found, started),
         warnings=[*notes, *found.warnings, *stale],
         next_offset=following if shown and following < found.total else None,
     )
@@ -78,13 +77,15 @@ def packed(
     return respond.ok(
         query=respond.query_echo(found.plan, found.pool, limit=stop - start),
         context=respond.context_view(context, chunks, states),
-        stats=_stats(found, started),
+        stats=stats_view(found, started),
         warnings=[*notes, *found.warnings, *context.warnings, *stale],
     )
 
 
 def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | None = None) -> Packed:
     """The ranked list under a budget. seen collects every hit whose text was read."""
+    from recall_core.pack.greedy import pack  # noqa: PLC0415 - a search never needs it
+
     config = _pack_config(found.plan.config, options)
     counting = counter(options.counter or store.info().counter)
     start, stop = candidate_range(found)
@@ -114,6 +115,19 @@ def asserted(found: Answer, ask: Ask) -> Answer:
             details={"digest": found.digest},
         )
     return found
+
+
+def stats_view(found: Answer, started: float) -> StatsView:
+    """The figures of an answer. started: perf_counter() when the question came."""
+    return StatsView(
+        took_ms=round((perf_counter() - started) * 1000, 3),
+        total_hits=found.total,
+        snapshot=found.snapshot,
+        exact=found.exact,
+        index=found.pool.index_kind if found.pool else "none",
+        digest=found.digest,
+        timings=found.timings,
+    )
 
 
 def checked(
@@ -181,15 +195,3 @@ def _below_min_score(found: Answer) -> Omission | None:
 def _timed(found: Answer, stage: str, began: float) -> Answer:
     spent = round((perf_counter() - began) * 1000, 3)
     return found._replace(timings={**found.timings, stage: spent})
-
-
-def _stats(found: Answer, started: float) -> StatsView:
-    return StatsView(
-        took_ms=round((perf_counter() - started) * 1000, 3),
-        total_hits=found.total,
-        snapshot=found.snapshot,
-        exact=found.exact,
-        index=found.pool.index_kind if found.pool else "none",
-        digest=found.digest,
-        timings=found.timings,
-    )

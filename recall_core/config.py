@@ -1,9 +1,6 @@
 """recall.toml: every setting with its type, default, bounds and reason, read once into a frozen Config."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -157,8 +154,8 @@ def render(config: Config) -> str:
 
 def _check(key: str, value: object, *, where: str) -> object:
     if key not in SETTINGS:
-        near = get_close_matches(key, SETTINGS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(SETTINGS)}"
+        near = _nearest(key, SETTINGS)
+        hint = f"did you mean {near}?" if near else f"known keys: {', '.join(SETTINGS)}"
         raise ConfigError("unknown_key", f"{where} has no setting {key!r}.", hint=hint)
     kind = type(Config._field_defaults[key])
     if kind is float and type(value) is int:
@@ -167,13 +164,19 @@ def _check(key: str, value: object, *, where: str) -> object:
         raise ConfigError("bad_value", f"{where}: {key} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key))
     setting = SETTINGS[key]
     if setting.choices and value not in setting.choices:
-        near = get_close_matches(str(value), setting.choices, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(setting.choices)}"
+        near = _nearest(str(value), setting.choices)
+        hint = f"did you mean {near}?" if near else f"one of: {', '.join(setting.choices)}"
         raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=hint)
     if isinstance(value, int | float) and not _within(setting, value):
         bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
         raise ConfigError("bad_value", f"{where}: {key} goes {bounds}, not {value!r}.", hint=_example(key))
     return value
+
+
+def _nearest(typed: str, known: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    return next(iter(get_close_matches(typed, known, n=1)), None)
 
 
 def _within(setting: Setting, value: float) -> bool:

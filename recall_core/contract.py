@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from recall_core.rql.views import CandidateView, ExplainedView, RqlView
+
 SCHEMA_VERSION = "1"
 
 
@@ -296,6 +298,9 @@ class Response(TypedDict):
     checks: NotRequired[list[CheckView]]
     compacted: NotRequired[CompactView]
     transfer: NotRequired[TransferView]
+    rql: NotRequired[RqlView]
+    explained: NotRequired[ExplainedView]
+    candidates: NotRequired[list[CandidateView]]
     stats: NotRequired[StatsView]
     warnings: NotRequired[list[str]]
     next_offset: NotRequired[int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from recall_core.contract import (
     SCHEMA_VERSION,
@@ -26,6 +26,9 @@ from recall_core.retrieve import Plan
 from recall_core.retrieve.freshness import State
 from recall_core.text import counter
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, Progress, Root, StoreInfo
+
+if TYPE_CHECKING:
+    from recall_core.rql.complete import Vocabulary
 
 
 def ok(**parts: Any) -> Response:
@@ -245,6 +248,14 @@ def ingest_view(progress: Progress) -> IngestView:
         reused=progress.reused,
         skipped=[{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
     )
+
+
+def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
+    """What may stand at a cursor (code points) of a query that is being written."""
+    from recall_core.rql.complete import complete  # noqa: PLC0415 - a search never needs it
+
+    found = complete(text, cursor, vocabulary=vocabulary)
+    return ok(candidates=[candidate._asdict() for candidate in found], warnings=[])
 
 
 def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root]) -> StoreView:

@@ -139,6 +139,46 @@ class Recall:
         with self.store.reading():
             return respond.ok(transfer=export(self.store, out, embeddings=embeddings), warnings=[])
 
+    # The query language, for those who write queries.
+
+    @staticmethod
+    def check_rql(text: str, settings: Sequence[str] = ()) -> Response:
+        """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
+        from recall_core.rql.parser import parse_query  # noqa: PLC0415 - a search never needs it
+        from recall_core.rql.print import print_query  # noqa: PLC0415
+
+        plan = plan_rql(text, config=override(Config(), settings), exact=False)
+        return respond.ok(rql={"text": print_query(parse_query(text).query)}, warnings=list(plan.warnings))
+
+    @staticmethod
+    def format_rql(text: str) -> Response:
+        """A query in its canonical spelling, below its comments; no store is needed. Raises RqlError."""
+        from recall_core.rql.format import format_query  # noqa: PLC0415 - a search never needs it
+
+        return respond.ok(rql={"text": format_query(text)}, warnings=[])
+
+    def explain_rql(self, text: str, ask: Ask = Ask()) -> Response:
+        """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
+        from recall_core.explaining import explained  # noqa: PLC0415 - a search never needs it
+
+        started = perf_counter()
+        plan = self._rql(text, ask)
+        with self.store.reading():
+            answer = asking.asserted(self.answer(plan), ask)
+            return respond.ok(
+                query=respond.query_echo(plan, answer.pool, limit=plan.limit),
+                explained=explained(plan, self.store),
+                stats=asking.stats_view(answer, started),
+                warnings=[*self._notes(), *answer.warnings],
+            )
+
+    def complete_rql(self, text: str, cursor: int) -> Response:
+        """What may stand at a cursor (code points) of a query that is being written."""
+        from recall_core.store.sqlite.vocabulary import SqliteVocabulary  # noqa: PLC0415 - a search never needs it
+
+        with self.store.reading():
+            return respond.completion(text, cursor, SqliteVocabulary(self.store.execute))
+
     # Commands that write.
 
     def add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -27,12 +27,17 @@ _CJK = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-_CJK_CHAR = re.compile(f"[{_CJK}]")
 
 
 def spaced(text: str) -> str:
     """The text with every CJK character standing alone, as the full-text index reads it."""
-    return _CJK_CHAR.sub(r" \g<0> ", text) if _CJK_CHAR.search(text) else text
+    return text if text.isascii() else _cjk_character().sub(r" \g<0> ", text)
+
+
+@cache
+def _cjk_character() -> re.Pattern[str]:
+    """Compiling these patterns takes milliseconds, which a question in ASCII need not wait for."""
+    return re.compile(f"[{_CJK}]")
 
 
 def nfc(path: str) -> str:
@@ -52,6 +57,8 @@ def chunk_id(doc_id: str, offset: int) -> str:
 
 def utc(mtime_ns: int) -> str:
     """A file time as fixed-width UTC with microseconds, so that text order is time order."""
+    from datetime import UTC, datetime  # noqa: PLC0415 - a search never needs it
+
     seconds, rest = divmod(mtime_ns, 1_000_000_000)
     moment = datetime.fromtimestamp(seconds, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
@@ -86,7 +93,9 @@ def _count_whitespace(text: str) -> int:
     return len(text.split())
 
 
-_PIECES = re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
+@cache
+def _pieces() -> re.Pattern[str]:
+    return re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
 
 
 def _count_approx(text: str) -> int:
@@ -96,7 +105,7 @@ def _count_approx(text: str) -> int:
     a CJK character or punctuation mark costs one, a letter of another script costs half.
     """
     pieces = 0.0
-    for letters, digits, cjk, letter, mark, newline in _PIECES.findall(text):
+    for letters, digits, cjk, letter, mark, newline in _pieces().findall(text):
         if letters:
             pieces += 1 + max(0, len(letters) - 2) // 5
         elif digits:

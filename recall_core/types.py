@@ -1,7 +1,6 @@
 """The nouns: frozen values that pass between the store, the pure functions and the screen."""
 
-from __future__ import annotations
-
+# Annotations are not deferred here: that would double what a named tuple costs, and every cold start makes them all.
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

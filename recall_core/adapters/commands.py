@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
-from recall_core.adapters import completion, render
+from recall_core.adapters import completion, render, rql
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
+from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
 from recall_core.errors import RecallError, UsageError
@@ -37,6 +38,9 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
         _emit(response, request, streams)
         if not request.json:
             streams.say(f"created {response['store']['path']}; next: recall add PATH")
+        return 0
+    if name == "rql":
+        _emit(rql.run(request, streams, opener or open_store), request, streams)
         return 0
     with (opener or open_store)(request.store) as recall:
         response = _VERBS[name](recall, request, streams)
@@ -107,12 +111,8 @@ def _search(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _query(recall: Recall, request: Request, streams: Streams) -> Response:
-    given = request.flags.rql if request.flags.rql is not None else " ".join(request.words)
-    if request.flags.rql is not None and request.words:
-        raise UsageError("unexpected_argument", "The query is given twice.", hint="recall query --rql @FILE")
-    if not given:
-        raise UsageError("missing_argument", "recall query needs a query.", hint="recall query --rql @FILE")
-    return recall.query(_rql(given, streams.stdin), _ask(request.flags))
+    given = given_rql(request.flags.rql, request.words, "recall query")
+    return recall.query(read_rql(given, streams.stdin), _ask(request.flags))
 
 
 def _context(recall: Recall, request: Request, streams: Streams) -> Response:
@@ -130,7 +130,7 @@ def _context(recall: Recall, request: Request, streams: Streams) -> Response:
             raise UsageError("missing_argument", "recall context needs WORDS or --rql.", hint="recall context WORDS")
         return recall.context(" ".join(request.words), _ask(flags), pack)
     _check_rql_alone(request)
-    return recall.context(None, _ask(flags), pack, rql=_rql(flags.rql, streams.stdin))
+    return recall.context(None, _ask(flags), pack, rql=read_rql(flags.rql, streams.stdin))
 
 
 def _check_rql_alone(request: Request) -> None:
@@ -219,19 +219,6 @@ def _ask(flags: Namespace) -> Ask:
         fresh=flags.fresh,
         strict_fresh=flags.strict_fresh,
     )
-
-
-def _rql(given: str, stdin: TextIO) -> str:
-    """The query itself, from the command line, a file or stdin."""
-    if given == "-":
-        return stdin.read()
-    if not given.startswith("@"):
-        return given
-    path = Path(given[1:])
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError("rql_unreadable", f"{path} cannot be read: {error}", hint="--rql @FILE") from error
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:

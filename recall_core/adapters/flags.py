@@ -1,7 +1,5 @@
 """The command table: every command with its operands, flags and examples."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 LARGEST = 2**31 - 1
@@ -32,6 +30,8 @@ class Operand(NamedTuple):
     least: int = 1
     most: int | None = 1
     choices: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    """What the first word has to be one of; the others are free."""
 
 
 class Command(NamedTuple):
@@ -143,6 +143,29 @@ COMMANDS: tuple[Command, ...] = (
             "recall query --rql @nightly.rql --json",
             "echo \"SELECT doc.path FROM doc FILTER doc.tag = 'docs'\" | recall query -",
         ),
+    ),
+    Command(
+        "rql",
+        "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
+        Operand(
+            "ACTION",
+            "check, format, explain or complete; then the query: text, @FILE, or - for stdin",
+            most=None,
+            actions=("check", "format", "explain", "complete"),
+        ),
+        (
+            _RQL,
+            Flag("--write", "format: put the result back into the file of @FILE"),
+            Flag("--cursor", "complete: the place in code points, by default the end of the text", "N", least=0),
+            _SET,
+        ),
+        (
+            "recall rql check @nightly.rql",
+            "recall rql format --write @nightly.rql",
+            "recall rql explain \"SELECT doc.path FROM doc FILTER doc.tag = 'docs'\"",
+            "recall rql complete 'SELECT * FROM chunk FILTER doc.t' --json",
+        ),
+        note="check and format need no store; complete suggests the values of one where there is one.",
     ),
     Command(
         "context",

@@ -11,6 +11,9 @@ from recall_core.adapters.flags import BY_NAME, COMMANDS, GLOBALS, LARGEST, VERS
 from recall_core.errors import UsageError
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
+_UNSHOWN = partial(FORMAT, width=80)
+"""For a parser that shows no help: argparse formats every flag it is told of, and asking for the terminal's width
+imports what takes 5 ms."""
 
 
 class Request(NamedTuple):
@@ -76,11 +79,15 @@ def command_parser(command: Command, *, operands: bool = False) -> Parser:
         usage=f"recall {command.name}{shown} [flags]",
         description=command.purpose,
         epilog="\n".join(_epilog(command)),
-        formatter_class=FORMAT,
+        formatter_class=FORMAT if operands else _UNSHOWN,
     )
     if operands and operand is not None:
         parser.add_argument(
-            "words", nargs="*", metavar=operand.name, help=operand.doc, choices=operand.choices or None
+            "words",
+            nargs="*",
+            metavar=operand.name,
+            help=operand.doc,
+            choices=operand.choices or operand.actions or None,
         )
     add_flags(parser, command.flags)
     add_flags(parser.add_argument_group("everywhere"), GLOBALS)
@@ -209,6 +216,8 @@ def _check_words(command: Command, words: Sequence[str]) -> None:
     if operand is not None and operand.choices:
         for word in words:
             _choose(command.name, word, operand.choices)
+    if operand is not None and operand.actions:
+        _choose(f"recall {command.name}", words[0], operand.actions)
 
 
 def _value(flag: Flag, text: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ class Stopped(KeyboardInterrupt):
 
 def run(work: Callable[[Streams], int]) -> int:
     """The exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
+    gc.set_threshold(100_000)  # while modules are imported there is no garbage, and looking for it costs 6 ms
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recall_core.contract import Response, ResultView
+from recall_core.rql.views import FilterView
 
 SNIPPET = 100
 
@@ -50,6 +51,17 @@ def lines(response: Response) -> Iterator[str]:
         moved = response["transfer"]
         amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
         yield f"{amount}  sha256 {moved['sha256']}"
+    if "rql" in response:
+        view = response["rql"]
+        yield (
+            view["text"]
+            if "path" not in view
+            else f"{'formatted' if view['changed'] else 'unchanged'}  {view['path']}"
+        )
+    if "explained" in response:
+        yield from explained_lines(response)
+    for candidate in response.get("candidates", []):
+        yield f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip()
 
 
 def talk(response: Response) -> Iterator[str]:
@@ -106,6 +118,31 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
             f"  {part['points']:+.3f}  {part['signal']:<9} value {part['value']:.3f}  "
             f"weight {part['weight']:g}  raw {raw}  rank {rank}"
         )
+
+
+def explained_lines(response: Response) -> Iterator[str]:
+    """A query's plan: rows, filter, signals, order and steps, each with its name in front."""
+    view, echo = response["explained"], response["query"]
+    yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
+    if "filter" in view:
+        yield from filter_lines(view["filter"], depth=0)
+    for signal in echo.get("plan", {}).get("signals", []):
+        yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
+        for term in signal.get("terms", []):
+            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  idf {term['idf']:.3f}"
+    yield f"{'order':<9}{clean(', '.join(view['order']))}"
+    yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {counted(response['stats']['total_hits'], 'row')}"
+    yield from (f"{'step':<9}{step}" for step in view["steps"])
+
+
+def filter_lines(view: FilterView, *, depth: int) -> Iterator[str]:
+    """A filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
+    how = view["kind"].upper()
+    if "native" in view:
+        how = "native" if view["native"] else "scanned"
+    yield f"{'filter':<9}{view['rows']:>8}  {how:<9}{'  ' * depth}{clean(view['text'])}"
+    for term in view.get("terms", []):
+        yield from filter_lines(term, depth=depth + 1)
 
 
 def ingest_line(response: Response) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache, reduce
+from math import inf
+from operator import add
 from typing import NamedTuple, overload
 
 from recall_core.config import Config
 from recall_core.rank.normalize import lexical_values, semantic_values
 from recall_core.types import Part, Pool, Ranked, Signal
+
+_SIGNALS_KEPT = 4  # the ranks of two signals of two pools: a weight that moves does not change them
 
 
 class _Column(NamedTuple):
@@ -15,9 +20,9 @@ class _Column(NamedTuple):
 
     signal: Signal
     weight: float
-    raw: Sequence[float | None]
-    values: list[float]
-    ranks: list[int | None]
+    raw: tuple[float | None, ...]
+    values: Sequence[float]
+    ranks: Sequence[int | None]
     points: list[float]
 
 
@@ -76,10 +81,10 @@ def rank(pool: Pool, config: Config) -> Ranking:
     A score is the sum of its parts' points, to the last bit.
     """
     columns = _columns(pool, config)
-    scores = [sum(points) for points in zip(*(column.points for column in columns), strict=True)]
+    scores = reduce(_added, [column.points for column in columns]) if columns else []
     # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
     order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
-    kept = sum(score >= config.min_score for score in scores)
+    kept = sum(score >= config.min_score for score in scores) if config.min_score > 0 else len(scores)
     return Ranking(order, scores, columns, kept=kept)
 
 
@@ -93,6 +98,10 @@ def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
             seen.add(document)
             order.append(position)
     return ranking.reordered(order)
+
+
+def _added(left: list[float], right: list[float]) -> list[float]:
+    return list(map(add, left, right))
 
 
 def _columns(pool: Pool, config: Config) -> tuple[_Column, ...]:
@@ -120,11 +129,12 @@ def _column(signal: Signal, pool: Pool, weights: dict[Signal, float], config: Co
     return _Column(signal, weight, raw, values, ranks, points)
 
 
-def signal_ranks(raw: Sequence[float | None]) -> list[int | None]:
+@lru_cache(maxsize=_SIGNALS_KEPT)
+def signal_ranks(raw: tuple[float | None, ...]) -> tuple[int | None, ...]:
     """Each candidate's rank from 1 in one signal's own total order (value, then natural order); None when absent."""
-    present = [position for position, value in enumerate(raw) if value is not None]
-    present.sort(key=lambda position: -(raw[position] or 0.0))
+    values = [-inf if value is None else value for value in raw]
+    order = sorted(range(len(raw)), key=values.__getitem__, reverse=True)
     ranks: list[int | None] = [None] * len(raw)
-    for rank, position in enumerate(present, start=1):
+    for rank, position in enumerate(order[: len(raw) - raw.count(None)], start=1):
         ranks[position] = rank
-    return ranks
+    return tuple(ranks)

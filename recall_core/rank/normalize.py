@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from recall_core.types import Pool
 
@@ -16,10 +17,7 @@ def lexical_values(pool: Pool, normalize: str) -> list[float]:
     not depend on the other candidates and adds up over terms. max and minmax look at the pool.
     """
     if normalize == "bound":
-        if pool.bound <= 0:
-            return [0.0] * len(pool.lexical)
-        bound = pool.bound
-        return [0.0 if raw is None else min(1.0, round(raw / bound, DECIMALS)) for raw in pool.lexical]
+        return list(_shares(pool.lexical, pool.bound))
     return _scaled(pool.lexical, normalize)
 
 
@@ -27,16 +25,23 @@ def semantic_values(pool: Pool, normalize: str) -> list[float]:
     """One value a candidate, from max(0, cosine); 0 where the chunk has no vector."""
     if normalize == "minmax":
         return _scaled(pool.semantic, normalize)
-    positive = [None if cosine is None else max(0.0, cosine) for cosine in pool.semantic]
     if normalize == "max":
-        return _scaled(positive, normalize)
-    return [cosine or 0.0 for cosine in positive]
+        return _scaled([None if cosine is None else max(0.0, cosine) for cosine in pool.semantic], normalize)
+    return [cosine if cosine and cosine > 0 else 0.0 for cosine in pool.semantic]
 
 
 def limits(raw: Sequence[float | None]) -> tuple[float, float]:
     """The lowest and highest value present, (0, 0) when there is none."""
     present = [value for value in raw if value is not None]
     return (min(present), max(present)) if present else (0.0, 0.0)
+
+
+@lru_cache(maxsize=2)
+def _shares(raw: tuple[float | None, ...], bound: float) -> tuple[float, ...]:
+    """Kept for the pool at hand, because a weight that moves does not change them."""
+    if bound <= 0:
+        return (0.0,) * len(raw)
+    return tuple([0.0 if value is None else min(1.0, round(value / bound, DECIMALS)) for value in raw])
 
 
 def _scaled(raw: Sequence[float | None], normalize: str) -> list[float]:

@@ -11,7 +11,6 @@ from recall_core.ports import Embedder, Store
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
-from recall_core.rql.order import ordered
 from recall_core.types import Document, Hit, Pool, Row
 
 _FETCH_ROWS = 64  # texts read at a time while packing or listing
@@ -124,6 +123,8 @@ def _ranking(pool: Pool, plan: Plan, store: Store) -> Ranking:
 
 def _by_keys(pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     """The kept candidates in the order that ORDER BY names."""
+    from recall_core.rql.order import ordered  # noqa: PLC0415 - few questions have one
+
     chosen = ranked[: ranked.kept]
     rows = {row.rowid: row for row in store.fetch([pool.keys[each.position].rowid for each in chosen])}
     found = []

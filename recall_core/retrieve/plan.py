@@ -1,15 +1,10 @@
 """A question, understood: words or RQL with every default filled in."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from recall_core.config import SEARCH_K, Config, replace
 from recall_core.errors import UsageError
 from recall_core.rql.ast import Expr, OrderKey, Query
-from recall_core.rql.fields import selected
-from recall_core.rql.parser import parse_filter_with_warnings, parse_query
-from recall_core.rql.print import print_filter
 from recall_core.types import Table
 
 _NOT_YET = {"sparse_recall": "sparse_recall OFF", "rerank": "rerank OFF"}
@@ -57,7 +52,7 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
     """A search for these words. mode: hybrid, lexical or semantic."""
     if k is not None and k < 0:
         raise UsageError("bad_value", f"--k goes from 0, not {k}.", hint="--k 10")
-    where, warnings = (None, ()) if filter_text is None else parse_filter_with_warnings(filter_text)
+    where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)
     return Plan(
         text=words,
         rql=None,
@@ -67,7 +62,7 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
         lexical_raw=False,
         semantic=None if mode == "lexical" else words,
         where=where,
-        filters=None if where is None else print_filter(where),
+        filters=filters,
         order=(),
         limit=SEARCH_K if k is None else k,
         offset=0,
@@ -80,6 +75,10 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
 
 def plan_rql(text: str, *, config: Config, exact: bool) -> Plan:
     """A query in RQL. Raises RqlError with the place of the first mistake."""
+    from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
+    from recall_core.rql.parser import parse_query  # noqa: PLC0415
+    from recall_core.rql.print import print_filter  # noqa: PLC0415
+
     query, warnings = parse_query(text, strict=config.strict)
     options = dict(query.options)
     for name, off in _NOT_YET.items():
@@ -105,6 +104,15 @@ def plan_rql(text: str, *, config: Config, exact: bool) -> Plan:
         config=replace(config, options, where="OPTION"),
         warnings=warnings,
     )
+
+
+def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
+    """A filter, its canonical spelling and its warnings."""
+    from recall_core.rql.parser import parse_filter_with_warnings  # noqa: PLC0415 - words alone need no parser
+    from recall_core.rql.print import print_filter  # noqa: PLC0415
+
+    where, warnings = parse_filter_with_warnings(text)
+    return where, print_filter(where), warnings
 
 
 def _effective_order(query: Query) -> tuple[OrderKey, ...]:

@@ -33,10 +33,11 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     bound = (BM25_K1 + 1) * sum(term.idf for term in known)
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
     rows, lexical, semantic = (_everything if whole else _proposed)(plan, store, question)
+    rowids = [key.rowid for key in rows]
     return Pool(
         keys=rows,
-        lexical=tuple(lexical.get(key.rowid) for key in rows) if question.lexical is not None else (),
-        semantic=tuple(semantic.get(key.rowid) for key in rows) if question.vector is not None else (),
+        lexical=tuple(map(lexical.get, rowids)) if question.lexical is not None else (),
+        semantic=tuple(map(semantic.get, rowids)) if question.vector is not None else (),
         bound=bound,
         terms=question.terms,
         exact=whole,

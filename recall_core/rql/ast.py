@@ -4,8 +4,7 @@
 1, 1.0 and True equal: where that matters (a metadata value), compare the printed text instead.
 """
 
-from __future__ import annotations
-
+# Annotations are not deferred here: that would double what a named tuple costs, and every cold start makes them all.
 from typing import Literal, NamedTuple
 
 from recall_core.types import Table
@@ -84,21 +83,21 @@ class IsNull(NamedTuple):
 class Not(NamedTuple):
     """The true complement of its operand."""
 
-    operand: Expr
+    operand: "Expr"
     kind: Literal["not"] = "not"
 
 
 class And(NamedTuple):
     """Every one of two or more terms."""
 
-    terms: tuple[Expr, ...]
+    terms: tuple["Expr", ...]
     kind: Literal["and"] = "and"
 
 
 class Or(NamedTuple):
     """At least one of two or more terms."""
 
-    terms: tuple[Expr, ...]
+    terms: tuple["Expr", ...]
     kind: Literal["or"] = "or"
 
 

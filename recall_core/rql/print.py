@@ -36,7 +36,7 @@ def print_query(query: Query) -> str:
     if query.where is not None:
         parts += ["FILTER", print_filter(query.where)]
     if query.order:
-        parts += ["ORDER BY", ", ".join(map(_order_key, query.order))]
+        parts += ["ORDER BY", ", ".join(map(print_order, query.order))]
     if query.limit is not None:
         parts += [f"LIMIT {query.limit}"]
         parts += [f"OFFSET {query.offset}"] if query.offset else []
@@ -64,6 +64,18 @@ def print_field(field: Field) -> str:
     return f"{field.table}.{field.name}.{key}"
 
 
+def print_value(value: Value) -> str:
+    """The value as a literal."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return _string(value) if isinstance(value, str) else repr(value)
+
+
+def print_order(key: OrderKey) -> str:
+    """One key of ORDER BY, its direction spelt out."""
+    return f"{_selectable(key.by)} {'DESC' if key.descending else 'ASC'}"
+
+
 def _bracketed(expr: Expr, *, inside: tuple[type, ...]) -> str:
     text = print_filter(expr)
     return f"({text})" if isinstance(expr, inside) else text
@@ -80,26 +92,20 @@ def _negation(operand: Expr) -> str:
 def _predicate(expr: Predicate, infix: str = "") -> str:
     field = print_field(expr.field)
     if isinstance(expr, Compare):
-        return f"{field} {expr.op} {_value(expr.value)}"
+        return f"{field} {expr.op} {print_value(expr.value)}"
     if isinstance(expr, Like):
         return f"{field} {infix}{expr.op} {_string(expr.pattern)}"
     if isinstance(expr, In):
         return f"{field} {infix}IN ({_values(expr.values)})"
     if isinstance(expr, Between):
-        return f"{field} {infix}BETWEEN {_value(expr.low)} AND {_value(expr.high)}"
+        return f"{field} {infix}BETWEEN {print_value(expr.low)} AND {print_value(expr.high)}"
     if isinstance(expr, Has):
         return f"{field} HAS {expr.mode} ({_values(expr.values)})"
     return f"{field} IS NULL"
 
 
 def _values(values: tuple[Value, ...]) -> str:
-    return ", ".join(map(_value, values))
-
-
-def _value(value: Value) -> str:
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    return _string(value) if isinstance(value, str) else repr(value)
+    return ", ".join(map(print_value, values))
 
 
 def _string(text: str) -> str:
@@ -110,13 +116,9 @@ def _selectable(chosen: Field | Score) -> str:
     return "score" if isinstance(chosen, Score) else print_field(chosen)
 
 
-def _order_key(key: OrderKey) -> str:
-    return f"{_selectable(key.by)} {'DESC' if key.descending else 'ASC'}"
-
-
 def _option_value(value: Value) -> str:
     if isinstance(value, bool):
         return "ON" if value else "OFF"
     if isinstance(value, str) and _PLAIN_NAME.fullmatch(value) and value.upper() not in _SWITCHES:
         return value
-    return _value(value)
+    return print_value(value)

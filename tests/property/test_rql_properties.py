@@ -231,6 +231,12 @@ def test_sql_means_what_match_means(expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(expr, values)
 
 
+@LIGHT
+@given(st.lists(words, min_size=1, max_size=5).map(tuple), filters, worlds)
+def test_sql_means_the_same_beside_named_paths(paths: tuple[str, ...], expr: Expr, values: list[tuple]) -> None:
+    check_filter_means_the_same(And((In(Field("doc", "path"), paths), expr)), values)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @HEAVY

@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from recall_core.rql.parser import parse_filter, parse_query
-from recall_core.store.sqlite.compile import FUNCTIONS, compile_filter, order_sql
+from recall_core.store.sqlite.compile import FUNCTIONS, compile_filter, is_native, order_sql
 
 TABLES = """
 CREATE TABLE doc(rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, path TEXT NOT NULL, mtime TEXT NOT NULL,
@@ -165,3 +165,40 @@ def test_a_metadata_key_is_bound_in_an_order_too() -> None:
 
     assert compiled.params == ('$."a.b"', '$."a.b"')
     assert "NULLS LAST" in compiled.sql
+
+
+@pytest.mark.parametrize(
+    ("text", "looks_at_its_own"),
+    [
+        ("doc.path = 'a' AND doc.tag = 'x'", True),
+        ("doc.id IN ('a', 'b') AND doc.tags HAS ALL ('x', 'y')", True),
+        ("chunk.id = 'a' AND (doc.tag = 'x' OR doc.tag = 'y')", True),
+        ("doc.tag = 'x'", False),
+        ("doc.source = 'a' AND doc.tag = 'x'", False),
+        ("doc.path != 'a' AND doc.tag = 'x'", False),
+        ("doc.path = 'a' OR doc.tag = 'x'", False),
+    ],
+)
+def test_where_rows_are_named_each_looks_at_its_own_tags(text: str, looks_at_its_own: bool) -> None:
+    compiled = compile_filter(parse_filter(text), table="chunk")
+
+    assert ("t.doc = d.rowid" in compiled.sql) == looks_at_its_own
+    assert ("SELECT t.doc FROM" in compiled.sql) != looks_at_its_own
+
+
+@pytest.mark.parametrize(
+    ("text", "native"),
+    [
+        ("doc.path = 'a'", True),
+        ("chunk.tokens BETWEEN 1 AND 2", True),
+        ("doc.tags HAS ALL ('a', 'b')", True),
+        ("doc.source IS NULL", True),
+        ("doc.path GLOB 'a*'", False),
+        ("doc.tag LIKE 'a%'", False),
+        ("doc.meta.year = 1", False),
+    ],
+)
+def test_what_sqlite_answers_alone_is_native(text: str, native: bool) -> None:
+    expr = parse_filter(text)
+
+    assert is_native(expr) == native  # type: ignore[arg-type]

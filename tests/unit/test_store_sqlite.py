@@ -13,6 +13,7 @@ from recall_core.errors import RecallError, StoreCorrupt, StoreError, StoreLocke
 from recall_core.retrieve.literal import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import connect
+from recall_core.store.sqlite.check import counts, fulltext
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from tests.builders import EMBEDDER, memory_store, new_file, put
@@ -37,6 +38,18 @@ def test_a_changed_file_replaces_its_chunks_and_leaves_no_ghost() -> None:
     assert lexical(store, "banana") == {}
     ghosts(store)
     assert store.info().tombstones == 1
+
+
+def test_files_put_again_and_taken_out_within_one_batch_leave_no_ghost_and_true_counts() -> None:
+    store = memory_store()
+    with store.writer() as writer:
+        writer.put(new_file("a.txt", ["alpha one", "beta two"]))
+        writer.put(new_file("b.txt", ["gamma"]))
+        writer.put(new_file("a.txt", ["delta"]))
+        writer.put(new_file("a.txt", ["alpha one", "beta two"]))
+        writer.tombstone(["b.txt"])
+    assert fulltext(store).severity == counts(store).severity == "ok"
+    assert store.info().vectors == store.info().chunks == 2
 
 
 def test_going_back_to_old_bytes_revives_the_old_id() -> None:

@@ -26,11 +26,11 @@ UNITS = st.lists(st.floats(-1, 1), min_size=DIMENSION, max_size=DIMENSION).filte
 @given(UNITS, st.lists(UNITS, max_size=20))
 @settings(max_examples=200)
 def test_plain_python_numpy_and_exact_sums_agree(query: Vector, rows: list[Vector]) -> None:
-    numbered = list(enumerate(rows))
-    plain = dict(vectors._plain(query, numbered))
+    packed = vectors.rows_of(list(enumerate(rows)))
+    plain = vectors._plain(query, packed)
     q = array("f", query)
-    exact = {i: max(-1.0, min(1.0, round(fsum(map(mul, q, array("f", row))), 6))) for i, row in numbered}
-    assert plain == dict(vectors._vectorised(query, numbered)) == exact
+    exact = [max(-1.0, min(1.0, round(fsum(map(mul, q, array("f", row))), 6))) for row in rows]
+    assert plain == vectors._vectorised(query, packed) == exact
 
 
 def test_a_sum_that_lies_on_the_border_is_settled_exactly() -> None:
@@ -42,7 +42,8 @@ def test_a_sum_that_lies_on_the_border_is_settled_exactly() -> None:
         value = np.float32((number - 1_000 + 0.5) / 1e6)
         noise = rng.normal(size=DIMENSION - 1).astype("<f4")
         rows.append((number, struct.pack(f"<{DIMENSION}f", value, *noise)))
-    assert dict(vectors._plain(query, rows)) == dict(vectors._vectorised(query, rows))
+    packed = vectors.rows_of(rows)
+    assert vectors._plain(query, packed) == vectors._vectorised(query, packed)
 
 
 def test_sqlite_functions_load_without_importing_numpy() -> None:

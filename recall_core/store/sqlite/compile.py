@@ -69,6 +69,7 @@ _COLUMNS = {
     "chunk.text": "c.text",
 }
 _NULLABLE = ("d.source",)
+_UNIQUE = ("doc.id", "doc.path", "chunk.id", "chunk.doc_id")
 
 
 def compile_filter(expr: Expr, *, table: Table) -> Compiled:
@@ -78,11 +79,18 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
     where a filter that mentions a chunk asks whether one live chunk satisfies all of it. Liveness of the rows
     themselves is the caller's. Comparisons that stand at the top under AND can use an index.
     """
-    inner = _compile(expr)
+    inner = _compile(expr, names_rows=_names_rows(expr))
     if table == "chunk" or not mentions_chunk(expr):
         return inner
     exists = f"EXISTS (SELECT 1 FROM chunk c WHERE c.doc = d.rowid AND c.deleted = 0 AND {inner.sql})"
     return Compiled(exists, inner.params)
+
+
+def is_native(expr: Predicate) -> bool:
+    """True when SQLite alone compares a column or a tag, by an index where it has one; otherwise a pattern or a
+    metadata value is worked out for each row."""
+    sql = _predicate(expr).sql
+    return "recall_" not in sql and "json_" not in sql
 
 
 def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
@@ -96,13 +104,26 @@ def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
     return Compiled(sql, tuple(value for term in terms for value in term.params))
 
 
-def _compile(expr: Expr) -> Compiled:
+def _names_rows(expr: Expr) -> bool:
+    """True when the filter asks for certain paths or ids among other things, so that few rows are left to test."""
+    terms = expr.terms if isinstance(expr, And) else (expr,)
+    return any(_names_row(term) for term in terms)
+
+
+def _names_row(expr: Expr) -> bool:
+    if isinstance(expr, In) or (isinstance(expr, Compare) and expr.op == "="):
+        return f"{expr.field.table}.{expr.field.name}" in _UNIQUE
+    return False
+
+
+def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
     if isinstance(expr, Not):
-        inner = _compile(expr.operand)
+        inner = _compile(expr.operand, names_rows=names_rows)
         return Compiled(f"NOT {inner.sql}", inner.params)
     if isinstance(expr, And | Or):
-        return _joined([_compile(term) for term in expr.terms], "AND" if isinstance(expr, And) else "OR")
-    return _predicate(expr)
+        terms = [_compile(term, names_rows=names_rows) for term in expr.terms]
+        return _joined(terms, "AND" if isinstance(expr, And) else "OR")
+    return _predicate(expr, names_rows=names_rows)
 
 
 def _joined(parts: list[Compiled], operator: str) -> Compiled:
@@ -114,10 +135,10 @@ def _joined(parts: list[Compiled], operator: str) -> Compiled:
     return Compiled(f"({left.sql} {operator} {right.sql})", left.params + right.params)
 
 
-def _predicate(expr: Predicate) -> Compiled:
+def _predicate(expr: Predicate, *, names_rows: bool = False) -> Compiled:
     kind = info_of(expr.field).type
     if kind == "tags":
-        return _on_tags(expr)
+        return _on_tags(expr, names_rows=names_rows)
     if kind == "meta":
         return _on_meta(expr)
     column = _COLUMNS[f"{expr.field.table}.{expr.field.name}"]
@@ -174,22 +195,26 @@ def _beyond(prefix: str) -> str:
     return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no text
 
 
-def _on_tags(expr: Predicate) -> Compiled:
+def _on_tags(expr: Predicate, *, names_rows: bool) -> Compiled:
+    """Which documents have the tags is found once for the whole statement, from the index of tags; where few rows
+    are left to test, each looks at its own tags instead."""
     if isinstance(expr, IsNull):
         return Compiled("NOT EXISTS (SELECT 1 FROM doc_tag t WHERE t.doc = d.rowid)")
     if isinstance(expr, Compare) and expr.op == "!=":
-        inner = _on_tags(expr._replace(op="="))
+        inner = _on_tags(expr._replace(op="="), names_rows=names_rows)
         return Compiled(f"NOT {inner.sql}", inner.params)
     test = _test(expr, Compiled("t.tag"))
-    documents = f"SELECT t.doc FROM doc_tag t WHERE {test.sql}"
-    if isinstance(expr, Has) and expr.mode == "ALL":
-        sql = f"(d.rowid IN ({documents} GROUP BY t.doc HAVING count(*) = ?))"
-        return Compiled(sql, (*test.params, len(set(expr.values))))
-    return Compiled(f"(d.rowid IN ({documents}))", test.params)
+    wanted = len(set(expr.values)) if isinstance(expr, Has) and expr.mode == "ALL" else 1
+    if names_rows:
+        sql = f"((SELECT count(*) FROM doc_tag t WHERE t.doc = d.rowid AND {test.sql}) >= {wanted})"
+    else:
+        group = f" GROUP BY t.doc HAVING count(*) = {wanted}" if wanted > 1 else ""
+        sql = f"(d.rowid IN (SELECT t.doc FROM doc_tag t WHERE {test.sql}{group}))"
+    return Compiled(sql, test.params)
 
 
 def _on_meta(expr: Predicate) -> Compiled:
-    path = _json_path(expr.field)
+    path = json_path(expr.field)
     if isinstance(expr, IsNull):
         return _has_type(path, *_MISSING)
     if isinstance(expr, Compare) and expr.op == "!=":
@@ -214,7 +239,7 @@ def _operand(expr: Predicate) -> Value:
 
 def _meta_in(expr: In) -> Compiled:
     """One alternative for each type among the values."""
-    path = _json_path(expr.field)
+    path = json_path(expr.field)
     value = Compiled("json_extract(d.meta, ?)", (path,))
     truths = sorted({value for value in expr.values if isinstance(value, bool)})
     parts = [_has_type(path, "true" if truth else "false") for truth in truths]
@@ -236,7 +261,7 @@ def _has_type(path: str, *types: str) -> Compiled:
     return Compiled(f"(ifnull(json_type(d.meta, ?), 'null') IN ({names}))", (path,))
 
 
-def _json_path(field: Field) -> str:
+def json_path(field: Field) -> str:
     """The key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
     return "$." + json.dumps(field.key or "", ensure_ascii=False)
 
@@ -248,7 +273,7 @@ def _order_term(field: Field, *, descending: bool) -> Compiled:
         first = "(SELECT min(t.tag) FROM doc_tag t WHERE t.doc = d.rowid)"
         return Compiled(f"{first} {direction} NULLS LAST")
     if kind == "meta":
-        path = _json_path(field)
+        path = json_path(field)
         sql = "CASE WHEN json_type(d.meta, ?) NOT IN ('array', 'object') THEN json_extract(d.meta, ?) END"
         return Compiled(f"{sql} {direction} NULLS LAST", (path, path))
     column = _COLUMNS[f"{field.table}.{field.name}"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from recall_core.rql.ast import Expr
-from recall_core.store.sqlite.compile import compile_filter
-from recall_core.types import Chunk, Document, Root, Row
+from recall_core.rql.ast import Expr, OrderKey
+from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
+from recall_core.types import Chunk, Document, Key, Root, Row, Table
 
 DOCUMENT = """
 d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
@@ -42,6 +42,49 @@ def condition_of(where: Expr | None, rowids: Sequence[int] | None) -> tuple[str,
         condition += " AND c.rowid IN (SELECT value FROM json_each(?))"
         parameters += (json.dumps(list(rowids)),)
     return condition, parameters
+
+
+class Keys:
+    """The keys of every live chunk, in natural order."""
+
+    def __init__(self, keys: tuple[Key, ...]) -> None:
+        self._keys = keys
+        self._places = {key.rowid: place for place, key in enumerate(keys)}
+
+    def among(self, rowids: Sequence[int] | None) -> tuple[Key, ...]:
+        """Those with these rowids, or all for None, in natural order; rowids of no live chunk are passed over."""
+        if rowids is None:
+            return self._keys
+        places = [place for rowid in set(rowids) if (place := self._places.get(rowid)) is not None]
+        return tuple([self._keys[place] for place in sorted(places)])
+
+
+class Scan(NamedTuple):
+    """Two statements over the live rows of a table that pass a filter: how many, and one page of them in order."""
+
+    total: Compiled
+    page: Compiled
+    """(doc rowid, chunk rowid or NULL); two more parameters follow: LIMIT, -1 for none, and OFFSET."""
+
+
+def scan_of(where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> Scan:
+    """The statements that list rows without a score."""
+    compiled = compile_filter(where, table=table) if where is not None else Compiled("1")
+    ordering = order_sql(order, table=table)
+    source, columns, live = _SOURCES[table]
+    rows = f"FROM {source} WHERE {live} AND ({compiled.sql})"
+    return Scan(
+        total=Compiled(f"SELECT count(*) {rows}", compiled.params),
+        page=Compiled(
+            f"SELECT {columns} {rows} ORDER BY {ordering.sql} LIMIT ? OFFSET ?", compiled.params + ordering.params
+        ),
+    )
+
+
+_SOURCES: dict[Table, tuple[str, str, str]] = {
+    "doc": ("doc d", "d.rowid, NULL", "d.deleted = 0"),
+    "chunk": ("doc d JOIN chunk c ON c.doc = d.rowid", "d.rowid, c.rowid", LIVE),
+}
 
 
 def document(row: Sequence[Any]) -> Document:

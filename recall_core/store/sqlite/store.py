@@ -14,8 +14,8 @@ import apsw
 from recall_core.errors import StoreError
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite import lexical, records, vectors
-from recall_core.store.sqlite.compile import compile_filter, order_sql
 from recall_core.store.sqlite.connect import MEMORY, connect, create, load_vector_functions, translated
+from recall_core.store.sqlite.memo import Memo
 from recall_core.store.sqlite.schema import SCHEMA_VERSION
 from recall_core.store.sqlite.write import COUNTS, SqliteWriter
 from recall_core.types import (
@@ -30,6 +30,8 @@ from recall_core.types import (
     TermStat,
     Vector,
 )
+
+_VECTORS = "SELECT chunk, embedding FROM vec"
 
 
 def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
@@ -66,6 +68,8 @@ class SqliteStore:
         self.db = db
         self.path = path
         self.writable = writable
+        self._keys = Memo(db, lambda: records.Keys(self._candidates(None, None)))
+        self._vectors = Memo(db, lambda: vectors.rows_of(self.execute(_VECTORS)))
         db.pragma("query_only", True)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -179,6 +183,10 @@ class SqliteStore:
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
+        kept = self._keys.get() if where is None else None
+        return kept.among(rowids) if kept else self._candidates(where, rowids)
+
+    def _candidates(self, where: Expr | None, rowids: Sequence[int] | None) -> tuple[Key, ...]:
         condition, parameters = records.condition_of(where, rowids)
         rows = self.execute(
             f"SELECT c.rowid, d.rowid, d.path, c.offset, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid "
@@ -200,15 +208,14 @@ class SqliteStore:
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
         if where is None and rowids is None:
-            rows = self.execute("SELECT chunk, embedding FROM vec")
-        else:
-            condition, parameters = records.condition_of(where, rowids)
-            rows = self.execute(
-                f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
-                f"JOIN vec v ON v.chunk = c.rowid WHERE {condition}",
-                parameters,
-            )
-        return vectors.cosines(vector, rows)
+            return vectors.cosines(vector, self._vectors.get() or vectors.rows_of(self.execute(_VECTORS)))
+        condition, parameters = records.condition_of(where, rowids)
+        rows = self.execute(
+            f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
+            f"JOIN vec v ON v.chunk = c.rowid WHERE {condition}",
+            parameters,
+        )
+        return vectors.cosines(vector, vectors.rows_of(rows))
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> dict[int, float]:
         """The k best of `cosines`, ties in natural order.
@@ -238,19 +245,16 @@ class SqliteStore:
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
     ) -> tuple[int, list[tuple[int, int | None]]]:
         """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
-        compiled = compile_filter(where, table=table) if where is not None else None
-        source = "doc d" if table == "doc" else "doc d JOIN chunk c ON c.doc = d.rowid"
-        live = "d.deleted = 0" if table == "doc" else records.LIVE
-        condition = live + (f" AND ({compiled.sql})" if compiled else "")
-        parameters = compiled.params if compiled else ()
-        total = self.execute(f"SELECT count(*) FROM {source} WHERE {condition}", parameters)[0][0]
-        ordering = order_sql(order, table=table)
-        columns = "d.rowid, NULL" if table == "doc" else "d.rowid, c.rowid"
-        page = self.execute(
-            f"SELECT {columns} FROM {source} WHERE {condition} ORDER BY {ordering.sql} LIMIT ? OFFSET ?",
-            (*parameters, *ordering.params, -1 if limit is None else limit, offset),
-        )
+        scan = records.scan_of(where, table=table, order=order)
+        total = self.execute(scan.total.sql, scan.total.params)[0][0]
+        page = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         return total, [(row[0], row[1]) for row in page]
+
+    def steps(self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
+        """How SQLite carries `scan` out: the lines of its query plan."""
+        page = records.scan_of(where, table=table, order=order).page
+        rows = self.execute(f"EXPLAIN QUERY PLAN {page.sql}", (*page.params, -1, 0))
+        return tuple(row[3] for row in rows)
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import fsum
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 from recall_core.types import Vector
+
+# Materialised, so that a distance that is asked for twice is worked out once. No cosine distance is above 2.
+_NEAR = """
+WITH proposed AS MATERIALIZED (
+  SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance
+  FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE {condition}
+)
+SELECT chunk FROM proposed
+WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET ?), 2.0) + ?
+"""
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 
@@ -17,40 +27,55 @@ DECIMALS = 6
 _SCALE = 1_000_000  # 10 to the power of DECIMALS
 _DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
 _FLOAT32_DOUBT = 1e-5  # a float32 distance and a cosine of 6 decimals are never further apart
-_PLAIN_ROWS = 2_000  # below this, plain Python costs less than importing NumPy
-_BLOCK_ROWS = 4_096
+_PLAIN_PRODUCTS = 600_000  # below this, plain Python costs less than importing NumPy
+_BLOCK_ROWS = 256  # a block of float64 rows stays in the cache while it is used
 
 
-def cosines(query: Vector, rows: Sequence[tuple[int, bytes]]) -> dict[int, float]:
+class Rows(NamedTuple):
+    """Vectors one behind the other, and the rowid of each."""
+
+    rowids: Sequence[int]
+    components: bytes
+
+
+def rows_of(found: Sequence[tuple[int, bytes]]) -> Rows:
+    """From (rowid, vector) pairs, in their order."""
+    return Rows([rowid for rowid, _ in found], b"".join([vector for _, vector in found]))
+
+
+def cosines(query: Vector, rows: Rows) -> dict[int, float]:
     """rowid to cosine with the query, rounded half-even to 6 decimals and clipped to [-1, 1].
 
     Dot products of the same float32 vectors differ in the last bits with the order of summation. Wherever those
     bits could decide the sixth decimal, the sum is taken again exactly (math.fsum), so every way gives one result.
     """
-    if len(rows) < _PLAIN_ROWS and "numpy" not in sys.modules:
-        return dict(_plain(query, rows))
-    return dict(_vectorised(query, rows))
+    is_small = len(rows.rowids) * len(_places(array("f", query))) < _PLAIN_PRODUCTS
+    values = (_plain if is_small and "numpy" not in sys.modules else _vectorised)(query, rows)
+    return dict(zip(rows.rowids, values, strict=True))
 
 
 def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[Any], *, k: int) -> list[int]:
     """Rowids of the k nearest by sqlite-vec's float32 distance, and of all that could tie with the last of them."""
     if k == 0:
         return []
-    proposed = (
-        "SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance "
-        f"FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE {condition}"
-    )
-    last = execute(f"{proposed} ORDER BY distance LIMIT 1 OFFSET ?", (query, *parameters, k - 1))
-    within = last[0][1] + _FLOAT32_DOUBT if last else 2.0 + _FLOAT32_DOUBT
-    found = execute(f"SELECT chunk FROM ({proposed}) WHERE distance <= ?", (query, *parameters, within))
+    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _FLOAT32_DOUBT))
     return [rowid for (rowid,) in found]
 
 
-def _plain(query: Vector, rows: Iterable[tuple[int, bytes]]) -> Iterable[tuple[int, float]]:
+def _plain(query: Vector, rows: Rows) -> list[float]:
     q = array("f", query)
-    for rowid, blob in rows:
-        row = array("f", blob)
-        yield rowid, _settle(sum(map(mul, q, row)) * _SCALE, q, row)
+    places = _places(q)
+    components = [q[place] for place in places]
+    values = []
+    for start in range(0, len(rows.components), len(query)):
+        row = array("f", rows.components[start : start + len(query)])
+        values.append(_settle(sum(map(mul, components, map(row.__getitem__, places))) * _SCALE, q, row))
+    return values
+
+
+def _places(q: array[float]) -> list[int]:
+    """Where a query is not 0: in few places, when it is the hash of a few words."""
+    return [place for place, component in enumerate(q) if component]
 
 
 def _settle(scaled: float, q: array[float], row: array[float]) -> float:
@@ -60,19 +85,18 @@ def _settle(scaled: float, q: array[float], row: array[float]) -> float:
     return max(-1.0, min(1.0, float(nearest) / _SCALE))
 
 
-def _vectorised(query: Vector, rows: Sequence[tuple[int, bytes]]) -> Iterable[tuple[int, float]]:
+def _vectorised(query: Vector, rows: Rows) -> list[float]:
     import numpy as np  # noqa: PLC0415 - a small store never needs it
 
-    q32 = array("f", query)
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        block = rows[start : start + _BLOCK_ROWS]
-        matrix = np.frombuffer(b"".join(blob for _, blob in block), dtype="<f4").reshape(len(block), len(q))
-        scaled = (matrix.astype(np.float64) @ q) * _SCALE
-        nearest = np.rint(scaled)
-        doubtful = np.abs(np.abs(scaled - nearest) - 0.5) < _DOUBT
-        values = np.clip(nearest / _SCALE, -1.0, 1.0).tolist()
-        for i in np.flatnonzero(doubtful).tolist():
-            values[i] = _settle(float(scaled[i]), q32, array("f", block[i][1]))
-        for (rowid, _), value in zip(block, values, strict=True):
-            yield rowid, value
+    matrix = np.frombuffer(rows.components, dtype="<f4").reshape(-1, len(q))
+    scaled = np.empty(len(matrix))
+    for start in range(0, len(matrix), _BLOCK_ROWS):
+        scaled[start : start + _BLOCK_ROWS] = matrix[start : start + _BLOCK_ROWS].astype(np.float64) @ q
+    scaled *= _SCALE
+    nearest = np.rint(scaled)
+    doubtful = np.abs(np.abs(scaled - nearest) - 0.5) < _DOUBT
+    values: list[float] = np.clip(nearest / _SCALE, -1.0, 1.0).tolist()
+    for i in np.flatnonzero(doubtful).tolist():
+        values[i] = _settle(float(scaled[i]), array("f", query), array("f", matrix[i].tobytes()))
+    return values

@@ -12,6 +12,7 @@ from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root
 
 _MODULUS = 1 << 256
+_UNINDEXED_ROWS = 1_000  # a bound on the texts that wait in memory
 
 _INSERT_CHUNK = """
 INSERT INTO chunk(id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text, search_text,
@@ -25,6 +26,8 @@ ON CONFLICT(path) DO UPDATE SET os_path = excluded.os_path, size = excluded.size
   hash = excluded.hash, settings = excluded.settings, root = coalesce(excluded.root, file.root)
 RETURNING rowid
 """
+
+_VECTORS_OF = "SELECT count(*) FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ?"
 
 _FIND_VECTOR = """
 SELECT v.embedding FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
@@ -45,6 +48,8 @@ class SqliteWriter:
         self._execute = execute
         self._sum = int(self._meta("digest_sum"), 16)
         self._changed = False
+        self._unindexed: list[tuple[int, str, str]] = []
+        self._vectors = int(self._meta("vectors"))
 
     def put(self, file: NewFile) -> None:
         """Replace whatever the store holds for this file's path by these documents."""
@@ -117,12 +122,14 @@ class SqliteWriter:
 
     def finish(self) -> None:
         """Record what the batch did; a batch that changed nothing writes nothing."""
+        self._index()
         if not self._changed:
             return
         self._set_meta("generation", str(int(self._meta("generation")) + 1))
         self._set_meta("digest_sum", f"{self._sum:064x}")
-        for name, count in COUNTS.items():
-            self._set_meta(name, str(self._execute(count)[0][0]))
+        counted = {name: self._execute(count)[0][0] for name, count in COUNTS.items() if name != "vectors"}
+        for name, number in {**counted, "vectors": self._vectors}.items():
+            self._set_meta(name, str(number))
 
     def _put_document(
         self, document: NewDocument, file_rowid: int, file: NewFile, old: dict[str, int], *, rechunked: bool
@@ -190,10 +197,20 @@ class SqliteWriter:
         )
         rowid = self._execute(_INSERT_CHUNK, row)[0][0]
         body = chunk.text if chunk.search_text is None else chunk.search_text
-        self._execute("INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)", (rowid, title, body))
+        self._unindexed.append((rowid, title, body))
+        if len(self._unindexed) >= _UNINDEXED_ROWS:
+            self._index()
         vector = chunk.vector if chunk.vector is not None else self._found_vector(chunk.text_hash)
         if vector:
             self._execute("INSERT INTO vec(chunk, embedding) VALUES(?, ?)", (rowid, vector))
+            self._vectors += 1
+
+    def _index(self) -> None:
+        """Put the waiting chunks into the full-text index, in one go: any other statement in between would make FTS5
+        write out what it has, a row at a time."""
+        for row in self._unindexed:
+            self._execute("INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)", row)
+        self._unindexed = []
 
     def _found_vector(self, text_hash: bytes) -> bytes:
         rows = self._execute(_FIND_VECTOR, (text_hash,))
@@ -207,6 +224,8 @@ class SqliteWriter:
             digest = self._execute("SELECT digest FROM doc WHERE rowid = ? AND deleted = 0", (rowid,))
             if not digest:
                 continue
+            self._index()  # what leaves the index must be in it
+            self._vectors -= self._execute(_VECTORS_OF, (rowid,))[0][0]
             self._sum = (self._sum - int(digest[0][0], 16)) % _MODULUS
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
             self._execute("UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0", (rowid,))
@@ -256,7 +275,8 @@ COUNTS = {
     "vectors": "SELECT count(*) FROM vec",
     "tombstones": "SELECT count(*) FROM doc WHERE deleted = 1",
 }
-"""What info() says without counting: each is counted anew at every commit."""
+"""What info() says without counting: each is counted anew at every commit, but for vectors, whose table is too large
+to walk through: a writer adds and takes off its own."""
 
 
 def document_digest(execute: Execute, rowid: int) -> str:

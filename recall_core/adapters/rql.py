@@ -1,0 +1,111 @@
+"""`recall rql`: queries checked, formatted, explained and completed; and where any command's query comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TextIO
+
+from recall_core import respond
+from recall_core.adapters.parser import Request
+from recall_core.adapters.streams import Streams
+from recall_core.contract import Response
+from recall_core.errors import RecallError, StoreError, UsageError
+from recall_core.service import Ask, Recall
+
+Opener = Callable[[str | None], AbstractContextManager[Recall]]
+
+
+def run(request: Request, streams: Streams, opener: Opener) -> Response:
+    """One action on one query. Only explain needs a store; complete uses one where there is one."""
+    action, *words = request.words
+    _check_flags(action, request)
+    source = given_rql(request.flags.rql, words, f"recall rql {action}")
+    text = read_rql(source, streams.stdin)
+    settings = tuple(request.flags.set or ())
+    if action == "check":
+        return Recall.check_rql(text, settings)
+    if action == "format":
+        response = Recall.format_rql(text)
+        return _written(response, source, text) if request.flags.write else response
+    if action == "complete":
+        return _complete(request, text, opener)
+    with opener(request.store) as recall:
+        return recall.explain_rql(text, Ask(settings=settings))
+
+
+def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
+    """The query as it was given, once: by --rql or by words."""
+    if flag is not None and words:
+        raise UsageError("unexpected_argument", "The query is given twice.", hint=f"{prog} --rql @FILE")
+    given = " ".join(words) if flag is None else flag
+    if flag is None and not words:
+        raise UsageError("missing_argument", f"{prog} needs a query.", hint=f"{prog} --rql @FILE")
+    return given
+
+
+def read_rql(given: str, stdin: TextIO) -> str:
+    """The query itself, from the command line, a file or stdin."""
+    if given == "-":
+        return stdin.read()
+    if not given.startswith("@"):
+        return given
+    path = Path(given[1:])
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError("rql_unreadable", f"{path} cannot be read: {error}", hint="--rql @FILE") from error
+
+
+def _check_flags(action: str, request: Request) -> None:
+    flags = request.flags
+    given: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
+        ("--write", flags.write, ("format",)),
+        ("--cursor", flags.cursor is not None, ("complete",)),
+        ("--set", bool(flags.set), ("check", "explain")),
+    )
+    for name, is_given, actions in given:
+        if is_given and action not in actions:
+            message = f"{name} does not go with recall rql {action}."
+            raise UsageError("conflicting_flags", message, hint=f"recall rql {actions[0]} {name}")
+
+
+def _complete(request: Request, text: str, opener: Opener) -> Response:
+    cursor = len(text) if request.flags.cursor is None else request.flags.cursor
+    try:
+        store = opener(request.store)
+    except StoreError as error:
+        if error.code != "no_store" or request.store is not None:
+            raise
+        from recall_core.rql.complete import NoVocabulary  # noqa: PLC0415 - a search never needs it
+
+        return respond.completion(text, cursor, NoVocabulary())
+    with store as recall:
+        return recall.complete_rql(text, cursor)
+
+
+def _written(response: Response, source: str, text: str) -> Response:
+    """The formatted query in the place of its file, which is only touched when it changes."""
+    if not source.startswith("@"):
+        message = "--write needs a file to write to."
+        raise UsageError("missing_argument", message, hint="recall rql format --write @FILE")
+    path = Path(source[1:])
+    formatted = response["rql"]["text"] + "\n"
+    response["rql"] |= {"path": str(path), "changed": formatted != text}
+    if formatted != text:
+        _replace(path.resolve(), formatted)
+    return response
+
+
+def _replace(path: Path, text: str) -> None:
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.chmod(path.stat().st_mode)
+        part.replace(path)
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror}."
+        raise RecallError("out_unwritable", message, hint="recall rql format @FILE") from error
+    finally:
+        part.unlink(missing_ok=True)

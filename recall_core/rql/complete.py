@@ -1,0 +1,268 @@
+"""What may stand at a place in a query, as far as it is written: candidates for editors and shells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from recall_core.errors import RqlError
+from recall_core.rql.ast import Field, Value
+from recall_core.rql.cursor import Cursor
+from recall_core.rql.expect import Expected, Word, expected_after
+from recall_core.rql.fields import CATALOGUE, FieldInfo, info_of
+from recall_core.rql.highlight import FUNCTIONS, TABLES
+from recall_core.rql.names import read_field
+from recall_core.rql.options import OPTIONS
+from recall_core.rql.pieces import Piece, pieces
+from recall_core.rql.print import print_field, print_value
+
+CandidateKind = Literal["keyword", "field", "table", "function", "operator", "option", "value"]
+_FUNCTION_DOCS = {
+    "semantic": "nearness of meaning, by vectors",
+    "lexical": "words, by BM25",
+    "lexical_fts": "words in the full-text index's own syntax",
+}
+_SIGNAL = {
+    "lexical": ("lexical", "lexical_fts"),
+    "lexical_fts": ("lexical", "lexical_fts"),
+    "semantic": ("semantic",),
+}
+_OPERATORS = ("IN", "BETWEEN", "HAS", "IS", "NOT", "LIKE", "ILIKE", "GLOB")
+_UNFIT = {"integer": ("LIKE", "ILIKE", "GLOB", "HAS"), "tags": ("<", "<=", ">", ">=", "BETWEEN")}
+_NOT_TAGS = ("HAS",)
+
+
+class Candidate(NamedTuple):
+    """One way to go on: put `text` in place of the source from start to end (code points, end exclusive)."""
+
+    text: str
+    kind: CandidateKind
+    start: int
+    end: int
+    detail: str
+    """What it is, for a person; "" where the text says it."""
+
+
+class Known(NamedTuple):
+    """A value that a store holds, and in how many documents."""
+
+    value: Value
+    documents: int
+
+
+class Vocabulary(Protocol):
+    """What a store can suggest; a few entries a call, the most frequent first, ties in code point order."""
+
+    def keys(self, prefix: str) -> Sequence[Known]:
+        """Metadata keys that begin with the prefix."""
+
+    def values(self, field: Field, prefix: str) -> Sequence[Known]:
+        """Values of the field whose text begins with the prefix."""
+
+
+class NoVocabulary:
+    """The vocabulary where there is no store."""
+
+    def keys(self, prefix: str) -> Sequence[Known]:
+        """None."""
+        return ()
+
+    def values(self, field: Field, prefix: str) -> Sequence[Known]:
+        """None."""
+        return ()
+
+
+class _Place(NamedTuple):
+    """Where the cursor stands. prefix: what is typed of the word that a candidate replaces from start to end."""
+
+    words: tuple[Word, ...]
+    prefix: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+def complete(text: str, cursor: int, *, vocabulary: Vocabulary) -> list[Candidate]:
+    """The candidates at a cursor (code points), best first; of any text, and none inside a comment.
+
+    Keywords and fields stand in the order of the language, values as the vocabulary gives them. What is typed of a
+    word filters: by the beginning, in any case; of a field also by its bare name.
+    """
+    storable = text.encode("utf-8", "replace").decode()  # a lone surrogate is in no store
+    place = _place(storable, min(max(cursor, 0), len(text)))
+    if place is None:
+        return []
+    expected = expected_after(place.words)
+    if place.quoted:
+        return list(_values(expected, place, vocabulary)) if "value" in expected.sources else []
+    found: list[Candidate] = []
+    for source in expected.sources:
+        found += _SOURCES[source](expected, place, vocabulary)
+    return found
+
+
+def _place(text: str, cursor: int) -> _Place | None:
+    words: list[Word] = []
+    for word in _words(text):
+        if word.start >= cursor:
+            break
+        is_quoted = word.kind in ("string", "open")
+        if word.kind == "comment" and cursor <= word.end:
+            return None
+        if is_quoted and (cursor < word.end or word.kind == "open"):
+            return _in_string(text, word, cursor, tuple(words))
+        if word.kind in ("name", "number") and cursor <= word.end:
+            return _Place(tuple(words), text[word.start : cursor], word.start, word.end)
+        if word.kind != "comment":
+            words.append(word)
+    return _Place(tuple(words), "", cursor, cursor)
+
+
+def _in_string(text: str, word: Word, cursor: int, words: tuple[Word, ...]) -> _Place:
+    """The rest of a string is replaced too, unless it holds white space: then its quote may belong to another."""
+    rest = text[cursor : word.end]
+    end = cursor if word.kind == "open" or any(map(str.isspace, rest)) else word.end
+    return _Place(words, text[word.start + 1 : cursor], word.start, end, quoted=True)
+
+
+def _words(text: str) -> Iterator[Word]:
+    """The pieces, with each dotted name as one word."""
+    held: Word | None = None
+    for piece in pieces(text):
+        if held is not None and held.end == piece.start and _continues(held, piece):
+            held = Word("name", held.text + piece.text, held.start, piece.end)
+            continue
+        if held is not None:
+            yield held
+        held = Word(*piece)
+    if held is not None:
+        yield held
+
+
+def _continues(held: Word, piece: Piece) -> bool:
+    if held.kind != "name":
+        return False
+    if held.text.endswith("."):
+        return piece.kind in ("name", "string")
+    return piece.text == "."
+
+
+def _keywords(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    unfit = _unfit_operators(expected.field)
+    for word in expected.keywords:
+        kind: CandidateKind = "operator" if word in _OPERATORS else "keyword"
+        if _begins(word, place.prefix) and word not in unfit:
+            yield Candidate(word, kind, place.start, place.end, "")
+
+
+def _symbols(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    unfit = _unfit_operators(expected.field)
+    for symbol in expected.symbols:
+        if not place.prefix and symbol not in unfit:
+            yield Candidate(symbol, "operator", place.start, place.end, "")
+
+
+def _unfit_operators(raw: str | None) -> tuple[str, ...]:
+    field = _field(raw)
+    if field is None:
+        return ()
+    kind = info_of(field).type
+    return _UNFIT.get(kind, ()) + (() if kind == "tags" else _NOT_TAGS)
+
+
+def _fields(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    if place.prefix.startswith("doc.meta."):
+        yield from _meta_fields(place, vocabulary)
+        return
+    for info in CATALOGUE:
+        if (_begins(info.qualified, place.prefix) or _begins(info.name, place.prefix)) and _fits(info, expected):
+            text = info.qualified + ("." if info.type == "meta" else "")
+            yield Candidate(text, "field", place.start, place.end, info.doc)
+
+
+def _fits(info: FieldInfo, expected: Expected) -> bool:
+    return not (expected.documents_only and info.table == "chunk")
+
+
+def _meta_fields(place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    typed = place.prefix.removeprefix("doc.meta.").strip("'\"")
+    for known in vocabulary.keys(typed):
+        text = print_field(Field("doc", "meta", str(known.value)))
+        yield Candidate(text, "field", place.start, place.end, _counted(known.documents))
+
+
+def _score(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    if _begins("score", place.prefix):
+        yield Candidate("score", "field", place.start, place.end, "how well a row answers USING")
+
+
+def _tables(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    for table in TABLES:
+        if _begins(table, place.prefix):
+            yield Candidate(table, "table", place.start, place.end, f"one row for each {_ROWS[table]}")
+
+
+_ROWS = {"chunk": "chunk", "doc": "document"}
+
+
+def _functions(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    taken = {other for name in expected.functions for other in _SIGNAL.get(name, ())}
+    for name in FUNCTIONS:
+        if _begins(name, place.prefix) and name not in taken:
+            yield Candidate(f"{name}(", "function", place.start, place.end, _FUNCTION_DOCS[name])
+
+
+def _options(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    for name, option in OPTIONS.items():
+        if _begins(name, place.prefix) and name not in expected.options[:-1]:
+            yield Candidate(name, "option", place.start, place.end, option.doc)
+
+
+def _settings(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    option = OPTIONS.get(expected.options[-1]) if expected.options else None
+    if option is None:
+        return
+    switches = ("OFF",) if option.names_anything else ("ON", "OFF") if option.least is None else ()
+    for choice in option.choices or switches:
+        if _begins(choice, place.prefix):
+            yield Candidate(choice, "value", place.start, place.end, option.doc)
+
+
+def _values(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+    field = _field(expected.field)
+    if field is None:
+        return
+    for known in vocabulary.values(field, place.prefix):
+        if isinstance(known.value, str) or not place.quoted:
+            text = print_value(known.value)
+            yield Candidate(text, "value", place.start, place.end, _counted(known.documents))
+
+
+_SOURCES = {
+    "keyword": _keywords,
+    "symbol": _symbols,
+    "field": _fields,
+    "score": _score,
+    "table": _tables,
+    "function": _functions,
+    "option": _options,
+    "setting": _settings,
+    "value": _values,
+}
+
+
+def _field(raw: str | None) -> Field | None:
+    if raw is None:
+        return None
+    try:
+        return read_field(Cursor(raw))[0]
+    except RqlError:
+        return None
+
+
+def _begins(word: str, prefix: str) -> bool:
+    return word.lower().startswith(prefix.lower())
+
+
+def _counted(documents: int) -> str:
+    return "1 document" if documents == 1 else f"{documents} documents"

@@ -1,0 +1,35 @@
+"""What an open store remembers between questions: a value read once, until anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import apsw
+
+Kept = TypeVar("Kept")
+
+
+class Memo(Generic[Kept]):
+    """A value worked out from the whole store, kept from the second time it is wanted in one state of the store.
+
+    The first time gives None: a process that asks once should not read, nor hold, what it does not need.
+    """
+
+    def __init__(self, db: apsw.Connection, read: Callable[[], Kept]) -> None:
+        self._db = db
+        self._read = read
+        self._state = (-1, -1)
+        self._kept: Kept | None = None
+
+    def get(self) -> Kept | None:
+        """The value for what this connection sees at this moment, or None."""
+        if self._db.txn_state() == apsw.SQLITE_TXN_WRITE:
+            return None  # what is written here may still be rolled back
+        state = (self._db.pragma("data_version"), self._db.total_changes())  # commits of others, and our own
+        if state != self._state:
+            self._state, self._kept = state, None
+            return None
+        if self._kept is None:
+            self._kept = self._read()
+        return self._kept

@@ -1,0 +1,96 @@
+"""Queries in files, and in an editor's hands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import UsageError
+from recall_tui.files import MOST_BYTES, edited, editor, holds, load, place, save
+
+
+def test_a_saved_query_is_loaded_as_it_was_with_one_line_break_at_its_end(tmp_path: Path) -> None:
+    file = tmp_path / "q.rql"
+
+    save(file, "SELECT *\nFROM chunk -- café\n\n")
+
+    assert file.read_text(encoding="utf-8") == "SELECT *\nFROM chunk -- café\n"
+    assert load(file) == "SELECT *\nFROM chunk -- café"
+    assert holds(file, "SELECT *\nFROM chunk -- café")
+    assert not holds(file, "SELECT *")
+
+
+def test_saving_over_a_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    file, link = tmp_path / "q.rql", tmp_path / "link.rql"
+    file.write_text("old\n", encoding="utf-8")
+    file.chmod(0o640)
+    link.symlink_to(file)
+
+    save(link, "new")
+
+    assert (file.read_text(encoding="utf-8"), file.stat().st_mode & 0o777) == ("new\n", 0o640)
+    assert link.is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.rql", "q.rql"]
+
+
+def test_a_name_without_a_suffix_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/you")
+
+    assert place("~/q") == Path("/home/you/q.rql")
+    assert place("q.txt") == Path("q.txt")
+
+
+def test_line_breaks_and_marks_of_other_systems_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "q.rql"
+    file.write_bytes(b"\xef\xbb\xbfSELECT *\r\nFROM chunk\r\n")
+
+    assert load(file) == "SELECT *\nFROM chunk"
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    binary, large = tmp_path / "a.rql", tmp_path / "b.rql"
+    binary.write_bytes(b"caf\xe9")
+    large.write_bytes(b"x" * (MOST_BYTES + 1))
+
+    with pytest.raises(UsageError, match="not UTF-8"):
+        load(binary)
+    with pytest.raises(UsageError, match="larger"):
+        load(large)
+
+
+def script(folder: Path, body: str) -> str:
+    file = folder / "my editor"
+    file.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return str(file)
+
+
+def test_the_text_comes_back_as_the_editor_leaves_it(tmp_path: Path) -> None:
+    command = [script(tmp_path, 'case "$1" in *.rql) echo " -- more" >> "$1";; esac')]
+
+    assert edited("SELECT *", command) == "SELECT *\n -- more"
+
+
+def test_an_editor_that_gives_up_changes_nothing(tmp_path: Path) -> None:
+    command = [script(tmp_path, 'echo lost > "$1"; exit 3')]
+
+    with pytest.raises(UsageError, match="ended with code 3"):
+        edited("SELECT *", command)
+
+
+def test_visual_is_asked_before_editor_and_both_may_have_arguments(tmp_path: Path) -> None:
+    program = script(tmp_path, "")
+    path = os.environ["PATH"]
+
+    assert editor({"VISUAL": f"'{program}' -w", "EDITOR": "nothing", "PATH": path}) == [program, "-w"]
+    assert editor({"EDITOR": f"'{program}'", "PATH": path}) == [program]
+
+
+@pytest.mark.parametrize("written", ["no-such-editor -w", "'unclosed", " "])
+def test_an_editor_that_is_not_there_is_named(written: str) -> None:
+    with pytest.raises(UsageError, match="ditor") as raised:
+        editor({"EDITOR": written, "PATH": "/nowhere"})
+
+    assert raised.value.hint == "export EDITOR=nano"
