@@ -72,8 +72,9 @@ class Recall:
 
     def plan(self, text: str, ask: Ask = Ask()) -> Plan:
         """A question understood: RQL when it begins with SELECT, words otherwise."""
-        is_rql = text.lstrip()[:7].upper().split() == ["SELECT"]
-        return self._rql(text, ask) if is_rql else self._words(text, ask)
+        from recall_core.rql.head import is_query  # noqa: PLC0415 - search and query know what they were given
+
+        return self._rql(text, ask) if is_query(text) else self._words(text, ask)
 
     def answer(self, plan: Plan) -> Answer:
         """Search and rank: the only step that searches the store."""

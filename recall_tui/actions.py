@@ -32,6 +32,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom", ("z",), "zoom", "Give the pane the whole screen, and back", group="Panes"),
     Action("step_out", ("escape",), "out", "One step out: leave the field, the zoom, the dialog", group="Panes"),
     Action("run", ("f5",), "", "Run the query again", group="Query"),
+    Action("open_history", ("ctrl+r", "h"), "", "Find an earlier query and take it up again", group="Query"),
+    Action("save_query", ("f2",), "", "Save the query to an .rql file", group="Query"),
+    Action("load_query", ("f3",), "", "Load a query from an .rql file", group="Query"),
+    Action("edit_outside", ("f4",), "", "Edit the query in $VISUAL or $EDITOR", group="Query"),
     Action("select(1)", ("j", "down"), "", "Select the next result", "rows", "Results"),
     Action("select(-1)", ("k", "up"), "", "Select the previous result", "rows", "Results"),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", "rows", "Results"),
@@ -130,6 +134,7 @@ def markdown() -> str:
         "",
         "Two states: **edit** (a field has the focus and letters are typed) and **nav** (letters are commands).",
         "The footer shows which one holds. Keys that print a character act in nav only. Esc is one step out.",
+        "While the query offers words, Up and Down choose one, Tab or Enter takes it and Esc closes the list.",
     ]
     for group, actions in groups().items():
         lines += ["", f"## {group}", "", "| keys | does |", "|---|---|"]

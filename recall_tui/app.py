@@ -6,26 +6,28 @@ import asyncio
 import gc
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
-from textual.command import DiscoveryHit, Hits, Provider
-from textual.command import Hit as CommandHit
+from textual.command import Provider
 from textual.events import DescendantFocus
 from textual.timer import Timer
 
 from recall_tui import session as state
-from recall_tui.actions import ACTIONS, by_key, is_valid, key_name
-from recall_tui.messages import Chosen, Happened, LookingAt, Typed
+from recall_tui.actions import ACTIONS, by_key, is_valid
+from recall_tui.messages import Chosen, Happened, Lacking, LookingAt, Typed
+from recall_tui.opening import create_store, open_store
+from recall_tui.palette import Actions
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.session import Event, Pane, Session
 from recall_tui.shell import command
+from recall_tui.texts import Texts
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.work import Clock, IngestThread, QueryThread
 
@@ -34,29 +36,6 @@ if TYPE_CHECKING:
     from recall_core.service import Recall
 
 LIVE_SECONDS = 0.13  # after the last key; shorter searches words nobody meant, longer feels slow
-
-
-class Actions(Provider):
-    """The action table, as the command palette searches it."""
-
-    async def discover(self) -> Hits:
-        """Every action, before anything is typed."""
-        for name, keys, run in self._entries():
-            yield DiscoveryHit(name, run, help=keys)
-
-    async def search(self, query: str) -> AsyncIterator[CommandHit]:
-        """The actions whose help matches what was typed."""
-        matcher = self.matcher(query)
-        for name, keys, run in self._entries():
-            if (score := matcher.match(name)) > 0:
-                yield CommandHit(score, matcher.highlight(name), run, help=keys)
-
-    def _entries(self) -> list[tuple[str, str, Callable[[], object]]]:
-        return [
-            (action.help, " ".join(map(key_name, action.keys)), partial(self.app.run_action, f"app.{action.id}"))
-            for action in ACTIONS
-            if action.id != "command_palette"
-        ]
 
 
 class Workbench(App[None]):
@@ -78,6 +57,7 @@ class Workbench(App[None]):
         self._ingesting: IngestThread | None = None
         self._typing: Timer | None = None
         self.bench = Bench(store)
+        self._texts = Texts(self, self.bench)
 
     def get_default_screen(self) -> Bench:
         """The panes."""
@@ -113,7 +93,11 @@ class Workbench(App[None]):
         if self._typing is not None:
             self._typing.stop()
         if message.text != self.session.text:
-            self._typing = self.set_timer(LIVE_SECONDS, self.action_run)
+            self._typing = self.set_timer(LIVE_SECONDS, self._ask)
+
+    def on_lacking(self, message: Lacking) -> None:
+        """Completion has a question for the store."""
+        self._become(state.lacking(self.session, message.lookups))
 
     def on_chosen(self, message: Chosen) -> None:
         """A row was clicked."""
@@ -141,6 +125,8 @@ class Workbench(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The table decides what is valid; everything else is Textual's."""
+        if action in ("next_pane", "step_out") and self.bench.is_offering:
+            return False  # Tab and Esc are the list's while it is open
         if action == "command":
             return self.bench.focused is not self.bench.editor and is_valid(by_key(str(parameters[0])), self.session)
         for known in ACTIONS:
@@ -153,10 +139,25 @@ class Workbench(App[None]):
         await self.run_action(f"app.{by_key(key).id}")
 
     def action_run(self) -> None:
-        """Ask what is written."""
-        if self._typing is not None:
-            self._typing.stop()
-        self._become(state.asked(self.session, self.bench.editor.text, self._clock()))
+        """Ask what is written, and mean it."""
+        self._ask()
+        self._become(state.settled(self.session))
+
+    async def action_open_history(self) -> None:
+        """Choose an earlier query."""
+        await self._texts.pick()
+
+    async def action_save_query(self) -> None:
+        """Save the query to a file."""
+        await self._texts.ask_save()
+
+    async def action_load_query(self) -> None:
+        """Load a query from a file."""
+        await self._texts.ask_load()
+
+    def action_edit_outside(self) -> None:
+        """Edit the query in another program."""
+        self._texts.edit_outside()
 
     def action_focus_pane(self, pane: Pane) -> None:
         """Go to a pane."""
@@ -247,16 +248,31 @@ class Workbench(App[None]):
 
     def action_leave(self) -> None:
         """Quit."""
+        self._become(state.settled(self.session))
         self.exit(return_code=0)
+
+    async def action_quit(self) -> None:
+        """Textual's own ^q, which comes before the table's."""
+        self.action_leave()
 
     # How it is done.
 
     def _become(self, session: Session) -> None:
+        if text := state.to_keep(session):
+            self._texts.remember(text)
+            session = session._replace(kept=text)
         before, self.session = self.session, session
         if self._searching is not None and state.wish(session) != state.wish(before):
             self._searching.submit(state.wish(session))
         if self.bench.is_mounted:
             self.bench.show(session)
+
+    def _ask(self) -> None:
+        if not self.bench.is_attached:
+            return  # the keys came to rest only after the workbench had been left
+        if self._typing is not None:
+            self._typing.stop()
+        self._become(state.asked(self.session, self.bench.editor.text, self._clock()))
 
     def _happened(self, event: Event) -> None:
         self.post_message(Happened(event))
@@ -284,7 +300,7 @@ class Workbench(App[None]):
         if self._searching is None and event.error is not None:
             self._welcome(event.error)
         elif self.session.text:
-            self.action_run()
+            self._ask()
 
     def _budget_typed(self, typed: str | None) -> None:
         if typed is not None:
@@ -313,25 +329,6 @@ def not_a_budget(typed: str) -> str:
     """What is wrong with a budget; "" when it is a whole number above 0."""
     digits = typed.replace(",", "")
     return "" if digits.isdecimal() and int(digits) > 0 else "A budget is a whole number of tokens above 0."
-
-
-def open_store(store: str | None) -> Recall:
-    """The store, opened by the thread that will use it."""
-    from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return Recall.open(store)
-
-
-def create_store(store: str | None) -> Recall:
-    """A new store where none was found, opened. A name that ends like a file names the database, else its folder."""
-    from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
-
-    place = Path(store or ".")
-    if place.suffix:
-        Recall.init(str(place.parent), settings=(f"store_path={place.name}",))
-    else:
-        Recall.init(str(place))
-    return Recall.open(store)
 
 
 def run(store: str | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from recall_tui.lexicon import Lookup
 from recall_tui.session import Event
 
 
@@ -38,3 +39,11 @@ class LookingAt(Message):
         super().__init__()
         self.first = first
         self.end = end
+
+
+class Lacking(Message):
+    """Completion wants to know this of the store."""
+
+    def __init__(self, lookups: tuple[Lookup, ...]) -> None:
+        super().__init__()
+        self.lookups = lookups

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
+from recall_tui.lexicon import Entry, Lookup
 
 if TYPE_CHECKING:
     from recall_core.contract import IngestView
@@ -59,6 +60,14 @@ class Session(NamedTuple):
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
     info: StoreInfo | None = None
+    entries: Mapping[Lookup, Entry] = {}
+    """What completion knows of the store as it is."""
+    lookups: tuple[Lookup, ...] = ()
+    """What completion still wants to know."""
+    is_settled: bool = False
+    """The person has let the text stand: ran it, went on from it, or left."""
+    kept: str = ""
+    """The query that went into the history last."""
     run: Run | None = None
     pane: Pane = "query"
     tab: Literal["explain", "context"] = "explain"
@@ -73,6 +82,7 @@ class Wish(NamedTuple):
     text: str
     window: tuple[int, int]
     budget_tokens: int
+    lookups: tuple[Lookup, ...] = ()
 
 
 class Opened(NamedTuple):
@@ -116,6 +126,13 @@ class Failed(NamedTuple):
     error: RecallError
 
 
+class Learned(NamedTuple):
+    """What the store said to a lookup."""
+
+    lookup: Lookup
+    entry: Entry
+
+
 class Unusable(NamedTuple):
     """The store cannot be opened."""
 
@@ -142,14 +159,17 @@ class Crashed(NamedTuple):
     error: BaseException
 
 
-Event = Opened | Answered | Fetched | Repacked | Failed | Unusable | Advanced | Ended | Crashed
+Event = Opened | Answered | Fetched | Repacked | Failed | Learned | Unusable | Advanced | Ended | Crashed
 
 
 def after(session: Session, event: Event) -> Session:
     """The session once the event has happened; stale events leave it as it is."""
     match event:
         case Opened(info, budget):
-            return session._replace(info=info, budget_tokens=budget or session.budget_tokens)
+            return _opened(session, info, budget or session.budget_tokens)
+        case Learned(lookup, entry):
+            wanted = tuple(other for other in session.lookups if other != lookup)
+            return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
         case Advanced(progress, rate) if session.run:
             return session._replace(run=session.run._replace(progress=progress, rate=rate))
         case Ended() if session.run:
@@ -157,6 +177,12 @@ def after(session: Session, event: Event) -> Session:
         case Answered() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
             return _of_question(session, event)
     return session
+
+
+def _opened(session: Session, info: StoreInfo, budget_tokens: int) -> Session:
+    fresh = session._replace(info=info, budget_tokens=budget_tokens)
+    is_same = session.info is not None and session.info.generation == info.generation
+    return fresh if is_same else fresh._replace(entries={}, lookups=())
 
 
 def _of_question(session: Session, event: Answered | Fetched | Repacked | Failed) -> Session:
@@ -200,7 +226,10 @@ def _ended(run: Run, event: Ended) -> Run:
 def asked(session: Session, text: str, at: float) -> Session:
     """The session with a new question under way; an empty one has no answer and asks nothing."""
     window = session.window if text == session.text else (0, FIRST_WINDOW)
-    fresh = session._replace(text=text, generation=session.generation + 1, asked_at=at, window=window)
+    settled = session.pane != "query" or (session.is_settled and text == session.text)
+    fresh = session._replace(
+        text=text, generation=session.generation + 1, asked_at=at, window=window, is_settled=settled
+    )
     if not text.strip():
         return fresh._replace(
             answer=None, hits={}, hit=None, selected=0, packed=None, block_tokens=(), trouble=None, busy=False
@@ -210,7 +239,25 @@ def asked(session: Session, text: str, at: float) -> Session:
 
 def wish(session: Session) -> Wish:
     """What the query thread should make true."""
-    return Wish(session.generation, session.text, session.window, session.budget_tokens)
+    return Wish(session.generation, session.text, session.window, session.budget_tokens, session.lookups)
+
+
+def lacking(session: Session, lookups: Sequence[Lookup]) -> Session:
+    """The session with these lookups wanted, and no older ones: the cursor has left their place."""
+    return session._replace(lookups=tuple(lookup for lookup in lookups if lookup not in session.entries))
+
+
+def settled(session: Session) -> Session:
+    """The session with its text let stand: its answer is worth remembering."""
+    return session._replace(is_settled=True)
+
+
+def to_keep(session: Session) -> str:
+    """The query that belongs into the history and is not there yet, or ""."""
+    answer = session.answer
+    if not session.is_settled or session.busy or session.trouble is not None or answer is None:
+        return ""
+    return session.text if session.text != session.kept else ""
 
 
 def chosen(session: Session, row: int) -> Session:
@@ -237,7 +284,7 @@ def budgeted(session: Session, budget_tokens: int) -> Session:
 def focused(session: Session, pane: Pane) -> Session:
     """The session with another pane in front."""
     tab = pane if pane in ("explain", "context") else session.tab
-    return session._replace(pane=pane, tab=tab)
+    return session._replace(pane=pane, tab=tab, is_settled=session.is_settled or pane != "query")
 
 
 def stepped(session: Session, panes: int) -> Pane:

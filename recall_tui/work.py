@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.errors import Interrupted, RecallError
 from recall_core.text import counter
 from recall_core.types import Hit, Root
+from recall_tui.lexicon import Entry, Lookup
 from recall_tui.session import (
     Advanced,
     Answered,
@@ -18,6 +19,7 @@ from recall_tui.session import (
     Event,
     Failed,
     Fetched,
+    Learned,
     Opened,
     Repacked,
     Unusable,
@@ -126,6 +128,8 @@ class QueryThread:
             self._wish = self._wish or wish
 
     def _serve(self, recall: Recall, wish: Wish) -> None:
+        for lookup in wish.lookups:
+            self._post(_learned(recall, lookup))
         if not wish.text.strip():
             self._desk = Desk(wish.generation)
         elif wish.generation != self._desk.generation:
@@ -153,6 +157,15 @@ class QueryThread:
     def _has_newer(self) -> bool:
         with self._changed:
             return self._wish is not None or self._closing
+
+
+def _learned(recall: Recall, lookup: Lookup) -> Learned:
+    from recall_core.store.sqlite.vocabulary import MOST, SqliteVocabulary  # noqa: PLC0415 - only while RQL is typed
+
+    vocabulary = SqliteVocabulary(recall.store.execute)
+    field, prefix = lookup
+    known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
+    return Learned(lookup, Entry(tuple(known), len(known) < MOST))
 
 
 def _rows(recall: Recall, answer: Answer, window: tuple[int, int]) -> dict[int, Hit]:

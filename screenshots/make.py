@@ -121,6 +121,7 @@ def main() -> int:
     if not (DEMO / "recall.db").exists():
         subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     os.chdir(DEMO)
+    os.environ["XDG_STATE_HOME"] = str(DEMO / "state")  # the pictures' queries stay out of the history
     for name in PICTURES:
         draw(asyncio.run(take(name)))
         print(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static, TextArea
 
 from recall_tui.app import Workbench
 from recall_tui.session import Session
@@ -34,6 +34,19 @@ class Driver:
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*(NAMES.get(mark, mark) for mark in text))
+
+    async def write(self, text: str) -> None:
+        """Put the text into the field with the focus, its last three characters by key."""
+        field = self.app.focused
+        assert isinstance(field, TextArea | Input)
+        if isinstance(field, TextArea):
+            field.text = text[:-3]
+            field.move_cursor(field.document.end)
+        else:
+            field.value = text[:-3]
+            field.cursor_position = len(field.value)
+        await self.pilot.pause()
+        await self.type(text[-3:])
 
     async def until(self, holds: Callable[[Session], object], *, seconds: float = 10.0) -> None:
         """Wait until the session is as it should be, and the screen has drawn it."""

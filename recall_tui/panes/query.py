@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from rich.cells import cell_len
-from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Resize
-from textual.widgets import Static, TextArea
+from textual.widgets import OptionList, Static, TextArea
 
 from recall_core.errors import RecallError, RqlError
+from recall_core.rql.head import is_query
 from recall_tui.messages import Typed
 from recall_tui.session import Session, is_stale
-
-
-class Editor(TextArea):
-    """The text of the question; the span of an error is underlined."""
-
-    def __init__(self) -> None:
-        super().__init__(id="editor", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
-        self.highlight_cursor_line = False
-        self._fault: tuple[int, int] | None = None
-
-    def mark(self, fault: tuple[int, int] | None) -> None:
-        """Underline this span of the text, in code points; None underlines nothing."""
-        if fault != self._fault:
-            self._fault = fault
-            self.notify_style_update()
-            self.refresh()
-
-    def get_line(self, line_index: int) -> Text:
-        """A line of the text with the faulty part of it underlined."""
-        line = super().get_line(line_index)
-        if self._fault is not None:
-            lines = self.document.lines[:line_index]
-            before = sum(map(len, lines)) + len(lines) * len(self.document.newline)
-            start, end = (place - before for place in self._fault)
-            if start < len(line.plain) and end > 0:
-                line.stylize(Style(underline=True, bold=True), max(0, start), end)
-        return line
+from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.offers import Offers
 
 
 class QueryPane(Vertical):
@@ -51,26 +26,42 @@ class QueryPane(Vertical):
         self._warnings: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The editor above its message."""
-        yield Editor()
+        """The editor above its message, and the list that opens over both."""
+        offers = Offers()
+        yield Editor(offers)
         yield Static(id="notes", markup=False)
+        yield offers
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
         self._trouble = session.trouble
         self._warnings = session.answer.warnings if session.answer else ()
-        kind = "RQL" if is_rql(session.text) else "words"
+        kind = "RQL" if is_query(session.text) else "words"
         state = "error" if session.trouble else "searching" if session.busy else "live"
         self.border_title = f"1 Query ({kind})"
         self.border_subtitle = f"{state}, results stale" if is_stale(session) else state
         self.set_class(session.trouble is not None, "-trouble")
         self.query_one(Editor).mark(_fault(session.trouble, session.text))
+        self.query_one(Editor).learn(session.entries)
         self._draw_notes()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Pass on what was typed."""
         event.stop()
+        self.query_one(Editor).follow()
         self.post_message(Typed(event.text_area.text))
+
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        """The list belongs to one place of the cursor."""
+        event.stop()
+        self.query_one(Editor).follow()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take the candidate that was clicked."""
+        event.stop()
+        candidate = self.query_one(Offers).taken(event.option_index)
+        if candidate is not None:
+            self.query_one(Editor).take(candidate)
 
     def on_resize(self, _event: Resize) -> None:
         """Another width puts the caret elsewhere."""
@@ -84,12 +75,6 @@ class QueryPane(Vertical):
             lines = trouble_lines(self._trouble, text, self.content_size.width, self.content_size.height - 1)
         self.set_class(bool(lines), "-noted")
         below.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"))
-
-
-def is_rql(text: str) -> bool:
-    """True when the text is read as a query and not as plain words."""
-    head = text.lstrip()[:7].lower()
-    return head[:6] == "select" and not (head[6:].isalnum() or head[6:] == "_")
 
 
 def trouble_lines(error: RecallError, text: str, width: int, height: int) -> list[str]:

@@ -15,10 +15,11 @@ from recall_tui.actions import ACTIONS, is_printable
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
-from recall_tui.panes.query import Editor, QueryPane
+from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.session import PANES, Pane, Session
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
+from recall_tui.widgets.editor import Editor
 
 FOCUS = {"query": "editor", "results": "results", "explain": "explain", "context": "context", "ingest": "ingest"}
 """The widget that takes the focus of each pane, by id."""
@@ -99,6 +100,16 @@ class Bench(Screen[None]):
     def pane_of(self, widget: Widget | None) -> Pane | None:
         """The pane that a focused widget belongs to."""
         return next((pane for pane in PANES if widget is not None and widget.id == FOCUS[pane]), None)
+
+    def on_screen_suspend(self) -> None:
+        """Another screen is in front: the list would stand through it."""
+        for editor in self.query(Editor):  # none is left when the screen goes because the workbench ends
+            editor.close_offers()
+
+    @property
+    def is_offering(self) -> bool:
+        """True while the editor offers words to go on with."""
+        return isinstance(self.focused, Editor) and self.focused.offers.is_open
 
     @property
     def editor(self) -> Editor:

@@ -25,8 +25,9 @@ class Terminal:
     def __init__(self, socket: Path) -> None:
         self._tmux = ["tmux", "-S", str(socket), "-f", os.devnull]
 
-    def start(self, command: str, *, cwd: Path) -> None:
+    def start(self, command: str, *, cwd: Path, **more: str) -> None:
         environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+        environment |= more
         subprocess.run(
             [*self._tmux, "new-session", "-d", "-x", "120", "-y", "40", command],
             cwd=cwd, env={**environment, "PYTHONPATH": str(ROOT)}, check=True,
@@ -121,3 +122,37 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     screen = terminal.wait_for(lambda screen: "doctor=" in screen)
     assert "exit=0" in screen
     assert "doctor=0" in screen
+
+
+def household_first(screen: str) -> bool:
+    return "household" in screen and re.search(r"▶ +1 .*notes/diary\.txt", screen) is not None
+
+
+def test_a_query_goes_through_the_editor_and_is_in_the_history_of_the_next_session(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    store = build_store(tmp_path)
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "this is the editor"; read line\necho "house$line" > "$1"\n', encoding="utf-8")
+    editor.chmod(0o755)
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    terminal.start(f'{workbench}; {workbench}; echo "exit=$?"; exec sleep 60', cwd=tmp_path, EDITOR=str(editor))
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+
+    terminal.type("cosine")
+    terminal.wait_for(lambda screen: re.search(r"▶ +1 .*docs/scoring\.md", screen))
+    terminal.press("F4")
+    terminal.wait_for(lambda screen: "this is the editor" in screen)
+    assert not terminal.is_alternate()
+    terminal.type("hold\r")
+    terminal.wait_for(household_first)
+    terminal.press("C-q")
+
+    terminal.wait_for(lambda screen: "37 docs" in screen and "Type words to search" in screen)
+    terminal.press("C-r")
+    terminal.wait_for(lambda screen: "1 of 1" in screen and "household" in screen)
+    terminal.press("Enter")
+    terminal.wait_for(household_first)
+    terminal.press("C-q")
+
+    assert "exit=0" in terminal.wait_for(lambda screen: "exit=" in screen)

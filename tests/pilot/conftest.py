@@ -17,3 +17,11 @@ def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_store(tmp_path: Path) -> Path:
     """A store that a test may change."""
     return build_store(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the workbench keeps its history: a new folder for every test, never the developer's own."""
+    home = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    return home

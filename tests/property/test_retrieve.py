@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall_core.config import Config
@@ -81,15 +81,38 @@ def test_a_filtered_answer_is_the_brute_force_answer(
     assert ordering == sorted(ordering)
 
 
-@given(
-    table=st.sampled_from(["chunk", "doc"]),
-    using=st.sampled_from(["", "USING semantic('alpha beta')", "USING lexical('gamma'), semantic('delta')"]),
-    order=st.sampled_from(["", "ORDER BY doc.path DESC", "ORDER BY doc.source, doc.mtime DESC"]),
-    size=st.integers(1, 17),
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+QUERIES = st.builds(
+    "SELECT * FROM {} {} {} {}".format,
+    st.sampled_from(["chunk", "doc"]),
+    st.one_of(
+        st.just(""),
+        TEXTS.map("USING semantic('{}')".format),
+        TEXTS.map("USING lexical('{}')".format),
+        st.builds("USING lexical('{}'), semantic('{}')".format, TEXTS, TEXTS),
+    ),
+    st.sampled_from([f"FILTER {where}" if where else "" for where in FILTERS]),
+    st.sampled_from(["", "ORDER BY doc.path DESC", "ORDER BY doc.source, doc.mtime DESC", "ORDER BY doc.tag"]),
 )
-def test_pages_partition_the_full_list(table: str, using: str, order: str, size: int) -> None:
+
+
+@given(query=QUERIES, size=st.integers(1, 40))
+def test_pages_partition_the_full_list(query: str, size: int) -> None:
+    check_pages(query, size)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@settings(max_examples=20_000)
+@given(query=QUERIES, size=st.integers(1, 40))
+def test_pages_partition_the_full_list_at_length(query: str, size: int) -> None:
+    check_pages(query, size)
+
+
+def check_pages(query: str, size: int) -> None:
     def listed(limit: int, offset: int) -> list[str]:
-        text = f"SELECT * FROM {table} {using} {order} LIMIT {limit} OFFSET {offset}"
+        text = f"{query} LIMIT {limit} OFFSET {offset}"
+        table = query.split()[3]
         plan = plan_rql(text, config=CONFIG, exact=False)
         found = answering.answer(plan, store(), EMBEDDER)
         hits = answering.page(found, store())

@@ -97,8 +97,7 @@ def fuzz(recall: Recall, *, seconds: float, seed: int) -> None:
                 raise AssertionError(f"seed {seed}: {text!r}") from error
             tried += 1
     print(f"{tried} texts, {answered} of them queries")
-    assert tried > 100 * seconds
-    assert answered > tried / 100
+    assert answered > tried / 100, "the words must make queries often enough to reach past the parser"
 
 
 def test_no_text_gives_anything_but_an_answer_or_a_coded_error(recall: Recall) -> None:

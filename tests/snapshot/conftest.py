@@ -33,6 +33,7 @@ class TopLevelImages(pytest_textual_snapshot.SVGImageExtension):  # type: ignore
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder the workbench is started in: its path is on no picture."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from recall_core.errors import StoreError
 from recall_tui.screens.welcome import WelcomeScreen
@@ -33,6 +34,21 @@ async def small_context(bench: Driver) -> None:
     await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
 
 
+async def coloured_query(bench: Driver) -> None:
+    await bench.ask(
+        "SELECT doc.path, score FROM chunk  -- what the manual says\nUSING lexical('budget'), semantic('budget')\n"
+        "FILTER (doc.path GLOB 'docs/**' OR chunk.tokens > 8) AND NOT doc.path = 'a(b' LIMIT 5"
+    )
+    bench.app.bench.editor.move_cursor((2, 7))
+
+
+async def offered_values(bench: Driver) -> None:
+    await bench.ask()
+    await bench.write("SELECT * FROM chunk USING lexical('budget') FILTER doc.path = 'docs/")
+    await bench.until(lambda now: now.trouble and len(bench.app.bench.editor.offers.options) == 3)
+    await bench.press("down")
+
+
 @SIZES
 def test_results_ledger_and_context(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(second_result, size)
@@ -48,7 +64,31 @@ def test_a_small_budget_leaves_most_out(store: Path, picture: Picture, size: tup
     assert picture(small_context, size)
 
 
-@pytest.mark.parametrize("steps", [second_result, misspelt_field], ids=["results", "stale"])
+def test_a_query_in_colours(store: Path, picture: Picture) -> None:
+    assert picture(coloured_query, (120, 40))
+
+
+def test_values_of_the_store_are_offered(store: Path, picture: Picture) -> None:
+    assert picture(offered_values, (120, 40))
+
+
+def test_an_earlier_query_is_looked_for(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        for text in ("token budget", "SELECT *\nFROM chunk\nLIMIT 3", "household tea"):
+            await bench.ask(text)
+            await bench.press("escape", "1")
+        await bench.press("ctrl+r")
+        await bench.type("to")
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [second_result, misspelt_field, coloured_query, offered_values],
+    ids=["results", "stale", "rql", "offers"],
+)
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: object) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 

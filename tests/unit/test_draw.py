@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from recall_core.errors import RqlError, StoreLocked
-from recall_tui.panes.query import is_rql, trouble_lines
+from recall_tui.panes.query import trouble_lines
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, bar, fit, folded, gauge, glyphs_for, level, split
 
 BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -98,20 +98,6 @@ def test_a_locale_of_another_encoding_gets_ascii(environment: dict[str, str], gl
 @pytest.mark.parametrize("glyphs", [ASCII])
 def test_the_ascii_glyphs_are_ascii(glyphs: Glyphs) -> None:
     assert all(mark.isascii() for mark in glyphs)
-
-
-@pytest.mark.parametrize(
-    ("text", "is_query"),
-    [
-        ("select * from chunk", True),
-        ("  SELECT", True),
-        ("selection of words", False),
-        ("select_x", False),
-        ("", False),
-    ],
-)
-def test_only_the_word_select_makes_a_query(text: str, is_query: bool) -> None:
-    assert is_rql(text) is is_query
 
 
 def test_carets_stand_under_the_span_of_a_short_text() -> None:

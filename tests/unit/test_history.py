@@ -43,9 +43,18 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "junk",
-    [b"", b"\xff\xfe\x00", b"{", b'{"text": 5}', b'["text"]', b"null", b'{"text": "  "}', b"[" * 200_000, b'{"text": "\xff"}'],
-    ids=["empty", "binary", "torn", "number", "list", "null", "blank", "deep", "encoding"],
-)  # fmt: skip
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"\xff\xfe\x00", id="binary"),
+        pytest.param(b"{", id="torn"),
+        pytest.param(b'{"text": 5}', id="number"),
+        pytest.param(b'["text"]', id="list"),
+        pytest.param(b"null", id="null"),
+        pytest.param(b'{"text": "  "}', id="blank"),
+        pytest.param(b"[" * 200_000, id="deep"),
+        pytest.param(b'{"text": "\xff"}', id="encoding"),
+    ],
+)
 def test_lines_that_are_no_queries_are_passed_over(tmp_path: Path, junk: bytes) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'{"text": "before"}\n' + junk + b'\n{"text": "after"}\n')

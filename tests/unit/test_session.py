@@ -11,13 +11,15 @@ import pytest
 from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
 from recall_core.retrieve import Answer, plan_rql, plan_words
-from recall_core.types import Chunk, Document, Hit, Packed, Progress
+from recall_core.types import Chunk, Document, Hit, Packed, Progress, StoreInfo
+from recall_tui.lexicon import Entry, Lookup
 from recall_tui.session import (
     Advanced,
     Answered,
     Ended,
     Failed,
     Fetched,
+    Learned,
     Opened,
     Repacked,
     Run,
@@ -29,9 +31,12 @@ from recall_tui.session import (
     focused,
     is_ingesting,
     is_stale,
+    lacking,
     listed,
     looking_at,
+    settled,
     stepped,
+    to_keep,
     wish,
 )
 
@@ -189,6 +194,55 @@ def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
     assert (failed.ended, failed.summary) == ("failed", "Locked. (wait)")
     assert cancelled is not None
     assert cancelled.ended == "cancelled"
+
+
+def info_of(generation: int) -> StoreInfo:
+    return StoreInfo("recall.db", 1, "hash-1:512", 512, "whitespace", "plain", generation, "d" * 64, 1, 1, 1, 0, "")
+
+
+def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:
+    live = answered("token budget")
+    left = focused(live, "results")
+    kept = left._replace(kept="token budget")
+
+    assert [to_keep(session) for session in (live, left, settled(live), kept)] == ["", *["token budget"] * 2, ""]
+
+
+def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
+    ran = settled(answered("token"))
+
+    more = asked(ran, "token budget", 12.0)
+
+    assert asked(ran, "token", 12.0).is_settled
+    assert not more.is_settled
+    assert asked(focused(ran, "results"), "token budget", 12.0).is_settled
+
+
+def test_a_question_without_an_answer_is_not_kept() -> None:
+    busy = settled(asked(answered(), "SELECT nonsense", 12.0))
+    failed = after(busy, Failed(busy.generation, UsageError("bad", "No.")))
+
+    assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == ("", "", "")
+
+
+def test_what_completion_lacks_is_wished_for_until_it_is_learned() -> None:
+    keys, other = Lookup(None, ""), Lookup(None, "a")
+    entry = Entry((), is_whole=True)
+    session = lacking(Session(), [keys, other])
+    assert wish(session).lookups == (keys, other)
+
+    session = after(session, Learned(keys, entry))
+
+    assert (session.entries, wish(session).lookups) == ({keys: entry}, (other,))
+    assert wish(lacking(session, [keys])).lookups == ()
+
+
+def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
+    opened = after(Session(), Opened(info_of(1)))
+    learned = after(opened, Learned(Lookup(None, ""), Entry((), is_whole=True)))
+
+    assert after(learned, Opened(info_of(1))).entries == learned.entries
+    assert after(learned, Opened(info_of(2))).entries == {}
 
 
 def test_the_package_and_its_session_load_without_textual() -> None:

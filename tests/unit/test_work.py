@@ -11,7 +11,9 @@ import pytest
 
 from recall_core.errors import Interrupted
 from recall_core.retrieve import Answer, Plan
+from recall_core.rql.ast import Field
 from recall_core.service import Recall
+from recall_tui.lexicon import Lookup
 from recall_tui.session import (
     Advanced,
     Answered,
@@ -20,6 +22,7 @@ from recall_tui.session import (
     Event,
     Failed,
     Fetched,
+    Learned,
     Opened,
     Repacked,
     Unusable,
@@ -205,6 +208,29 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
     assert failed.generation == 2
     assert isinstance(fetched, Fetched)
     assert (fetched.generation, list(fetched.hits)) == (2, list(range(20, 30)))
+
+
+def test_what_completion_lacks_is_learned_before_any_question(thread: QueryThread, desk: Desk) -> None:
+    path, key = Lookup(Field("doc", "path"), "docs/"), Lookup(None, "")
+
+    thread.submit(wish_for(0, "")._replace(lookups=(path, key)))
+    desk.wait_for(lambda event: isinstance(event, Learned) and event.lookup == key)
+
+    learned = [event.entry for event in desk.events if isinstance(event, Learned)]
+    texts = [known.value for known in learned[0].known]
+    assert texts == ["docs/budget.md", "docs/files.md", "docs/scoring.md"]
+    assert learned[0].is_whole
+    assert learned[1].known == ()
+
+
+def test_more_values_than_are_listed_are_not_taken_for_all(thread: QueryThread, desk: Desk) -> None:
+    thread.submit(wish_for(0, "")._replace(lookups=(Lookup(Field("doc", "path"), ""),)))
+
+    event = desk.wait_for(lambda event: isinstance(event, Learned))
+
+    assert isinstance(event, Learned)
+    assert event.entry.known
+    assert not event.entry.is_whole
 
 
 def test_an_empty_text_asks_nothing(thread: QueryThread, desk: Desk) -> None:

@@ -1,0 +1,82 @@
+"""Query texts in .rql files, and in another program's hands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from recall_core.errors import UsageError
+
+SUFFIX = ".rql"
+MOST_BYTES = 1_000_000  # a larger file is no query, and an editor in a terminal would stand still over it
+
+
+def place(typed: str) -> Path:
+    """The file that a typed name means: ~ is the home folder, and a name without a suffix gets .rql."""
+    path = Path(typed).expanduser()
+    return path if path.suffix else path.with_name(path.name + SUFFIX)
+
+
+def load(path: Path) -> str:
+    """The text of a file, without line breaks at its end. Raises UsageError and OSError."""
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
+        raise UsageError("query_file_too_large", f"{path} is larger than {MOST_BYTES:,} bytes: no query is.")
+    try:
+        return path.read_text(encoding="utf-8-sig").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise UsageError("not_text", f"{path} is not UTF-8 text.", hint=f"file {shlex.quote(str(path))}") from error
+
+
+def save(path: Path, text: str) -> None:
+    """Write the text with one line break at its end; a failure leaves what was there. Raises OSError."""
+    path = path.resolve()
+    if not path.exists():
+        path.write_bytes(_bytes(text))
+        return
+    target, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(target, "wb") as file:
+            file.write(_bytes(text))
+        Path(name).chmod(path.stat().st_mode & 0o777)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def holds(path: Path, text: str) -> bool:
+    """True when the file holds just this text. Raises OSError."""
+    return path.read_bytes() == _bytes(text)
+
+
+def editor(environ: Mapping[str, str]) -> list[str]:
+    """The command of the person's editor: $VISUAL, $EDITOR, else vi. Raises UsageError when there is none such."""
+    written = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    hint = "export EDITOR=nano"
+    try:
+        command = shlex.split(written)
+    except ValueError as error:
+        raise UsageError("no_editor", f"The editor {written} has a quote that is not closed.", hint=hint) from error
+    if not command or shutil.which(command[0], path=environ.get("PATH")) is None:
+        raise UsageError("no_editor", f"There is no editor {written!r} on PATH.", hint=hint)
+    return command
+
+
+def edited(text: str, command: list[str]) -> str:
+    """The text as the editor leaves it. Raises UsageError, also when the editor gives up, and OSError."""
+    with tempfile.TemporaryDirectory(prefix="recall-") as folder:
+        path = Path(folder) / f"query{SUFFIX}"
+        save(path, text)
+        code = subprocess.run([*command, str(path)], check=False).returncode
+        if code != 0:
+            raise UsageError("editor_failed", f"{command[0]} ended with code {code}; the query is as it was.")
+        return load(path)
+
+
+def _bytes(text: str) -> bytes:
+    return (text.rstrip("\n") + "\n").encode("utf-8", "replace")

@@ -1,0 +1,139 @@
+"""Where query texts come from and go to besides the keys: the history, .rql files and another editor."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from textual.app import App, SuspendNotSupported
+
+from recall_core.errors import UsageError
+from recall_tui import files, history
+from recall_tui.screens.bench import Bench
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.history import HistoryScreen
+from recall_tui.screens.prompt import PromptScreen
+
+
+class Texts:
+    """The dialogs around the editor of one workbench. What fails is said, and the text stays as it was."""
+
+    def __init__(self, app: App[None], bench: Bench) -> None:
+        self._app = app
+        self._bench = bench
+        self._history = history.place(os.environ)
+        self._can_remember = True
+        self._file = ""
+
+    def remember(self, text: str) -> None:
+        """Put an answered query into the history; say so once when that fails."""
+        if self._history is None or not self._can_remember:
+            return
+        try:
+            history.append(self._history, text)
+        except OSError as error:
+            self._can_remember = False
+            self._warn(f"The history cannot be written: {_reason(error)}")
+
+    async def pick(self) -> None:
+        """Let the person choose an earlier query."""
+        texts = history.load(self._history) if self._history is not None else []
+        if not texts:
+            self._app.notify("The history is empty: a query gets into it when it is answered and left.")
+            return
+        await self._app.push_screen(HistoryScreen(texts), self._put)
+
+    async def ask_load(self) -> None:
+        """Ask which file to load."""
+        await self._app.push_screen(
+            PromptScreen("Load a query", self._file, "an .rql file, then Enter", self._unread), self._load
+        )
+
+    async def ask_save(self) -> None:
+        """Ask where to save the text."""
+        await self._app.push_screen(
+            PromptScreen("Save the query", self._file, "an .rql file, then Enter", _no_name), self._save
+        )
+
+    def edit_outside(self) -> None:
+        """Lend the terminal to the person's editor."""
+        editor = self._bench.editor
+        try:
+            command = files.editor(os.environ)
+            with self._app.suspend():
+                text = files.edited(editor.text, command)
+        except SuspendNotSupported:
+            self._warn("This terminal cannot be lent to an editor.")
+        except (UsageError, OSError) as error:
+            self._warn(_reason(error))
+        else:
+            self._put(text)
+
+    def _put(self, text: str | None) -> None:
+        if text is None:
+            return
+        self._bench.give_focus("query")
+        if text != self._bench.editor.text:
+            self._bench.editor.put(text)
+
+    def _unread(self, typed: str) -> str:
+        """Why a file cannot be loaded; "" when it can."""
+        try:
+            files.load(files.place(typed))
+        except (UsageError, OSError, RuntimeError) as error:
+            return _reason(error)
+        return ""
+
+    def _load(self, typed: str | None) -> None:
+        if typed is None:
+            return
+        try:
+            text = files.load(files.place(typed))
+        except (UsageError, OSError) as error:
+            self._warn(_reason(error))
+            return
+        self._file = typed
+        self._put(text)
+
+    async def _save(self, typed: str | None) -> None:
+        if typed is None:
+            return
+        text = self._bench.editor.text
+        try:
+            path = files.place(typed)
+            differs = path.exists() and not files.holds(path, text)
+        except (OSError, RuntimeError) as error:
+            self._warn(_reason(error))
+            return
+        self._file = typed
+        if differs:
+            question = f"{path} holds something else. Replace it?"
+            await self._app.push_screen(ConfirmScreen("Save the query", question), partial(self._write, path, text))
+        else:
+            self._write(path, text, True)
+
+    def _write(self, path: Path, text: str, is_agreed: bool | None) -> None:
+        if not is_agreed:
+            return
+        try:
+            files.save(path, text)
+        except OSError as error:
+            self._warn(_reason(error))
+        else:
+            self._app.notify(f"Saved: {path}", markup=False)
+
+    def _warn(self, message: str) -> None:
+        self._app.notify(message, severity="error", markup=False)
+
+
+def _no_name(typed: str) -> str:
+    return "" if typed else "Name a file."
+
+
+def _reason(error: UsageError | OSError | RuntimeError) -> str:
+    if isinstance(error, UsageError):
+        return f"{error.message} ({error.hint})" if error.hint else error.message
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error)

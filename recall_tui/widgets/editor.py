@@ -1,0 +1,221 @@
+"""The field that a question is typed in: RQL in colours, brackets in pairs, and words to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual.events import Key
+from textual.geometry import Offset
+from textual.widgets import TextArea
+from textual.widgets.text_area import Location
+
+from recall_core.rql.head import is_query
+from recall_tui.lexicon import Entry, Lexicon, Lookup
+from recall_tui.messages import Lacking
+from recall_tui.widgets.draw import COLOURS
+from recall_tui.widgets.offers import Offers
+
+if TYPE_CHECKING:
+    from recall_core.rql.complete import Candidate
+
+# Okabe and Ito's colours, and a way to tell each kind without them: by weight, slant, or how it is spelt anyway.
+_FIELD, _STRING, _NUMBER = "#cc79a7", "#2fb58a", "#f0e442"
+STYLES = {
+    "keyword": Style(bold=True),
+    "constant": Style(bold=True, color=_NUMBER),
+    "field": Style(color=_FIELD),
+    "table": Style(color=_FIELD),
+    "option": Style(color=_FIELD),
+    "function": Style(bold=True),
+    "string": Style(color=_STRING),
+    "number": Style(color=_NUMBER),
+    "comment": Style(italic=True, dim=True),
+    "error": Style(underline=True),
+}
+FAULT = Style(underline=True, bold=True)
+BRACKET, PARTNER = Style(bold=True), Style(bold=True, reverse=True)
+_SIGNALS = {"lexical": "lexical", "lexical_fts": "lexical", "semantic": "semantic"}
+_JOINS = " \t\r\n(,.=<>"
+"""Characters that a new word may follow without a blank between."""
+MOST_READ = 10_000  # characters; reading a longer query at every key would hold the keys up
+
+
+class Editor(TextArea):
+    """The text of the question. offers: the list that stands over the screen, given to its pane by the caller."""
+
+    def __init__(self, offers: Offers) -> None:
+        super().__init__(id="editor", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
+        self.highlight_cursor_line = False
+        self.match_cursor_bracket = False
+        self.offers = offers
+        self._fault: tuple[int, int] | None = None
+        self._entries: Mapping[Lookup, Entry] = {}
+        self._offered: tuple[str, int] | None = None
+        self._coloured: tuple[str, list[tuple[int, int, Style]]] = ("", [])
+
+    @property
+    def cursor(self) -> int:
+        """Where the cursor stands in the text, in code points."""
+        return self._index(self.cursor_location)
+
+    def mark(self, fault: tuple[int, int] | None) -> None:
+        """Underline this span of the text, in code points; None underlines nothing."""
+        if fault != self._fault:
+            self._fault = fault
+            self.notify_style_update()
+            self.refresh()
+
+    def put(self, text: str) -> None:
+        """Write this over the whole text, as one step that can be undone, and stand behind it."""
+        self.close_offers()
+        self.history.checkpoint()
+        self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
+        self.history.checkpoint()
+        self.move_cursor(self.document.end)
+
+    # What is seen.
+
+    def get_line(self, line_index: int) -> Text:
+        """A line of the text with its colours, the bracket pair at the cursor, and the faulty part underlined."""
+        line = super().get_line(line_index)
+        before = self._index((line_index, 0))
+        for start, end, style in self._styles():
+            if start - before < len(line.plain) and end > before:
+                line.stylize(style, max(0, start - before), end - before)
+        return line
+
+    def _styles(self) -> Iterator[tuple[int, int, Style]]:
+        text = self.text
+        if is_read(text):
+            if self._coloured[0] != text:
+                self._coloured = (text, coloured(text))
+            yield from self._coloured[1]
+            yield from brackets(text, self.cursor)
+        if self._fault is not None:
+            yield (*self._fault, FAULT)
+
+    # What may come next.
+
+    def learn(self, entries: Mapping[Lookup, Entry]) -> None:
+        """Know this of the store; the list grows if the cursor still stands where it was asked for."""
+        if entries is self._entries:
+            return
+        self._entries = entries
+        if self._offered == (self.text, self.cursor):
+            self._offer()
+
+    def follow(self) -> None:
+        """Bring the open list up to the text and the cursor; a cursor that only moved has left it."""
+        if self._offered is None or self._offered == (self.text, self.cursor):
+            return
+        if self.offers.is_open and self.text != self._offered[0]:
+            self._offer()
+        else:
+            self.close_offers()
+
+    def close_offers(self) -> None:
+        """Offer nothing until the next key."""
+        self._offered = None
+        self.offers.close()
+
+    def take(self, candidate: Candidate) -> None:
+        """Write a candidate in the place it is for."""
+        start, end = map(self._location, (candidate.start, candidate.end))
+        self.close_offers()
+        self.replace(candidate.text, start, end, maintain_selection_offset=False)
+        if candidate.text.endswith((".", "(")):
+            self._offer()
+
+    async def _on_key(self, event: Key) -> None:
+        if self.offers.is_open and self._steers(event.key):
+            event.stop()
+            event.prevent_default()
+        elif event.is_printable:
+            await super()._on_key(event)  # it inserts the character, and prevents its own second turn
+            self._offer()
+
+    def on_blur(self) -> None:
+        """Without the focus there is nothing to go on with."""
+        self.close_offers()
+
+    def _steers(self, key: str) -> bool:
+        """Do what a key means for the open list; False when it means nothing there."""
+        if key in ("down", "up"):
+            self.offers.step(1 if key == "down" else -1)
+        elif key == "tab" or (key == "enter" and self.offers.taken() is not None):
+            candidate = self.offers.taken() or self.offers.taken(0)
+            if candidate is not None:
+                self.take(candidate)
+        elif key in ("escape", "enter"):
+            self.close_offers()
+            return key == "escape"
+        else:
+            return False
+        return True
+
+    def _offer(self) -> None:
+        text, cursor = self.text, self.cursor
+        lexicon = Lexicon(self._entries)
+        found = candidates(text, cursor, lexicon) if is_read(text) and self.selection.is_empty else []
+        self._offered = (text, cursor)
+        if lexicon.missing:
+            self.post_message(Lacking(tuple(lexicon.missing)))
+        if not found:
+            self.offers.close()
+            return
+        typed = text[found[0].start : cursor]
+        self.offers.open(found, self.cursor_screen_offset - Offset(cell_len(typed), 0), is_chosen=bool(typed))
+
+    def _index(self, location: Location) -> int:
+        row, column = location
+        lines = self.document.lines[:row]
+        return sum(map(len, lines)) + len(lines) * len(self.document.newline) + column
+
+    def _location(self, index: int) -> Location:
+        row = self.text[:index].count(self.document.newline)
+        return row, index - self._index((row, 0))
+
+
+def is_read(text: str) -> bool:
+    """True for a query that is short enough to be coloured and completed."""
+    return len(text) <= MOST_READ and is_query(text)
+
+
+def coloured(text: str) -> list[tuple[int, int, Style]]:
+    """The styled spans of a query, in order: start, end (exclusive, code points), style."""
+    from recall_core.rql.highlight import highlight  # noqa: PLC0415 - plain words never need it
+
+    spans = []
+    for start, end, kind in highlight(text):
+        style = STYLES.get(kind)
+        if kind == "function":
+            style = STYLES[kind] + Style(color=COLOURS[_SIGNALS[text[start:end]]])
+        if style is not None:
+            spans.append((start, end, style))
+    return spans
+
+
+def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
+    """The spans of the bracket at the cursor and of its partner, if there is a pair."""
+    from recall_core.rql.highlight import bracket_match  # noqa: PLC0415 - plain words never need it
+
+    pair = bracket_match(text, cursor)
+    if pair is None:
+        return []
+    here, there = pair if pair[0] in (cursor, cursor - 1) else pair[::-1]
+    return [(here, here + 1, BRACKET), (there, there + 1, PARTNER)]
+
+
+def candidates(text: str, cursor: int, lexicon: Lexicon) -> list[Candidate]:
+    """What can be offered at a cursor: nothing for a finished word, and no new word glued to the one before."""
+    from recall_core.rql.complete import complete  # noqa: PLC0415 - plain words never need it
+
+    found = complete(text, cursor, vocabulary=lexicon)
+    if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in found):
+        return []
+    is_glued = text[cursor - 1 : cursor] not in _JOINS
+    return [candidate for candidate in found if not (is_glued and candidate.start == cursor)]

@@ -1,0 +1,244 @@
+"""The query pane as an editor of RQL: colours, pairs and words to go on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.style import Style
+
+from recall_core.errors import UsageError
+from recall_tui.messages import Happened
+from recall_tui.session import Failed
+from recall_tui.widgets.editor import FAULT, MOST_READ, PARTNER, STYLES
+from tests.workbench_driver import Driver, workbench
+
+RQL = "SELECT * FROM chunk USING lexical('budget') "
+
+
+def styled(bench: Driver, line: int = 0) -> dict[str, list[Style]]:
+    """The styles of a line of the editor by the text that has them."""
+    text = bench.app.bench.editor.get_line(line)
+    found: dict[str, list[Style]] = {}
+    for span in text.spans:
+        assert isinstance(span.style, Style)
+        found.setdefault(text.plain[span.start : span.end], []).append(span.style)
+    return found
+
+
+def offered(bench: Driver) -> list[str]:
+    """The candidates in the open list."""
+    offers = bench.app.bench.editor.offers
+    assert offers.is_open == bool(offers.display)
+    return [str(option.prompt).split()[0] for option in offers.options] if offers.is_open else []
+
+
+async def test_rql_is_coloured_on_every_line_and_words_are_plain(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget FROM chunk 'x'")
+        assert styled(bench) == {}
+
+        await bench.ask("SELECT *\nFROM chunk FILTER doc.path GLOB 'src/**'\nLIMIT 2")
+
+        assert styled(bench, 0)["SELECT"] == [STYLES["keyword"]]
+        assert styled(bench, 1)["'src/**'"] == [STYLES["string"]]
+        assert styled(bench, 2)["2"] == [STYLES["number"]]
+
+
+async def test_the_faulty_part_is_underlined_on_its_line(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        bench.app.bench.editor.text = "SELECT *\nFROM chunk\nFILTER doc.tgas = 'x'"
+        await bench.until(lambda now: now.trouble)
+
+        assert FAULT in styled(bench, 2)["doc.tgas"]
+        assert "3:8 There is no field doc.tgas" in bench.painted("notes")
+
+
+async def test_the_partner_of_the_bracket_at_the_cursor_is_marked(shared_store: Path) -> None:
+    rql = "SELECT * FROM chunk\nFILTER (doc.path = 'a(' OR doc.path = 'b')"
+    async with workbench(shared_store) as bench:
+        await bench.ask(rql)
+        editor = bench.app.bench.editor
+
+        editor.move_cursor((1, 7))
+        line = editor.get_line(1)
+        marked = [span.start for span in line.spans if span.style == PARTNER]
+        editor.move_cursor((0, 3))
+
+        assert marked == [rql.splitlines()[1].rindex(")")]
+        assert PARTNER not in [span.style for span in editor.get_line(1).spans]
+
+
+async def test_tab_takes_the_first_candidate_and_stays_in_the_field(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write("SELECT * FROM ch")
+        assert offered(bench) == ["chunk"]
+
+        await bench.press("tab")
+
+        assert bench.app.bench.editor.text == "SELECT * FROM chunk"
+        assert (offered(bench), bench.session.pane) == ([], "query")
+        await bench.press("tab")
+        assert bench.session.pane == "results"
+
+
+async def test_arrows_choose_and_enter_takes(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(f"{RQL}FILTER doc.t")
+        assert offered(bench) == ["doc.tag", "doc.tags"]
+
+        await bench.press("down", "enter")
+
+        assert bench.app.bench.editor.text == f"{RQL}FILTER doc.tags"
+        assert bench.app.bench.editor.cursor == len(f"{RQL}FILTER doc.tags")
+
+
+async def test_enter_is_a_line_break_until_a_candidate_is_chosen(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(RQL)
+        assert "FILTER" in offered(bench)
+
+        await bench.press("enter")
+
+        assert bench.app.bench.editor.text == f"{RQL}\n"
+        assert offered(bench) == []
+
+
+async def test_a_finished_word_offers_nothing_so_that_enter_and_tab_do_what_they_do(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(f"{RQL}FILTER doc.tag")
+        assert offered(bench) == []
+
+        await bench.press("enter", "tab")
+
+        assert bench.app.bench.editor.text == f"{RQL}FILTER doc.tag\n"
+        assert bench.session.pane == "results"
+
+
+async def test_a_text_too_long_to_read_at_every_key_stays_plain(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(f"{RQL}{' ' * MOST_READ} FIL")
+
+        assert offered(bench) == []
+        assert STYLES["keyword"] not in [style for styles in styled(bench).values() for style in styles]
+
+
+async def test_escape_closes_the_list_before_it_leaves_the_field(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write("SELECT * FROM ")
+        assert offered(bench) == ["chunk", "doc"]
+
+        await bench.press("escape")
+        closed = offered(bench), bench.session.pane
+        await bench.press("escape")
+
+        assert closed == ([], "query")
+        assert bench.session.pane == "results"
+
+
+async def test_deleting_goes_back_and_moving_the_cursor_closes_the_list(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write("SELECT * FROM do")
+        await bench.press("backspace", "backspace")
+        assert offered(bench) == ["chunk", "doc"]
+
+        await bench.press("left")
+
+        assert offered(bench) == []
+
+
+async def test_values_of_the_store_arrive_while_typing(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(f"{RQL}FILTER doc.path = 'docs/")
+
+        await bench.until(lambda _: len(offered(bench)) == 3)
+
+        assert offered(bench) == ["'docs/budget.md'", "'docs/files.md'", "'docs/scoring.md'"]
+        assert bench.session.lookups == ()
+        await bench.press("down", "tab")
+        await bench.until(lambda now: now.answer and now.answer.plan.rql and not now.busy)
+        assert bench.app.bench.editor.text == f"{RQL}FILTER doc.path = 'docs/files.md'"
+
+
+async def test_what_is_known_is_offered_again_without_asking_the_store(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(f"{RQL}FILTER doc.source = '")
+        await bench.until(lambda now: now.entries)
+        known = bench.session.entries
+
+        await bench.type("x")
+        await bench.until(lambda now: now.trouble)
+
+        assert bench.session.entries is known
+
+
+async def test_a_list_too_long_for_one_lookup_is_asked_for_again(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write(f"{RQL}FILTER doc.path = 'manual/part3")
+
+        await bench.until(lambda _: offered(bench) == ["'manual/part30.txt'"])
+
+
+async def test_a_candidate_can_be_clicked(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write("SELECT * FROM ")
+
+        await bench.pilot.click(bench.app.bench.editor.offers, offset=(4, 2))
+        await bench.pilot.pause()
+
+        assert bench.app.bench.editor.text == "SELECT * FROM doc"
+
+
+async def test_words_are_never_completed(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.type("from ch")
+        assert offered(bench) == []
+
+        await bench.press("enter")
+        await bench.press("tab")
+
+        assert bench.app.bench.editor.text == "from ch\n"
+        assert bench.session.pane == "results"
+
+
+async def test_a_pasted_query_opens_no_list(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask(RQL.strip())
+
+        assert offered(bench) == []
+
+
+async def test_taking_a_candidate_can_be_undone(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write("SELECT * FROM ch")
+        await bench.press("tab", "ctrl+z")
+
+        assert bench.app.bench.editor.text == "SELECT * FROM ch"
+
+
+async def test_a_screen_in_front_closes_the_list(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.write("SELECT * FROM ")
+        await bench.press("f1", "escape")
+
+        assert offered(bench) == []
+
+
+async def test_the_list_stays_on_the_screen(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(60, 20)) as bench:
+        await bench.write("SELECT * FROM chunk USING lexical('a') FILTER doc.")
+        await bench.pilot.pause()
+
+        region = bench.app.bench.editor.offers.region
+        assert bench.app.bench.region.contains_region(region)
+        assert region.height > 3
+
+
+async def test_an_error_without_a_place_underlines_nothing(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask(RQL.strip())
+        error = UsageError("bad", "No.")
+
+        bench.app.post_message(Happened(Failed(bench.session.generation, error)))
+        await bench.until(lambda now: now.trouble)
+
+        assert all(FAULT not in styles for styles in styled(bench).values())

@@ -1,0 +1,236 @@
+"""Where query texts come from and go to: the history, files and another editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_tui import history
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.history import HistoryScreen, having
+from recall_tui.screens.prompt import PromptScreen
+from tests.workbench_driver import Driver, workbench
+
+RQL = "SELECT * FROM chunk\nUSING lexical('budget') LIMIT 3"
+
+
+def remembered(state_home: Path) -> list[str]:
+    return history.load(state_home / "recall" / "history.jsonl")
+
+
+def said(bench: Driver) -> str:
+    """The newest notification."""
+    return [notification.message for notification in bench.app._notifications][-1]
+
+
+async def test_an_answered_query_is_remembered_when_it_is_left(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        before = remembered(state_home)
+
+        await bench.press("escape")
+
+        assert (before, remembered(state_home)) == ([], ["token budget"])
+
+
+async def test_running_a_query_remembers_it_and_a_broken_one_is_not(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("cosine")
+        await bench.press("f5")
+        await bench.until(lambda now: now.kept)
+        bench.app.bench.editor.text = "SELECT nothing"
+        await bench.until(lambda now: now.trouble)
+
+        await bench.press("f5", "escape")
+        await bench.until(lambda now: not now.busy)
+
+        assert remembered(state_home) == ["cosine"]
+
+
+async def test_leaving_the_workbench_remembers_the_query(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask(RQL)
+        await bench.press("ctrl+q")
+
+    assert remembered(state_home) == [RQL]
+
+
+async def test_what_is_typed_on_the_way_is_not_remembered(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token")
+        await bench.ask("token budget")
+        await bench.press("escape", "1")
+        await bench.ask("cosine")
+        await bench.press("escape")
+
+    assert remembered(state_home) == ["cosine", "token budget"]
+
+
+@pytest.mark.parametrize("keys", [["ctrl+r"], ["escape", "h"]])
+async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
+    shared_store: Path, state_home: Path, keys: list[str]
+) -> None:
+    for text in (RQL, "cosine", "household tea"):
+        history.append(state_home / "recall" / "history.jsonl", text)
+    async with workbench(shared_store) as bench:
+        await bench.type("draft")
+        await bench.press(*keys)
+        await bench.type("LEXICAL select")
+        await bench.pilot.pause()
+        assert bench.app.screen.query_one("#past").option_count == 1  # type: ignore[attr-defined]
+
+        await bench.press("enter")
+        await bench.answered(RQL)
+
+        editor = bench.app.bench.editor
+        assert (editor.text, bench.session.pane) == (RQL, "query")
+        await bench.press("ctrl+z")
+        assert editor.text == "draft"
+
+
+async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store: Path, state_home: Path) -> None:
+    for text in ("first", "second", "third"):
+        history.append(state_home / "recall" / "history.jsonl", text)
+    async with workbench(shared_store) as bench:
+        await bench.press("ctrl+r", "down", "down", "up", "enter")
+        assert bench.app.bench.editor.text == "second"
+
+        await bench.press("ctrl+r", "down", "escape")
+
+        assert bench.app.bench.editor.text == "second"
+        assert not isinstance(bench.app.screen, HistoryScreen)
+
+
+async def test_an_empty_history_says_so(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("ctrl+r")
+
+        assert "history is empty" in said(bench)
+
+
+async def test_a_history_that_cannot_be_written_is_said_once(shared_store: Path, state_home: Path) -> None:
+    (state_home / "recall").write_text("a file in the way", encoding="utf-8")
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        await bench.press("f5")
+        await bench.until(lambda now: now.kept == "token budget")
+        assert "history cannot be written" in said(bench)
+        before = len(bench.app._notifications)
+
+        await bench.ask("cosine")
+        await bench.press("f5")
+        await bench.until(lambda now: now.kept == "cosine")
+
+        assert len(bench.app._notifications) == before
+
+
+def test_earlier_queries_are_found_by_every_word_in_any_case() -> None:
+    texts = ["SELECT * FROM chunk", "token budget", "Budget of a token"]
+
+    assert having(texts, "BUDGET tok") == texts[1:]
+    assert having(texts, " ") == texts
+
+
+async def test_a_query_is_saved_and_loaded_by_key(
+    shared_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with workbench(shared_store) as bench:
+        await bench.ask(RQL)
+        await bench.press("f2")
+        await bench.type("mine")
+        await bench.press("enter")
+        await bench.until(lambda _: (tmp_path / "mine.rql").exists())
+        await bench.ask("something else")
+
+        await bench.press("f3", "enter")
+        await bench.answered(RQL)
+
+        assert (tmp_path / "mine.rql").read_text(encoding="utf-8") == f"{RQL}\n"
+
+
+@pytest.mark.parametrize(("key", "kept"), [("n", "old\n"), ("escape", "old\n"), ("y", "token budget\n")])
+async def test_a_file_with_something_else_is_replaced_only_after_a_yes(
+    shared_store: Path, tmp_path: Path, key: str, kept: str
+) -> None:
+    file = tmp_path / "q.rql"
+    file.write_text("old\n", encoding="utf-8")
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        await bench.press("f2")
+        await bench.write(str(file))
+        await bench.press("enter")
+        await bench.pilot.pause()
+        assert isinstance(bench.app.screen, ConfirmScreen)
+        await bench.press("enter")
+
+        await bench.press(key)
+        await bench.pilot.pause()
+
+        assert file.read_text(encoding="utf-8") == kept
+        assert bench.app.bench.editor.text == "token budget"
+
+
+async def test_a_file_that_holds_the_same_is_saved_without_a_question(shared_store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "q.rql"
+    file.write_text("token budget\n", encoding="utf-8")
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        await bench.press("f2")
+        await bench.write(str(file))
+        await bench.press("enter")
+        await bench.pilot.pause()
+
+        assert said(bench) == f"Saved: {file}"
+
+
+async def test_a_file_that_cannot_be_written_is_named_with_the_reason(shared_store: Path, tmp_path: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        await bench.press("f2")
+        await bench.write(str(tmp_path / "no" / "folder.rql"))
+        await bench.press("enter")
+        await bench.pilot.pause()
+
+        assert said(bench).startswith("No such file or directory")
+        assert bench.app.bench.editor.text == "token budget"
+
+
+async def test_a_file_that_cannot_be_loaded_keeps_the_prompt_open_with_the_reason(
+    shared_store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "latin.rql").write_bytes(b"caf\xe9")
+    async with workbench(shared_store) as bench:
+        await bench.type("token")
+        await bench.press("f3")
+        await bench.write(str(tmp_path / "latin"))
+        await bench.press("enter")
+        await bench.pilot.pause()
+
+        assert isinstance(bench.app.screen, PromptScreen)
+        assert "is not UTF-8 text" in bench.painted("hint")
+        await bench.press("escape")
+        assert bench.app.bench.editor.text == "token"
+
+
+async def test_an_editor_that_is_missing_is_named_and_nothing_is_lost(
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    async with workbench(shared_store) as bench:
+        await bench.type("token")
+        await bench.press("f4")
+
+        assert said(bench) == "There is no editor 'no-such-editor' on PATH. (export EDITOR=nano)"
+        assert bench.app.bench.editor.text == "token"
+
+
+async def test_a_terminal_that_cannot_be_lent_says_so(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    async with workbench(shared_store) as bench:
+        await bench.type("token")
+        await bench.press("f4")
+
+        assert "cannot be lent" in said(bench)
+        assert bench.app.bench.editor.text == "token"

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from recall_core.rql.head import is_query
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT * FROM chunk", True),
+        ("select* from doc", True),
+        ("  \n\tSelect", True),
+        ("-- what is late\n-- and why\nSELECT doc.path FROM doc", True),
+        ("selected works", False),
+        ("select-all shortcut", False),
+        ("how to SELECT", False),
+        ("-- only a comment", False),
+        ("-- SELECT * FROM chunk", False),
+        ("", False),
+        (" " * 100_000 + "x", False),
+    ],
+)
+def test_a_query_begins_with_select(text: str, expected: bool) -> None:
+    assert is_query(text) is expected
