@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from recall_core.contract import Response, ResultView
 from recall_core.rql.views import FilterView
 
 SNIPPET = 100
+_DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
+DIGITS = 12  # of an id or a hash, where people read it
+_PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
 
 
 def json_line(response: Mapping[str, Any]) -> str:
@@ -82,10 +85,37 @@ def talk(response: Response) -> Iterator[str]:
 
 
 def hit_line(result: ResultView) -> str:
-    """`0.843  docs/a.md:10-24  heading  first words of the text`, without the parts that SELECT left out."""
+    """`0.843  docs/a.md:10-24  heading  first words of the text`; of chosen fields, each with its name if need be."""
+    if not is_whole(result):
+        return "  ".join(value if name in _PLAIN else f"{name}={value}" for name, value in fields(result).items())
     parts = [f"{result['score']:.3f}"] if "score" in result else []
     parts += [part for part in (place(result), heading(result), snippet(result)) if part]
     return "  ".join(parts)
+
+
+def is_whole(result: ResultView) -> bool:
+    """False when SELECT chose among the fields: a title and line numbers cannot be chosen."""
+    return "title" in result.get("doc", {}) or "line_end" in result.get("chunk", {})
+
+
+def fields(result: ResultView) -> dict[str, str]:
+    """The chosen fields by the names that a query gives them, with texts cut to their first words."""
+    found = {"score": f"{result['score']:.3f}"} if "score" in result else {}
+    for table in ("doc", "chunk"):
+        view = dict(cast(Mapping[str, Any], result.get(table, {})))
+        meta = view.pop("meta", {})
+        named = {f"{table}.{key}": value for key, value in view.items()}
+        named |= {f"{table}.meta.{key}": value for key, value in meta.items()}
+        found |= {name: _field(name, value) for name, value in named.items()}
+    return found
+
+
+def _field(name: str, value: Any) -> str:
+    if name == "chunk.text":
+        return short(value)
+    if name in _DIGESTS:
+        return str(value[:DIGITS])
+    return clean(", ".join(value) if isinstance(value, list) else str(value))
 
 
 def place(result: ResultView) -> str:
@@ -95,7 +125,7 @@ def place(result: ResultView) -> str:
     if path and "line_start" in chunk:
         path = f"{path}:{chunk['line_start']}-{chunk['line_end']}"
     state = f" ({doc['state']})" if "state" in doc else ""
-    return clean(path or (chunk.get("id") or doc.get("id") or "")[:12]) + state
+    return clean(path or (chunk.get("id") or doc.get("id") or "")[:DIGITS]) + state
 
 
 def heading(result: ResultView) -> str:
@@ -105,7 +135,12 @@ def heading(result: ResultView) -> str:
 
 def snippet(result: ResultView, width: int = SNIPPET) -> str:
     """The first words of the chunk on one line."""
-    text = clean(result.get("chunk", {}).get("text", "")[: 4 * width])
+    return short(result.get("chunk", {}).get("text", ""), width)
+
+
+def short(text: str, width: int = SNIPPET) -> str:
+    """The first words of a text on one line."""
+    text = clean(text[: 4 * width])
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

@@ -29,8 +29,9 @@ def draw(response: Response, stdout: TextIO) -> bool:
 
 
 def _table(response: Response) -> RenderableType | None:
-    if response.get("results"):
-        return _hits(response["results"])
+    results = response.get("results", [])
+    if results:
+        return _hits(results) if all(map(render.is_whole, results)) else _chosen(results)
     if "store" in response:
         return _pairs(response)
     if "checks" in response:
@@ -47,6 +48,18 @@ def _hits(results: list[ResultView]) -> Table:
     for result in results:
         score = [Text(f"{result['score']:.3f}", style="bold")] if "score" in result else []
         table.add_row(*score, _place(result), _body(result))
+    return table
+
+
+def _chosen(results: list[ResultView]) -> Table:
+    rows = [render.fields(result) for result in results]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        is_number = name in ("score", "chunk.offset", "chunk.tokens")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(row.get(name, "")) for name in names))
     return table
 
 

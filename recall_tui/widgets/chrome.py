@@ -53,7 +53,7 @@ class HeaderLine(Line):
         if session.info is not None:
             info = session.info
             facts.append(Path(info.path).name)
-            facts.append(f"{figure(info.documents)} docs{glyphs.dot}{figure(info.chunks)} chunks")
+            facts.append(f"{_counted(info.documents, 'doc')}{glyphs.dot}{_counted(info.chunks, 'chunk')}")
             facts.append(info.embedder)
             facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
         left = fit("   ".join(facts), width - len(activity) - 2, glyphs)
@@ -105,3 +105,7 @@ def _add_key(line: Text, key: str, label: str) -> None:
 
 def _glyphs(widget: Widget) -> Glyphs:
     return ASCII if widget.app.has_class("-ascii") else UNICODE
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{figure(number)} {noun}{'' if number == 1 else 's'}"

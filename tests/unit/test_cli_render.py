@@ -38,7 +38,7 @@ def test_a_hit_is_one_line_with_score_place_heading_and_text() -> None:
 def test_a_hit_shows_only_what_was_selected() -> None:
     assert render.hit_line({"doc": {"path": "a.md"}}) == "a.md"
     assert render.hit_line({"chunk": {"text": "only text"}}) == "only text"
-    assert render.hit_line({"score": 0.5, "chunk": {"id": "c" * 64}}) == "0.500  cccccccccccc"
+    assert render.hit_line({"score": 0.5, "chunk": {"id": "c" * 64}}) == "0.500  chunk.id=cccccccccccc"
 
 
 def test_a_stale_hit_says_so() -> None:
@@ -145,3 +145,13 @@ def test_a_table_has_no_colour_without_a_terminal() -> None:
 
 def test_an_answer_without_a_table_is_left_to_plain_lines() -> None:
     assert not tables.draw(cast(Response, {"ok": True, "found": {"text": "x"}}), io.StringIO())
+
+
+def test_chosen_fields_are_shown_by_name() -> None:
+    result: ResultView = {
+        "score": 0.5,
+        "doc": {"path": "a.md", "tags": ["x", "y"], "meta": {"year": 1958}},
+        "chunk": {"tokens": 12, "text": "some\nwords"},
+    }
+
+    assert render.hit_line(result) == "0.500  a.md  doc.tags=x, y  doc.meta.year=1958  chunk.tokens=12  some words"
