@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TextIO
 
 from rich import box
@@ -72,8 +73,14 @@ def _body(result: ResultView) -> Group:
     heading = render.heading(result)
     shown = [Text(heading, style="bold")] if heading else []
     shown.append(Text(render.snippet(result, 160)))
-    shown += [Text(line, style="dim") for line in render.ledger_lines(result)]
-    return Group(*shown)
+    return Group(*shown, *_ledger(result))
+
+
+def _ledger(result: ResultView) -> Iterator[Text]:
+    """The ledger's lines, cut into two where they would break in the middle of a figure."""
+    for line in render.ledger_lines(result):
+        points, _, figures = line.partition(" value ")
+        yield Text(f"{points.rstrip()}\n    value {figures}", style="dim")
 
 
 def _pairs(response: Response) -> Table:
