@@ -217,6 +217,7 @@ class StoreView(TypedDict):
     dimension: int
     counter: str
     chunker: str
+    tokenizer: str
     documents: int
     chunks: int
     vectors: int

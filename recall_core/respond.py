@@ -267,6 +267,7 @@ def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root]) -> StoreVie
         dimension=info.dimension,
         counter=info.counter,
         chunker=info.chunker,
+        tokenizer=info.tokenizer,
         documents=info.documents,
         chunks=info.chunks,
         vectors=info.vectors,

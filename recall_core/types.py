@@ -162,6 +162,8 @@ class StoreInfo(NamedTuple):
     dimension: int
     counter: str
     chunker: str
+    tokenizer: str
+    """How text becomes words in the full-text index, and which stop words a query drops."""
     generation: int
     digest: str
     documents: int

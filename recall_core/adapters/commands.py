@@ -12,10 +12,11 @@ from typing import TextIO
 from recall_core.adapters import completion, render, rql
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
+from recall_core.adapters.replacing import replacing
 from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
-from recall_core.errors import RecallError, UsageError
+from recall_core.errors import UsageError
 from recall_core.service import Ask, Pack, Recall
 from recall_core.types import Root
 
@@ -164,16 +165,8 @@ def _export(recall: Recall, request: Request, streams: Streams) -> Response:
     if request.flags.out is None:
         return recall.export(streams.stdout, embeddings=embeddings)
     target = Path(request.flags.out)
-    part = target.with_name(f"{target.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as out:
-            response = recall.export(out, embeddings=embeddings)
-        part.replace(target)
-    except OSError as error:
-        message = f"{target} cannot be written: {error.strerror}."
-        raise RecallError("out_unwritable", message, hint="recall export --out FILE") from error
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(target, hint="recall export --out FILE") as out:
+        response = recall.export(out, embeddings=embeddings)
     if "transfer" in response:
         response["transfer"]["path"] = str(target)
     return response

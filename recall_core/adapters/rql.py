@@ -9,9 +9,10 @@ from typing import TextIO
 
 from recall_core import respond
 from recall_core.adapters.parser import Request
+from recall_core.adapters.replacing import replacing
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
-from recall_core.errors import RecallError, StoreError, UsageError
+from recall_core.errors import StoreError, UsageError
 from recall_core.service import Ask, Recall
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
@@ -94,18 +95,6 @@ def _written(response: Response, source: str, text: str) -> Response:
     formatted = response["rql"]["text"] + "\n"
     response["rql"] |= {"path": str(path), "changed": formatted != text}
     if formatted != text:
-        _replace(path.resolve(), formatted)
+        with replacing(path.resolve(), hint="recall rql format @FILE") as out:
+            out.write(formatted)
     return response
-
-
-def _replace(path: Path, text: str) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.chmod(path.stat().st_mode)
-        part.replace(path)
-    except OSError as error:
-        message = f"{path} cannot be written: {error.strerror}."
-        raise RecallError("out_unwritable", message, hint="recall rql format @FILE") from error
-    finally:
-        part.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -33,9 +34,9 @@ class Line(Static):
         if self.size.width > 0:
             self.update(self.drawn(session, self.size.width), layout=False)
 
+    @abstractmethod
     def drawn(self, session: Session, width: int) -> Text:
         """The line for a width in cells."""
-        raise NotImplementedError
 
     def on_resize(self, _event: Resize) -> None:
         """Fill the new width."""

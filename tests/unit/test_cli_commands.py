@@ -161,3 +161,11 @@ def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:
         headless.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
 
     assert caught.value.code == "commands_unreadable"
+
+
+def test_an_export_into_a_file_that_is_no_folder_names_it(home: Path) -> None:
+    code, _, err = run("export", "--out", str(home / "recall.toml" / "out.jsonl"))
+
+    assert code == 1
+    assert "out.jsonl cannot be written: Not a directory." in err
+    assert "hint: recall export --out FILE" in err

@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
+from recall_core.store.sqlite import store as module
 from recall_core.store.sqlite.memo import Memo
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from tests.builders import EMBEDDER, memory_store, new_file, put
@@ -69,3 +72,15 @@ def test_what_is_rolled_back_is_never_remembered() -> None:
             assert len(store.candidates(None)) == 2
         raise ZeroDivisionError
     assert [len(store.candidates(None)) for _ in range(3)] == [1, 1, 1]
+
+
+def test_a_store_too_large_to_hold_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["alpha", "beta"]), new_file("b.txt", ["gamma"]))
+    small = [everything(store) for _ in range(3)]
+    monkeypatch.setattr(module, "EXACT_VECTORS", 2)
+    large = memory_store()
+    put(large, new_file("a.txt", ["alpha", "beta"]), new_file("b.txt", ["gamma"]))
+    assert [everything(large) for _ in range(3)] == small
+    assert (large._keys.is_empty, large._vectors.is_empty) == (True, True)
+    assert (store._keys.is_empty, store._vectors.is_empty) == (False, False)

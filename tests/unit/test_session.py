@@ -197,7 +197,9 @@ def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
 
 
 def info_of(generation: int) -> StoreInfo:
-    return StoreInfo("recall.db", 1, "hash-1:512", 512, "whitespace", "plain", generation, "d" * 64, 1, 1, 1, 0, "")
+    return StoreInfo(
+        "recall.db", 1, "hash-1:512", 512, "whitespace", "plain", "porter", generation, "d" * 64, 1, 1, 1, 0, ""
+    )
 
 
 def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:

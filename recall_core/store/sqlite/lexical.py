@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from typing import Any
 
@@ -12,12 +12,11 @@ import apsw
 from recall_core.errors import StoreError
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import compile_filter
+from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.types import LexicalQuery, TermStat
 
 IDF_FLOOR = 1e-6  # FTS5's floor for a term in half the rows or more (sqlite fts5_aux.c)
-
-Execute = Callable[..., list[tuple[Any, ...]]]
 
 
 def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:

@@ -22,6 +22,11 @@ class Memo(Generic[Kept]):
         self._state = (-1, -1)
         self._kept: Kept | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is kept at this moment."""
+        return self._kept is None
+
     def get(self) -> Kept | None:
         """The value for what this connection sees at this moment, or None."""
         if self._db.txn_state() == apsw.SQLITE_TXN_WRITE:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
 from recall_core.types import Chunk, Document, Key, Root, Row, Table
+
+Execute = Callable[..., list[tuple[Any, ...]]]
+"""One statement with its parameters to all of its rows: `SqliteStore.execute`."""
 
 DOCUMENT = """
 d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
@@ -107,3 +110,8 @@ def root_of(spec: str) -> Root:
         fields[name] = tuple(fields[name])
     fields["meta"] = tuple((key, value) for key, value in fields["meta"])
     return Root(**fields)
+
+
+def is_prefix(target: str) -> bool:
+    """True for 6 to 64 hexadecimal digits: what may begin an id."""
+    return 6 <= len(target) <= 64 and all(character in "0123456789abcdef" for character in target)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from recall_core.config import EXACT_VECTORS
 from recall_core.errors import StoreError
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite import lexical, records, vectors
 from recall_core.store.sqlite.connect import MEMORY, connect, create, load_vector_functions, translated
 from recall_core.store.sqlite.memo import Memo
-from recall_core.store.sqlite.schema import SCHEMA_VERSION
-from recall_core.store.sqlite.write import COUNTS, SqliteWriter
+from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
+from recall_core.store.sqlite.write import COUNTS, SqliteWriter, public_digest
+from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import (
     Document,
     Fingerprint,
@@ -130,8 +131,9 @@ class SqliteStore:
             dimension=int(meta["dimension"]),
             counter=meta["counter"],
             chunker=meta["chunker"],
+            tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
             generation=int(meta["generation"]),
-            digest=_public_digest(meta["embedder"], meta["digest_sum"]),
+            digest=public_digest(meta["embedder"], meta["digest_sum"]),
             documents=int(meta["documents"]),
             chunks=int(meta["chunks"]),
             vectors=int(meta["vectors"]),
@@ -177,13 +179,19 @@ class SqliteStore:
 
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
-        rows = int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])
         with translated(self.path):
-            return lexical.term_stats(self.db, self.execute, query, rows)
+            return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
+
+    def _live_chunks(self) -> int:
+        return int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])
+
+    def _is_small(self) -> bool:
+        """Whether what is asked of every chunk may be kept in memory; above, a question asks for few of them."""
+        return self._live_chunks() <= EXACT_VECTORS
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
-        kept = self._keys.get() if where is None else None
+        kept = self._keys.get() if where is None and self._is_small() else None
         return kept.among(rowids) if kept else self._candidates(where, rowids)
 
     def _candidates(self, where: Expr | None, rowids: Sequence[int] | None) -> tuple[Key, ...]:
@@ -208,7 +216,8 @@ class SqliteStore:
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
         if where is None and rowids is None:
-            return vectors.cosines(vector, self._vectors.get() or vectors.rows_of(self.execute(_VECTORS)))
+            kept = self._vectors.get() if self._is_small() else None
+            return vectors.cosines(vector, kept or vectors.rows_of(self.execute(_VECTORS)))
         condition, parameters = records.condition_of(where, rowids)
         rows = self.execute(
             f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
@@ -259,7 +268,7 @@ class SqliteStore:
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
         live = self.execute("SELECT 'doc', id FROM doc WHERE path = ? AND deleted = 0", (target,))
-        if live or not _is_prefix(target):
+        if live or not records.is_prefix(target):
             return [(kind, found) for kind, found in live]
         below = target[:-1] + chr(ord(target[-1]) + 1)
         found = self.execute(
@@ -338,11 +347,3 @@ class SqliteStore:
             return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
         files = (Path(self.path), Path(f"{self.path}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
-
-
-def _public_digest(embedder: str, digest_sum: str) -> str:
-    return sha256(f"{embedder}:{digest_sum}".encode()).hexdigest()
-
-
-def _is_prefix(target: str) -> bool:
-    return 6 <= len(target) <= 64 and all(character in "0123456789abcdef" for character in target)

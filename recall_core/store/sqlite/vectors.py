@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import fsum
 from operator import mul
 from typing import Any, NamedTuple
 
+from recall_core.store.sqlite.records import Execute
 from recall_core.types import Vector
 
 # Materialised, so that a distance that is asked for twice is worked out once. No cosine distance is above 2.
@@ -21,7 +22,6 @@ SELECT chunk FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET ?), 2.0) + ?
 """
 
-Execute = Callable[..., list[tuple[Any, ...]]]
 
 DECIMALS = 6
 _SCALE = 1_000_000  # 10 to the power of DECIMALS

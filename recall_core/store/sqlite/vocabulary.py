@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from recall_core.rql.ast import Field
 from recall_core.rql.complete import Known
 from recall_core.store.sqlite.compile import json_path
+from recall_core.store.sqlite.records import Execute
 
 MOST = 20
 """Suggestions a call: more than a person reads."""
@@ -51,7 +51,7 @@ class SqliteVocabulary:
     Values come the most frequent first, but paths and ids in code point order and days the newest first.
     """
 
-    def __init__(self, execute: Callable[..., list[tuple[Any, ...]]]) -> None:
+    def __init__(self, execute: Execute) -> None:
         self._execute = execute
 
     def keys(self, prefix: str) -> Sequence[Known]:

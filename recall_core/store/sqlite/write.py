@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
 from recall_core.errors import EmbedError
+from recall_core.store.sqlite.records import Execute
 from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root
 
@@ -33,8 +34,6 @@ _FIND_VECTOR = """
 SELECT v.embedding FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
 UNION ALL SELECT embedding FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 """
-
-Execute = Callable[..., list[tuple[Any, ...]]]
 
 
 class SqliteWriter:
@@ -277,6 +276,11 @@ COUNTS = {
 }
 """What info() says without counting: each is counted anew at every commit, but for vectors, whose table is too large
 to walk through: a writer adds and takes off its own."""
+
+
+def public_digest(embedder: str, digest_sum: str) -> str:
+    """What an answer names the state of the store by: the sum of document hashes, and who made the vectors."""
+    return sha256(f"{embedder}:{digest_sum}".encode()).hexdigest()
 
 
 def document_digest(execute: Execute, rowid: int) -> str:
