@@ -23,6 +23,9 @@ class Config(NamedTuple):
     store_path: str = "recall.db"
     embedding: str = "hash"
     embedding_dim: int = 512
+    embedding_model: str = ""
+    embedding_url: str = ""
+    embedding_fallback: str = "hash"
     allow_network: bool = False
     counter: str = "whitespace"
     chunk_tokens: int = 400
@@ -37,6 +40,16 @@ class Config(NamedTuple):
     min_score: float = 0.0
     match: str = "any"
     title_weight: float = 3.0
+    lexical_model: str = "fts5"
+    bm25_k1: float = BM25_K1
+    bm25_b: float = 0.75
+    rerank: str = ""
+    rerank_rows: int = 50
+    rerank_weight: float = 0.5
+    sparse_recall: bool = True
+    sparse_chunk_threshold: int = 2
+    sparse_distance_ceiling: float = 0.2
+    sparse_max_injections: int = 1
     pool: int = 200
     max_limit: int = 10
     budget_tokens: int = 2_000
@@ -59,8 +72,11 @@ class Setting(NamedTuple):
 
 SETTINGS: dict[str, Setting] = {
     "store_path": Setting("the database file, relative to this file"),
-    "embedding": Setting("the embedder that makes the vectors", choices=("hash",)),
+    "embedding": Setting("the embedder that makes the vectors, as recall embedders names it"),
     "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
+    "embedding_model": Setting("the model that a provider is asked for, empty for its own default"),
+    "embedding_url": Setting("where an OpenAI-compatible server answers, empty for the provider's own"),
+    "embedding_fallback": Setting("what auto takes when nothing better is available"),
     "allow_network": Setting("let an embedder send text off this machine"),
     "counter": Setting("the token counter: whitespace, approx or hf:tokenizer.json"),
     "chunk_tokens": Setting("tokens a chunk aims at", least=1, most=100_000),
@@ -75,6 +91,16 @@ SETTINGS: dict[str, Setting] = {
     "min_score": Setting("hits below this score are dropped", live=True, least=0, most=1),
     "match": Setting("which words of a query must be present", live=True, choices=("any", "all")),
     "title_weight": Setting("weight of a word in the title", live=True, least=0, most=1_000),
+    "lexical_model": Setting("who scores matching words", live=True, choices=("fts5", "bm25f")),
+    "bm25_k1": Setting("how soon repeated words stop counting (bm25f)", live=True, least=0, most=100),
+    "bm25_b": Setting("how much a long text is held against it (bm25f)", live=True, least=0, most=1),
+    "rerank": Setting("the reranker of the best rows, empty for none", live=True),
+    "rerank_rows": Setting("rows that are scored again", live=True, least=1, most=10_000),
+    "rerank_weight": Setting("the reranker's share of their score", live=True, least=0, most=1),
+    "sparse_recall": Setting("let a near chunk of a short document take the last row", live=True),
+    "sparse_chunk_threshold": Setting("chunks that a short document has at most", live=True, least=1),
+    "sparse_distance_ceiling": Setting("1 - cosine that is still near", live=True, least=0, most=2),
+    "sparse_max_injections": Setting("rows that may be given away so", live=True, least=0),
     "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
     "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
     "budget_tokens": Setting("tokens of a context", live=True, least=1),

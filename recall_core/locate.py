@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
-from recall_core.embed.registry import new_embedder
+from recall_core.embed.registry import agrees, new_embedder
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
@@ -58,7 +58,7 @@ def make(folder: Path, config: Config) -> tuple[Place, SqliteStore]:
     if toml.exists():
         config = load(toml)
     path = (folder / config.store_path).absolute()
-    embedder = new_embedder(config.embedding, dimension=config.embedding_dim)
+    embedder = new_embedder(config)
     store = create_store(
         str(path),
         embedder=embedder.identity,
@@ -95,7 +95,7 @@ def stored_config(config: Config, info: StoreInfo) -> Config:
 
 def disagreements(config: Config, info: StoreInfo) -> tuple[str, ...]:
     """Where recall.toml and the store disagree: the store wins, and says so."""
-    embedder = new_embedder(config.embedding, dimension=config.embedding_dim).identity
+    embedder = info.embedder if agrees(config, info.embedder) else config.embedding
     pairs = (
         ("embedder", embedder, info.embedder),
         ("counter", config.counter, info.counter),

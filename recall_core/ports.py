@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
+from recall_core.config import Config
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.types import (
     Document,
@@ -33,11 +34,67 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Components of every vector."""
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    @property
+    def max_input(self) -> int | None:
+        """Tokens of its own that it reads at once; None without a bound. A longer text is the mean of its windows."""
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         """One vector a text, in order: `dimension` little-endian float32, unit length, b"" without a feature.
 
+        is_query: the texts are questions, for models that tell questions from documents.
         Raises EmbedError; the caller checks length, finiteness and norm before anything is stored.
         """
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """How many windows each text takes: 1 where it fits into max_input."""
+
+
+class EmbedderKind(Protocol):
+    """How one kind of embedder is recognised and made. Built-in kinds and those of plug-ins look alike.
+
+    A setting names a kind by its name, with an argument of its own behind a colon where it takes one (`onnx:DIR`).
+    """
+
+    @property
+    def name(self) -> str:
+        """What stands in recall.toml before any colon."""
+
+    @property
+    def purpose(self) -> str:
+        """What it is good for, in one line."""
+
+    @property
+    def vector_weight(self) -> float:
+        """The weight of its vectors beside a lexical weight of 1 minus it, which init writes down."""
+
+    def sends_text(self, config: Config) -> bool:
+        """Whether texts leave this machine."""
+
+    def missing(self, config: Config) -> str | None:
+        """Why it cannot be used here, or None; found out without loading a model and without a request."""
+
+    def dimension(self, config: Config) -> int | None:
+        """Components of its vectors, where that is known without loading a model or a request."""
+
+    def recognises(self, identity: str, config: Config) -> bool:
+        """Whether these settings may well stand for the embedder of that identity; cheap, no model is loaded."""
+
+    def new(self, config: Config, *, dimension: int | None = None) -> Embedder:
+        """An embedder by these settings. dimension: what the store recorded, or None for a new store.
+
+        Loading may wait until something is embedded. Raises EmbedError `embedder_unavailable`.
+        """
+
+
+class Reranker(Protocol):
+    """Scores texts again, one by one, against a question."""
+
+    @property
+    def identity(self) -> str:
+        """Model and version."""
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One value from 0 to 1 a text, in order, the same for the same pair every time. Raises EmbedError."""
 
 
 class ParsedDocument(NamedTuple):
@@ -149,6 +206,9 @@ class Store(Protocol):
 
     def size_bytes(self) -> int:
         """Bytes the store takes, its log included."""
+
+    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
+        """doc rowid to how many live chunks the document has."""
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int

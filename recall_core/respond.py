@@ -258,7 +258,7 @@ def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
     return ok(candidates=[candidate._asdict() for candidate in found], warnings=[])
 
 
-def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root]) -> StoreView:
+def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root], judgements: int) -> StoreView:
     """A store at rest."""
     view = StoreView(
         path=info.path,
@@ -273,6 +273,8 @@ def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root]) -> StoreVie
         vectors=info.vectors,
         without_vector=info.chunks - info.vectors,
         tombstones=info.tombstones,
+        truncated_share=round(info.windowed / info.vectors, 6) if info.vectors else 0.0,
+        judgements=judgements,
         generation=info.generation,
         digest=info.digest,
         bytes=size,

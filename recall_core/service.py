@@ -1,36 +1,26 @@
-"""Recall: one store, opened, with one method a command. The only place where everything meets."""
+"""Recall: one store with one method a command. The only place where everything meets."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from types import TracebackType
-from typing import Self, TextIO
+from typing import TextIO
 
 from recall_core import asking, found, locate, respond
 from recall_core.asking import Ask, Pack
 from recall_core.config import Config, override
 from recall_core.contract import Response, StatsView
-from recall_core.embed.registry import embedder_of
 from recall_core.errors import IngestError, UsageError
-from recall_core.ports import Embedder
-from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
-from recall_core.retrieve import answer as answering
-from recall_core.store.sqlite.store import SqliteStore, open_store
-from recall_core.types import Hit, Packed, Progress, Root
+from recall_core.opened import Opened
+from recall_core.retrieve import Plan, plan_rql
+from recall_core.types import Progress, Root
 
 __all__ = ["Ask", "Pack", "Recall"]
 
 
-class Recall:
+class Recall(Opened):
     """One store. Use one in each thread; close it, or use it in a `with` block."""
-
-    def __init__(self, store: SqliteStore, *, config: Config, base: Path) -> None:
-        self.store = store
-        self.config = config
-        self.base = base
-        self._embedder: Embedder | None = None
 
     @staticmethod
     def init(folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = ()) -> Response:
@@ -39,78 +29,25 @@ class Recall:
         with Recall(store, config=place.config, base=place.base) as recall:
             return recall.stats()
 
-    @classmethod
-    def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
-        """The store at that path, or the one named by the nearest recall.toml upwards from `start`."""
-        place = locate.find(store, start=start or Path.cwd())
-        return cls(open_store(str(place.path)), config=place.config, base=place.base)
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder that made this store's vectors."""
-        if self._embedder is None:
-            self._embedder = embedder_of(self.store.info().embedder)
-        return self._embedder
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def interrupt(self) -> None:
-        """From another thread: abort the statement that is running; its call raises Interrupted."""
-        self.store.interrupt()
-
-    # A question in steps, for those who rank and pack the same pool again.
-
-    def plan(self, text: str, ask: Ask = Ask()) -> Plan:
-        """A question understood: RQL when it begins with SELECT, words otherwise."""
-        from recall_core.rql.head import is_query  # noqa: PLC0415 - search and query know what they were given
-
-        return self._rql(text, ask) if is_query(text) else self._words(text, ask)
-
-    def answer(self, plan: Plan) -> Answer:
-        """Search and rank: the only step that searches the store."""
-        return answering.answer(plan, self.store, self.embedder if plan.semantic is not None else None)
-
-    def rerank(self, answer: Answer, config: Config) -> Answer:
-        """The same pool under other ranking settings."""
-        return answering.rerank(answer, config, self.store)
-
-    def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
-        """Ranks start + 1 to stop of the full list, with their texts."""
-        return answering.hits(answer, self.store, start=start, stop=stop)
-
-    def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
-        """The ranked list packed under a budget."""
-        return asking.packing(answer, options, store=self.store)
-
     # Commands that read.
 
     def search(self, words: str, ask: Ask = Ask()) -> Response:
         """The best chunks for these words."""
-        return self._listed(self._words(words, ask), ask)
+        return self._listed(self.words_plan(words, ask), ask)
 
     def query(self, rql: str, ask: Ask = Ask()) -> Response:
         """The rows of an RQL query."""
-        return self._listed(self._rql(rql, ask), ask)
+        return self._listed(self.rql_plan(rql, ask), ask)
 
     def context(self, words: str | None, ask: Ask, pack: Pack, *, rql: str | None = None) -> Response:
         """The best chunks for these words, or the rows of an RQL query, packed under a token budget."""
         started = perf_counter()
-        plan = self._words(words or "", ask) if rql is None else self._rql(rql, ask)
+        plan = self.words_plan(words or "", ask) if rql is None else self.rql_plan(rql, ask)
         self._refresh(ask)
         with self.store.reading():
             answer = asking.asserted(self.answer(plan), ask)
             return asking.packed(
-                answer, ask, pack, store=self.store, base=self.base, notes=self._notes(), started=started
+                answer, ask, pack, store=self.store, base=self.base, notes=self.notes(), started=started
             )
 
     def get(self, target: str) -> Response:
@@ -122,16 +59,18 @@ class Recall:
         """What the store holds."""
         started = perf_counter()
         info = self.store.info()
-        view = respond.store_view(info, size=self.store.size_bytes(), roots=self.store.roots())
+        view = respond.store_view(
+            info, size=self.store.size_bytes(), roots=self.store.roots(), judgements=self.store.judgements()
+        )
         took_ms = round((perf_counter() - started) * 1000, 3)
         stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
-        return respond.ok(store=view, stats=stats, warnings=list(self._notes()))
+        return respond.ok(store=view, stats=stats, warnings=list(self.notes()))
 
     def doctor(self, *, fix: bool = False) -> Response:
         """Every check of the store; fix: repair what can be repaired, after a backup."""
         from recall_core.maintain.doctor import doctor  # noqa: PLC0415 - a search never needs it
 
-        return respond.ok(checks=doctor(self.store, fix=fix), warnings=[])
+        return respond.ok(checks=doctor(self.store, config=self.config, fix=fix), warnings=[])
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> Response:
         """Write the whole store as JSONL."""
@@ -163,14 +102,14 @@ class Recall:
         from recall_core.explaining import explained  # noqa: PLC0415 - a search never needs it
 
         started = perf_counter()
-        plan = self._rql(text, ask)
+        plan = self.rql_plan(text, ask)
         with self.store.reading():
             answer = asking.asserted(self.answer(plan), ask)
             return respond.ok(
                 query=respond.query_echo(plan, answer.pool, limit=plan.limit),
                 explained=explained(plan, self.store),
                 stats=asking.stats_view(answer, started),
-                warnings=[*self._notes(), *answer.warnings],
+                warnings=[*self.notes(), *answer.warnings],
             )
 
     def complete_rql(self, text: str, cursor: int) -> Response:
@@ -193,7 +132,7 @@ class Recall:
             template=template,
             store=self.store,
             embedder=self.embedder,
-            config=self._store_config(),
+            config=self.store_config(),
             base=self.base,
             mtime_only=mtime_only,
         )
@@ -203,7 +142,7 @@ class Recall:
         """Bring every remembered folder and file up to date."""
         from recall_core.ingest.pipeline import sync  # noqa: PLC0415 - a search never needs it
 
-        events = sync(self.store, self.embedder, self._store_config(), self.base)
+        events = sync(self.store, self.embedder, self.store_config(), self.base)
         return (yield from self._ingested(events, strict=False))
 
     def remove(self, targets: Sequence[str], *, purge: bool = False) -> Response:
@@ -229,31 +168,17 @@ class Recall:
         )
         return respond.ok(transfer=view, warnings=[])
 
-    def _words(self, words: str, ask: Ask) -> Plan:
-        config = override(self.config, ask.settings)
-        return plan_words(words, config=config, mode=ask.mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
-
-    def _rql(self, text: str, ask: Ask) -> Plan:
-        plan = plan_rql(text, config=override(self.config, ask.settings), exact=ask.exact)
-        return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
-
     def _listed(self, plan: Plan, ask: Ask) -> Response:
         started = perf_counter()
         self._refresh(ask)
         with self.store.reading():
             answer = asking.asserted(self.answer(plan), ask)
-            return asking.listed(answer, ask, store=self.store, base=self.base, notes=self._notes(), started=started)
+            return asking.listed(answer, ask, store=self.store, base=self.base, notes=self.notes(), started=started)
 
     def _refresh(self, ask: Ask) -> None:
         if ask.fresh:
             for _ in self.sync():
                 pass
-
-    def _notes(self) -> tuple[str, ...]:
-        return locate.disagreements(self.config, self.store.info())
-
-    def _store_config(self) -> Config:
-        return locate.stored_config(self.config, self.store.info())
 
     def _ingested(self, events: Iterator[Progress], *, strict: bool) -> Generator[Progress, None, Response]:
         last: Progress | None = None
@@ -269,4 +194,4 @@ class Recall:
                 hint="recall add … without --strict",
                 details=[skip._asdict() for skip in last.skipped],
             )
-        return respond.ok(ingest=respond.ingest_view(last), warnings=list(self._notes()))
+        return respond.ok(ingest=respond.ingest_view(last), warnings=list(self.notes()))

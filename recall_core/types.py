@@ -4,8 +4,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-Signal = Literal["lexical", "semantic"]
-SIGNALS: tuple[Signal, ...] = ("lexical", "semantic")
+Signal = Literal["lexical", "semantic", "rerank"]
+SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
 """Every signal, in the order in which it is always shown."""
 
 Table = Literal["chunk", "doc"]
@@ -142,6 +142,13 @@ class Ranked(NamedTuple):
     parts: tuple[Part, ...]
 
 
+class Injection(NamedTuple):
+    """A slot that sparse-document recall gave away. distance: 1 - cosine. displaced: the chunk that stood there."""
+
+    distance: float
+    displaced: str | None
+
+
 class Hit(NamedTuple):
     """A chunk in an answer, with its score and the ledger that adds up to it. Without a query, score is None."""
 
@@ -151,6 +158,8 @@ class Hit(NamedTuple):
     chunk: Chunk | None
     """None only for a document without chunks in a FROM doc answer."""
     parts: tuple[Part, ...]
+    injection: Injection | None = None
+    """Set where sparse-document recall gave the hit its slot."""
 
 
 class StoreInfo(NamedTuple):
@@ -170,6 +179,8 @@ class StoreInfo(NamedTuple):
     chunks: int
     vectors: int
     tombstones: int
+    windowed: int
+    """Vectors that are the mean of several windows, because the text is longer than the embedder's max_input."""
     snapshot: str
     """The newest doc.mtime of the live documents, or ""."""
 
@@ -214,6 +225,8 @@ class NewChunk(NamedTuple):
     text_hash: bytes
     vector: Vector | None
     """None: look the vector up by text_hash; b"": the text has none."""
+    windows: int = 1
+    """How many windows the vector is the mean of."""
 
 
 class NewDocument(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from recall_core.adapters.flags import COMMANDS, GLOBALS, VERSION
+from recall_core.adapters.flags import GLOBALS, VERSION
+from recall_core.adapters.menu import COMMANDS
 from recall_core.adapters.parser import add_flags, command_parser
 
 

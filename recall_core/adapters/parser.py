@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, NoReturn
 
-from recall_core.adapters.flags import BY_NAME, COMMANDS, GLOBALS, LARGEST, VERSION, Command, Flag
+from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag
+from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.errors import UsageError
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)

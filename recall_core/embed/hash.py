@@ -68,7 +68,16 @@ class HashEmbedder:
         self.dimension = dimension
         self.identity = f"hash-{_VERSION}:{dimension}"
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    @property
+    def max_input(self) -> None:
+        """No bound that counts in tokens; see MAX_CHARS."""
+        return
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """Always 1: a text is read at once."""
+        return [1] * len(texts)
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         """One vector a text, in order: little-endian float32, unit length, b"" for a text without a feature.
 
         A text has no feature when it is empty or holds only stop words and punctuation. A text's vector does not

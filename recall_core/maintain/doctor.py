@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from recall_core.config import Config
 from recall_core.contract import CheckView
 from recall_core.embed.registry import HASH_NOTE, embedder_of
 from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
@@ -20,7 +21,7 @@ _COMPACT = "recall compact"
 _EMBED_BATCH = 256
 
 
-def doctor(store: SqliteStore, *, fix: bool = False) -> list[CheckView]:
+def doctor(store: SqliteStore, *, config: Config = Config(), fix: bool = False) -> list[CheckView]:
     """Every check in a fixed order; an error among them is exit 6. Only StoreLocked ends it early.
 
     fix: where an error is of the kind that can be computed again, copy the store to `….bak-<generation>`, repair,
@@ -32,7 +33,7 @@ def doctor(store: SqliteStore, *, fix: bool = False) -> list[CheckView]:
     repairable = any(each.get("fix") == _REPAIR for each in errors)
     if not fix or not repairable or any(each["code"] == "integrity" for each in errors):
         return found
-    embedder = embedder_of(store.info().embedder)
+    embedder = embedder_of(store.info().embedder, config)
     backup = back_up(store)
     repair(store, embed=embedder.embed)
     copied = CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}")

@@ -68,7 +68,7 @@ def answer(plan: Plan, store: Store, embedder: Embedder | None) -> Answer:
     )
 
 
-def rerank(found: Answer, config: Config, store: Store) -> Answer:
+def weigh(found: Answer, config: Config, store: Store) -> Answer:
     """The same pool under other ranking settings; the store is asked only where ORDER BY names a field."""
     if found.pool is None:
         return found

@@ -11,7 +11,8 @@ import pytest
 import recall_core
 import recall_tui
 from recall_core import contract
-from recall_core.adapters.flags import COMMANDS, GLOBALS, VERSION
+from recall_core.adapters.flags import GLOBALS, VERSION
+from recall_core.adapters.menu import COMMANDS
 from recall_tui.__main__ import FLAGS as WORKBENCH_FLAGS
 
 ROOT = Path(recall_core.__file__).parent.parent

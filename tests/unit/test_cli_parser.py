@@ -7,7 +7,8 @@ import shlex
 
 import pytest
 
-from recall_core.adapters.flags import COMMANDS, GLOBALS
+from recall_core.adapters.flags import GLOBALS
+from recall_core.adapters.menu import COMMANDS
 from recall_core.adapters.parser import command_parser, parse, top_help, wants_json
 from recall_core.errors import UsageError
 

@@ -9,7 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import recall_core
-from recall_core.adapters.flags import BY_NAME
+from recall_core.adapters.menu import BY_NAME
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("recall_core", "recall_tui")

@@ -106,7 +106,42 @@ def _create(db: apsw.Connection) -> None:
     db.execute(_TABLES)
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create,)
+_EVALUATION = """
+DROP TRIGGER chunk_tombstone;
+CREATE TRIGGER chunk_tombstone AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
+BEGIN
+  INSERT INTO chunk_fts(chunk_fts, rowid, title, body)
+    VALUES('delete', old.rowid, old.title, coalesce(old.search_text, old.text));
+  INSERT OR IGNORE INTO vec_cache SELECT old.text_hash, embedding, windows FROM vec WHERE chunk = old.rowid;
+  DELETE FROM vec WHERE chunk = old.rowid;
+END;
+
+ALTER TABLE vec ADD COLUMN windows INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE vec_cache ADD COLUMN windows INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX vec_windowed ON vec(windows) WHERE windows > 1;
+CREATE TABLE vec_next(
+  text_hash BLOB PRIMARY KEY, embedding BLOB NOT NULL, windows INTEGER NOT NULL DEFAULT 1
+) WITHOUT ROWID;
+
+CREATE TABLE judged_query(id TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE judgement(
+  query TEXT NOT NULL REFERENCES judged_query(id) ON DELETE CASCADE,
+  path TEXT NOT NULL,
+  offset INTEGER NOT NULL DEFAULT 0,
+  end_offset INTEGER NOT NULL DEFAULT -1,
+  grade INTEGER NOT NULL,
+  PRIMARY KEY(query, path, offset, end_offset)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
+"""
+
+
+def _evaluate(db: apsw.Connection) -> None:
+    """Vectors of several windows, vectors on their way in, and judgements: of a document where end_offset is -1."""
+    db.execute(_EVALUATION)
+
+
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create, _evaluate)
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -31,8 +31,8 @@ RETURNING rowid
 _VECTORS_OF = "SELECT count(*) FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ?"
 
 _FIND_VECTOR = """
-SELECT v.embedding FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
-UNION ALL SELECT embedding FROM vec_cache WHERE text_hash = ?1 LIMIT 1
+SELECT v.embedding, v.windows FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
+UNION ALL SELECT embedding, windows FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 """
 
 
@@ -199,9 +199,11 @@ class SqliteWriter:
         self._unindexed.append((rowid, title, body))
         if len(self._unindexed) >= _UNINDEXED_ROWS:
             self._index()
-        vector = chunk.vector if chunk.vector is not None else self._found_vector(chunk.text_hash)
+        vector, windows = chunk.vector, chunk.windows
+        if vector is None:
+            vector, windows = self._found_vector(chunk.text_hash)
         if vector:
-            self._execute("INSERT INTO vec(chunk, embedding) VALUES(?, ?)", (rowid, vector))
+            self._execute("INSERT INTO vec(chunk, embedding, windows) VALUES(?, ?, ?)", (rowid, vector, windows))
             self._vectors += 1
 
     def _index(self) -> None:
@@ -211,11 +213,11 @@ class SqliteWriter:
             self._execute("INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)", row)
         self._unindexed = []
 
-    def _found_vector(self, text_hash: bytes) -> bytes:
+    def _found_vector(self, text_hash: bytes) -> tuple[bytes, int]:
         rows = self._execute(_FIND_VECTOR, (text_hash,))
         if not rows:
             raise EmbedError("vector_missing", "A chunk came without a vector and none is stored for its text.")
-        return bytes(rows[0][0])
+        return bytes(rows[0][0]), int(rows[0][1])
 
     def _tombstone_rows(self, rowids: Iterable[int]) -> int:
         gone = 0

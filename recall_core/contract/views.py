@@ -1,16 +1,8 @@
-"""The JSON contract: every response's shape, written once. The shipped JSON Schema is generated from these types.
-
-Keys appear in the order in which they are declared. New keys may be added; none changes its meaning within
-schema_version 1. Keys that do not concern a command are left out.
-"""
+"""Every response's shape, written once: what search, context, ingest and the care of a store answer."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
-
-from recall_core.rql.views import CandidateView, ExplainedView, RqlView
-
-SCHEMA_VERSION = "1"
 
 
 class SignalEcho(TypedDict):
@@ -43,7 +35,26 @@ class PlanEcho(TypedDict):
     pool: int
     index: str
     sparse: bool
+    rerank: NotRequired[RerankEcho]
+    lexical_model: NotRequired[LexicalModelEcho]
     signals: list[SignalEcho]
+
+
+class RerankEcho(TypedDict):
+    """The best `rows` of the fused order were scored again by `model`, which has this share of their score."""
+
+    model: str
+    rows: int
+    weight: float
+
+
+class LexicalModelEcho(TypedDict):
+    """The lexical score in place of FTS5's own: BM25F with these constants."""
+
+    model: str
+    k1: float
+    b: float
+    title_weight: float
 
 
 class QueryEcho(TypedDict):
@@ -102,8 +113,24 @@ class ExplainView(TypedDict):
 
     lexical: NotRequired[float]
     semantic: NotRequired[float]
+    rerank: NotRequired[float]
     raw_score: NotRequired[float]
     parts: list[PartView]
+
+
+class RecallView(TypedDict):
+    """Why a hit has a slot that its score did not earn: its document is short, and its chunk near the question.
+
+    distance: 1 - cosine. displaced: the chunk that stood in the slot, absent where the slot was free.
+    knowledge_item_id: the document's id.
+    """
+
+    recall_injected: bool
+    reason: str
+    chunk_id: str
+    knowledge_item_id: str
+    distance: float
+    displaced: NotRequired[str]
 
 
 class ResultView(TypedDict):
@@ -112,7 +139,29 @@ class ResultView(TypedDict):
     score: NotRequired[float]
     doc: NotRequired[DocView]
     chunk: NotRequired[ChunkView]
+    recall_injected: NotRequired[bool]
+    recall: NotRequired[RecallView]
     explain: NotRequired[ExplainView]
+
+
+class SparseView(TypedDict):
+    """What sparse-document recall did to an answer: injections made, or which condition failed.
+
+    Counts are of documents: near (a chunk among the nearest `looked_at`), short (few enough chunks), within the
+    distance ceiling, already in the list, blocked because max_injections was reached. reason: "injected", or the
+    first condition that left nothing.
+    """
+
+    injections: int
+    reason: str
+    looked_at: int
+    near: int
+    short: int
+    within_ceiling: int
+    present: int
+    blocked: int
+    threshold: int
+    ceiling: float
 
 
 class ContextChunk(TypedDict):
@@ -223,6 +272,8 @@ class StoreView(TypedDict):
     vectors: int
     without_vector: int
     tombstones: int
+    truncated_share: float
+    judgements: int
     generation: int
     digest: str
     bytes: int
@@ -282,51 +333,3 @@ class ErrorView(TypedDict):
     message: str
     details: Any
     hint: str | None
-
-
-class Response(TypedDict):
-    """What every command answers, on one line of JSON."""
-
-    ok: bool
-    schema_version: str
-    query: NotRequired[QueryEcho]
-    results: NotRequired[list[ResultView]]
-    context: NotRequired[ContextView]
-    ingest: NotRequired[IngestView]
-    store: NotRequired[StoreView]
-    removed: NotRequired[RemovedView]
-    found: NotRequired[TextView]
-    checks: NotRequired[list[CheckView]]
-    compacted: NotRequired[CompactView]
-    transfer: NotRequired[TransferView]
-    rql: NotRequired[RqlView]
-    explained: NotRequired[ExplainedView]
-    candidates: NotRequired[list[CandidateView]]
-    stats: NotRequired[StatsView]
-    warnings: NotRequired[list[str]]
-    next_offset: NotRequired[int]
-    error: NotRequired[ErrorView]
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of Response."""
-    import msgspec  # noqa: PLC0415 - only when the schema is asked for
-
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "recall/response/1",
-        "title": "Recall response",
-        **_on_one_line(msgspec.json.schema(Response)),
-    }
-
-
-def _on_one_line(node: Any) -> Any:
-    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
-    if isinstance(node, list):
-        return [_on_one_line(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
-        for key, value in node.items()
-    }

@@ -1,0 +1,13 @@
+"""The command table: every command with its operands, flags and examples, in the order of the help."""
+
+from recall_core.adapters.flags import Command
+from recall_core.adapters.menu import asking, embedding, judging, keeping
+
+COMMANDS: tuple[Command, ...] = (
+    *keeping.FILLING,
+    *asking.COMMANDS,
+    *judging.COMMANDS,
+    *embedding.COMMANDS,
+    *keeping.CARE,
+)
+BY_NAME = {command.name: command for command in COMMANDS}

@@ -1,0 +1,104 @@
+"""The commands that fill a store and keep it in order, and those that need none."""
+
+from recall_core.adapters.flags import Command, Flag, Operand
+
+FILLING: tuple[Command, ...] = (
+    Command(
+        "init",
+        "Create recall.db and recall.toml in a folder.",
+        Operand("DIR", "the folder, by default this one", least=0),
+        (
+            Flag("--embedding", "the embedder that makes the vectors (hash)", "NAME"),
+            Flag("--set", "write this setting into recall.toml", "KEY=VALUE", many=True),
+        ),
+        ("recall init", "recall init ~/notes --set chunk_tokens=200"),
+    ),
+    Command(
+        "add",
+        "Read files and folders into the store; what did not change costs nothing.",
+        Operand("PATH", "a file, or a folder that is remembered for sync", most=None),
+        (
+            Flag("--glob", "only files that match, relative to the folder", "PATTERN", many=True),
+            Flag("--ignore", "not these files", "PATTERN", many=True),
+            Flag("--tag", "a tag for every document", "TAG", many=True),
+            Flag("--source", "a label that says where the documents come from", "LABEL"),
+            Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
+            Flag("--parser", "read every file with this parser instead of choosing by its name", "NAME"),
+            Flag("--hidden", "also read hidden files and folders"),
+            Flag("--follow", "follow symbolic links that lead out of the folder"),
+            Flag("--no-gitignore", "also read what .gitignore leaves out"),
+            Flag("--mtime-only", "trust size and time; do not hash files that look unchanged"),
+            Flag("--strict", "exit 1 when any file was skipped"),
+        ),
+        (
+            "recall add docs --glob '**/*.md' --tag docs",
+            "recall add src tests --ignore '**/fixtures/**' --source repo",
+            "recall add paper.txt --meta year=2024",
+        ),
+    ),
+    Command(
+        "rm",
+        "Take documents out of the store; the files on disk stay.",
+        Operand("TARGET", "a path, or a document id (six digits are enough)", most=None),
+        (Flag("--purge", "leave no byte of their text in the store's files"),),
+        ("recall rm docs/old.md", "recall rm 3f2a9c --purge"),
+    ),
+    Command(
+        "sync",
+        "Bring every added folder up to date: new, changed and vanished files.",
+        examples=("recall sync", "recall sync --json"),
+    ),
+)
+
+CARE: tuple[Command, ...] = (
+    Command("stats", "Say what the store holds.", examples=("recall stats", "recall stats --json")),
+    Command(
+        "doctor",
+        "Check the store and say how to mend it; exit 6 when something is broken.",
+        flags=(Flag("--fix", "mend what can be mended, after a backup"),),
+        examples=("recall doctor", "recall doctor --fix"),
+    ),
+    Command(
+        "compact",
+        "Drop removed documents for good and give the disk space back.",
+        examples=("recall compact", "recall compact --json"),
+    ),
+    Command(
+        "export",
+        "Write every document and chunk as JSON lines.",
+        flags=(
+            Flag("--out", "write to this file instead of stdout", "FILE"),
+            Flag("--no-embeddings", "leave the vectors out"),
+        ),
+        examples=("recall export --out backup.jsonl", "recall export --no-embeddings | gzip > backup.jsonl.gz"),
+        note="Without --out the lines are stdout's only content; with --json the report then goes to stderr.",
+    ),
+    Command(
+        "import",
+        "Read an export into this store, all of it or nothing.",
+        Operand("FILE", "a file that recall export wrote"),
+        (
+            Flag(
+                "--on-conflict",
+                "when a document is already here",
+                "ACTION",
+                choices=("error", "skip", "replace"),
+            ),
+            Flag("--no-embeddings", "do not read the vectors"),
+            Flag("--reembed", "make the vectors anew with this store's embedder"),
+        ),
+        ("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
+    ),
+    Command(
+        "schema", "Print the JSON Schema of every --json answer.", examples=("recall schema > recall.schema.json",)
+    ),
+    Command(
+        "completion",
+        "Print the completion script of a shell.",
+        Operand("SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish")),
+        examples=(
+            'eval "$(recall completion bash)"',
+            "recall completion fish > ~/.config/fish/completions/recall.fish",
+        ),
+    ),
+)

@@ -1,0 +1,111 @@
+"""One open connection to a store's file: statements, transactions and the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from recall_core.errors import StoreError
+from recall_core.store.sqlite.connect import MEMORY, translated
+from recall_core.store.sqlite.write import SqliteWriter
+
+
+class OpenStore:
+    """One connection to one file; use one in each thread.
+
+    Nothing can be written through it outside `transaction`. Raises RecallErrors only.
+    """
+
+    def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
+        self.db = db
+        self.path = path
+        self.writable = writable
+        db.pragma("query_only", True)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Every row of one statement; SQLite's failures become RecallErrors."""
+        with translated(self.path):
+            return self.db.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A write transaction: all of it or, when the block fails, nothing."""
+        if not self.writable:
+            raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
+        self.db.pragma("query_only", False)
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.execute("COMMIT")
+            except BaseException:
+                if self._is_in_transaction():
+                    self.db.execute("ROLLBACK")
+                raise
+        finally:
+            self.db.pragma("query_only", True)
+
+    @contextmanager
+    def writer(self) -> Iterator[SqliteWriter]:
+        """A transaction in which files are put and taken away; see ports.Writer."""
+        with self.transaction():
+            batch = SqliteWriter(self.execute)
+            yield batch
+            batch.finish()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Everything read inside this block is of one state of the store."""
+        if self._is_in_transaction():
+            yield
+            return
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._is_in_transaction():
+                self.db.execute("ROLLBACK")
+
+    def _is_in_transaction(self) -> bool:
+        return self.db.in_transaction
+
+    def purge(self) -> bool:
+        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
+        self.drop_tombstones()
+        with translated(self.path):
+            self.db.pragma("query_only", False)
+            try:
+                self.db.execute("VACUUM")
+                busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            finally:
+                self.db.pragma("query_only", True)
+        return busy == 0
+
+    def drop_tombstones(self) -> int:
+        """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
+        with self.transaction():
+            gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
+            self.execute("DELETE FROM vec_cache")
+            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
+            self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
+        return gone
+
+    def interrupt(self) -> None:
+        """Abort the statement that runs in another thread."""
+        self.db.interrupt()
+
+    def close(self) -> None:
+        """Let go of the file, as often as one likes; the last connection folds the log into it."""
+        with translated(self.path):
+            self.db.close()
+
+    def size_bytes(self) -> int:
+        """Bytes of the file, its log included."""
+        if self.path == MEMORY:
+            return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
+        files = (Path(self.path), Path(f"{self.path}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
