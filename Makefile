@@ -52,7 +52,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
 
 $(VENV)/.runtime: pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing Recall into $(VENV)"
-	@$(PIP) -e .
+	@$(PIP) -e '.[local]' || { echo "the local embedder cannot be installed here; going on without it"; $(PIP) -e .; }
 	@touch $@
 
 $(BIN)/python:

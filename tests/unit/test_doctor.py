@@ -85,7 +85,7 @@ REPAIRABLE = {
         {"fulltext"},
     ),
     "a vector without a chunk": (
-        "INSERT INTO vec SELECT 999, embedding FROM vec LIMIT 1",
+        "INSERT INTO vec SELECT 999, embedding, windows FROM vec LIMIT 1",
         {"foreign_keys", "orphan_vectors", "counts"},
     ),
     "a vector that is missing": ("DELETE FROM vec WHERE chunk = 2", {"vectors", "counts"}),

@@ -198,7 +198,7 @@ def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
 
 def info_of(generation: int) -> StoreInfo:
     return StoreInfo(
-        "recall.db", 1, "hash-1:512", 512, "whitespace", "plain", "porter", generation, "d" * 64, 1, 1, 1, 0, ""
+        "recall.db", 1, "hash-1:512", 512, "whitespace", "plain", "porter", generation, "d" * 64, 1, 1, 1, 0, 0, ""
     )
 
 
