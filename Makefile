@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-.PHONY: help demo test check format nightly bench install clean
+.PHONY: help demo test check format nightly bench quality install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -37,6 +37,10 @@ nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more
 
 bench: $(VENV)/.installed ## measure speed beside bare SQLite, NumPy and Python, some minutes
 	@for each in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$each || exit 1; done
+
+quality: $(VENV)/.installed ## measure the ranking beside named peers on judged collections: make quality DATA=DIR
+	@$(PIP) -e '.[peers]'
+	@$(BIN)/python -m benchmarks.quality $(if $(DATA),--data $(DATA))
 
 install: $(VENV)/.installed ## prepare .venv for development
 

@@ -23,7 +23,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest import read
 from recall_core.ingest.parse import parser
 from recall_core.ingest.pipeline import ingest
-from recall_core.ingest.vectors import with_vectors
+from recall_core.ingest.vectors import Made, with_vectors
 from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
 from recall_core.service import Ask, Pack, Recall
@@ -86,9 +86,13 @@ class NoVectors:
 
     identity = HashEmbedder().identity
     dimension = HashEmbedder().dimension
+    max_input = None
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         return [b""] * len(texts)
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        return [1] * len(texts)
 
 
 def measure(chunks: int, home: Path, *, rounds: int) -> tuple[list[Comparison], Weight]:
@@ -256,7 +260,9 @@ def _prepared(lab: Lab) -> list[NewFile]:
             raw, path=path, root=root, parser=parser("auto"), counter=counter(config.counter), config=config
         )
         file = NewFile(path, path, raw.size, raw.mtime_ns, raw.digest, "", None, documents)
-        prepared.append(with_vectors(file, {chunk.text_hash: b"" for each in documents for chunk in each.chunks}))
+        prepared.append(
+            with_vectors(file, {chunk.text_hash: Made(b"") for each in documents for chunk in each.chunks})
+        )
     return prepared
 
 

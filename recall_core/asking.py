@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core import respond
-from recall_core.config import Config
+from recall_core.config import Config, replace
 from recall_core.contract import Response, StatsView
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
 from recall_core.ports import Store
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import candidate_range, candidates, page
+from recall_core.retrieve.answer import candidate_range, candidates, packable, page
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.scored import Leaves, explain_view
 from recall_core.text import counter
 from recall_core.types import Document, Hit, Omission, Packed
+
+if TYPE_CHECKING:
+    from recall_core.pack.policy import Terms
 
 MARKDOWN_HEADER = "### [{n}] {path}:{lines}"
 
@@ -44,50 +48,90 @@ class Pack(NamedTuple):
     format: str = "plain"
     pins: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
+    pack: str | None = None
 
 
-def listed(found: Answer, ask: Ask, *, store: Store, base: Path, notes: tuple[str, ...], started: float) -> Response:
+Ledger: TypeAlias = Callable[[Answer, Sequence[Hit]], list[Leaves]]
+"""Takes the parts of these hits of an answer apart, for questions that want their scores explained."""
+
+
+def listed(
+    found: Answer,
+    ask: Ask,
+    *,
+    store: Store,
+    base: Path,
+    notes: tuple[str, ...],
+    started: float,
+    ledger: Ledger | None = None,
+) -> Response:
     """The page that the plan asks for."""
     began = perf_counter()
     shown = page(found, store)
     states, stale = checked((hit.doc for hit in shown), ask, store=store, base=base)
     found = _timed(found, "fetch", began)
+    began = perf_counter()
+    leaves = [None] * len(shown) if ledger is None else ledger(found, shown)
+    found = found if ledger is None else _timed(found, "explain", began)
     plan = found.plan
     following = plan.offset + len(shown)
     return respond.ok(
         query=respond.query_echo(plan, found.pool, limit=plan.limit),
-        results=[respond.result_view(hit, plan, states, explain=ask.explain) for hit in shown],
+        results=[
+            respond.result_view(hit, plan, states, explain=ask.explain, leaves=each)
+            for hit, each in zip(shown, leaves, strict=True)
+        ],
+        sparse=respond.sparse_view(found, explain=ask.explain),
         stats=stats_view(found, started),
         warnings=[*notes, *found.warnings, *stale],
-        next_offset=following if shown and following < found.total else None,
+        next_offset=following if shown and following < found.total and _is_paged(found) else None,
     )
 
 
 def packed(
-    found: Answer, ask: Ask, options: Pack, *, store: Store, base: Path, notes: tuple[str, ...], started: float
+    found: Answer,
+    ask: Ask,
+    options: Pack,
+    *,
+    store: Store,
+    base: Path,
+    notes: tuple[str, ...],
+    started: float,
+    ledger: Ledger | None = None,
 ) -> Response:
     """The ranked list packed under the budget."""
     began = perf_counter()
+    found = packable(found, store)
     seen: list[Hit] = []
     context = packing(found, options, store=store, seen=seen)
     states, stale = checked((block.doc for block in context.blocks), ask, store=store, base=base)
     found = _timed(found, "pack", began)
     start, stop = candidate_range(found)
-    chunks = {hit.chunk.id: hit.chunk for hit in seen if hit.chunk is not None}
+    hits = {hit.chunk.id: hit for hit in seen if hit.chunk is not None}
+    view = respond.context_view(context, hits, states)
+    if ledger is not None:
+        shown = [hits[chunk["id"]] for chunk in view["chunks"]]
+        for chunk, hit, leaves in zip(view["chunks"], shown, ledger(found, shown), strict=True):
+            if hit.score is not None:
+                chunk["explain"] = explain_view(hit, found.plan, leaves)
+    if ask.explain:
+        from recall_core.retrieve.worth import account_view  # noqa: PLC0415 - few contexts are explained
+
+        view["account"] = account_view(context, found, _terms(found, options, store), store)
     return respond.ok(
         query=respond.query_echo(found.plan, found.pool, limit=stop - start),
-        context=respond.context_view(context, chunks, states),
+        sparse=respond.sparse_view(found, explain=ask.explain),
+        context=view,
         stats=stats_view(found, started),
         warnings=[*notes, *found.warnings, *context.warnings, *stale],
     )
 
 
 def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | None = None) -> Packed:
-    """The ranked list under a budget. seen collects every hit whose text was read."""
-    from recall_core.pack.greedy import pack  # noqa: PLC0415 - a search never needs it
+    """The ranked list under a budget. found: as `packable` gives it. seen collects every hit whose text was read."""
+    from recall_core.pack.policy import pack  # noqa: PLC0415 - a search never needs it
 
-    config = _pack_config(found.plan.config, options)
-    counting = counter(options.counter or store.info().counter)
+    config, counting, pinned, dropped = _terms(found, options, store)
     start, stop = candidate_range(found)
     stream: Iterable[Hit] = _with_text(candidates(found, store), seen if seen is not None else [])
     context = pack(
@@ -96,8 +140,8 @@ def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | Non
         budget_tokens=config.budget_tokens,
         counter=counting,
         config=config,
-        pinned=_ids(options.pins, store),
-        dropped=_ids(options.drops, store),
+        pinned=pinned,
+        dropped=dropped,
     )
     below = _below_min_score(found)
     if below is None:
@@ -151,7 +195,17 @@ def checked(
 _PAST: dict[State, str] = {"modified": "changed", "missing": "deleted or moved"}
 
 
+def _terms(found: Answer, options: Pack, store: Store) -> Terms:
+    from recall_core.pack.policy import Terms  # noqa: PLC0415 - a search never needs it
+
+    config = _pack_config(found.plan.config, options)
+    counting = counter(options.counter or store.info().counter)
+    return Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
+
+
 def _pack_config(config: Config, options: Pack) -> Config:
+    if options.pack is not None:
+        config = replace(config, {"pack": options.pack}, where="--pack")
     if options.format not in ("plain", "markdown"):
         raise UsageError("bad_value", f"There is no context format {options.format!r}.", hint="--format markdown")
     if options.format == "markdown":
@@ -181,6 +235,11 @@ def _with_text(stream: Iterator[Hit], seen: list[Hit]) -> Iterator[Hit]:
     for hit in stream:
         seen.append(hit)
         yield hit
+
+
+def _is_paged(found: Answer) -> bool:
+    """Sparse-document recall does not go with the OFFSET that another page of a query would need."""
+    return found.recall is None or found.plan.rql is None
 
 
 def _below_min_score(found: Answer) -> Omission | None:

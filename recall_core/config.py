@@ -12,7 +12,9 @@ RRF_K = 60  # Cormack, Clarke and Buettcher 2009
 BM25_K1 = 1.2  # fixed in FTS5's bm25()
 SEARCH_K = 10  # hits of a search that does not say --k
 EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
+OPTIMAL_ROWS = 200  # candidates that an optimal packing chooses from
 BUSY_TIMEOUT_MS = 5_000
+EMBEDDED = "titled"  # what embedders are given of a chunk: its document's title and its text
 CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
 
@@ -55,6 +57,7 @@ class Config(NamedTuple):
     budget_tokens: int = 2_000
     diversity: int = 0
     min_fragment: int = 16
+    pack: str = "rank"
     header: str = "[{n}] {path}:{lines}"
     separator: str = "\n\n"
     strict: bool = False
@@ -106,14 +109,19 @@ SETTINGS: dict[str, Setting] = {
     "budget_tokens": Setting("tokens of a context", live=True, least=1),
     "diversity": Setting("most chunks of one document in a context, 0 for no cap", live=True, least=0),
     "min_fragment": Setting("fewest tokens of a truncated last chunk", live=True, least=1),
+    "pack": Setting("what a context is filled by: rank order, or most value", live=True, choices=("rank", "optimal")),
     "header": Setting("line above each block: {n} {path} {lines} {title} {heading}", live=True),
     "separator": Setting("text between blocks", live=True),
     "strict": Setting("turn RQL compatibility warnings into errors", live=True),
 }
 
 
+EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
+"""The settings that say who makes the vectors."""
+
+
 def load(path: Path) -> Config:
-    """The Config in a recall.toml; a missing file gives the defaults.
+    """The Config in a recall.toml; a missing file gives the defaults. Its `onnx:DIR` starts from its own folder.
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
@@ -129,7 +137,13 @@ def load(path: Path) -> Config:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("config_invalid", f"{path}: {error}", hint=f"edit {path}") from error
-    return replace(Config(), table, where=str(path))
+    return _anchored(replace(Config(), table, where=str(path)), path.parent.absolute())
+
+
+def anchored(name: str, folder: Path) -> str:
+    """An embedder's name, its folder made absolute: in `onnx:DIR`, a relative DIR starts from `folder`."""
+    kind, _, argument = name.partition(":")
+    return f"onnx:{folder / Path(argument).expanduser()}" if kind == "onnx" and argument else name
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
@@ -178,6 +192,12 @@ def render(config: Config) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _anchored(config: Config, folder: Path) -> Config:
+    names = (config.embedding, config.embedding_fallback, config.rerank)
+    embedding, fallback, rerank = (anchored(name, folder) for name in names)
+    return config._replace(embedding=embedding, embedding_fallback=fallback, rerank=rerank)
+
+
 def _check(key: str, value: object, *, where: str) -> object:
     if key not in SETTINGS:
         near = _nearest(key, SETTINGS)
@@ -220,7 +240,7 @@ def _coherent(config: Config, *, where: str) -> Config:
         )
     if config.bm25_weight + config.vector_weight <= 0:
         raise ConfigError("bad_value", f"{where}: at least one weight must be above 0.", hint="bm25_weight = 0.9")
-    if config.embedding_dim & (config.embedding_dim - 1):
+    if config.embedding == "hash" and config.embedding_dim & (config.embedding_dim - 1):
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
     _check_header(config.header, where=where)
     return config

@@ -11,6 +11,7 @@ from recall_core.errors import UnknownTarget, UsageError
 from recall_core.ports import Store
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.text import nfc
+from recall_core.types import Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
 
@@ -46,6 +47,16 @@ def one(store: Store, target: str, *, base: Path) -> tuple[str, str] | None:
         if found:
             return found[0]
     return None
+
+
+def chunk(store: Store, target: str, *, base: Path) -> Row:
+    """The chunk of that id or prefix. Raises UnknownTarget, also for a document; UsageError `ambiguous_id`."""
+    kind, full_id = one(store, target, base=base) or ("", "")
+    if kind == "doc":
+        raise UnknownTarget("unknown_target", f"{target} is a document, not a chunk.", hint="recall search … --json")
+    if not kind:
+        raise unknown(target)
+    return store.fetch([store.rowid("chunk", full_id)])[0]
 
 
 def spellings(target: str, *, base: Path) -> list[str]:

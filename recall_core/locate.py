@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
-from recall_core.embed.registry import agrees, new_embedder
+from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
 
 
 class Place(NamedTuple):
-    """A database file, the settings beside it and the folder that its relative paths start from."""
+    """A database file, its settings, the folder that its relative paths start from, and where the settings stand."""
 
     path: Path
     config: Config
     base: Path
+    toml: Path
 
 
 def find(store: str | None, *, start: Path) -> Place:
@@ -30,7 +31,8 @@ def find(store: str | None, *, start: Path) -> Place:
         path = Path(store).absolute()
         if path.is_dir():
             return _beside(path / FILE_NAME)
-        return Place(path, load(path.parent / FILE_NAME), path.parent)
+        toml = path.parent / FILE_NAME
+        return Place(path, load(toml), path.parent, toml)
     for folder in (start.absolute(), *start.absolute().parents):
         if (folder / FILE_NAME).is_file():
             return _beside(folder / FILE_NAME)
@@ -40,14 +42,26 @@ def find(store: str | None, *, start: Path) -> Place:
 def _beside(toml: Path) -> Place:
     config = load(toml)
     path = (toml.parent / config.store_path).absolute()
-    return Place(path, config, path.parent)
+    return Place(path, config, path.parent, toml)
 
 
-def make(folder: Path, config: Config) -> tuple[Place, SqliteStore]:
+class Made(NamedTuple):
+    """A new store and what was decided for it. resolved: what an existing recall.toml leaves to `auto`, by now."""
+
+    place: Place
+    store: SqliteStore
+    warnings: tuple[str, ...]
+    resolved: dict[str, str]
+
+
+def make(folder: Path, embedding: str | None, settings: Sequence[str]) -> Made:
     """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
 
-    Raises StoreError `store_exists`, `folder_unusable`; leaves nothing half-made.
+    embedding, settings: see `initial_config`. Raises StoreError `store_exists`, `folder_unusable`, EmbedError;
+    leaves nothing half-made.
     """
+    config, warnings = initial_config(embedding, settings)
+    resolved: dict[str, str] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -55,8 +69,9 @@ def make(folder: Path, config: Config) -> tuple[Place, SqliteStore]:
             "folder_unusable", f"{folder} cannot be made: {error.strerror}.", hint="recall init DIR"
         ) from error
     toml = folder / FILE_NAME
-    if toml.exists():
-        config = load(toml)
+    is_new = not toml.exists()
+    if not is_new:
+        config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
     path = (folder / config.store_path).absolute()
     embedder = new_embedder(config)
     store = create_store(
@@ -66,20 +81,45 @@ def make(folder: Path, config: Config) -> tuple[Place, SqliteStore]:
         counter=config.counter,
         chunker=chunker_identity(config),
     )
-    if not toml.exists():
+    if is_new:
         try:
             toml.write_text(render(config), encoding="utf-8")
         except OSError as error:
             store.close()
             path.unlink()
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
-    return Place(path, config, path.parent), store
+    return Made(Place(path, config, path.parent, toml), store, warnings, resolved)
 
 
-def initial_config(embedding: str | None, settings: Sequence[str]) -> Config:
-    """The settings of a new store: the defaults, with these on top."""
-    config = assign(Config(), settings, where="--set")
-    return config if embedding is None else replace(config, {"embedding": embedding}, where="--embedding")
+def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Config, tuple[str, ...]]:
+    """The settings of a new store, and how `auto` was decided: the defaults, with these on top.
+
+    The weights are those that suit the embedder, unless the settings name one of them.
+    """
+    start = Config()
+    if embedding is not None:  # first, because which other settings make sense depends on it
+        start = replace(start, {"embedding": embedding}, where="--embedding")
+    config = assign(start, settings, where="--set")
+    config, warnings = _resolved(config if embedding is None else config._replace(embedding=embedding))
+    named = {setting.partition("=")[0].strip() for setting in settings}
+    if not named & {"bm25_weight", "vector_weight"}:
+        weight = vector_weight(config)
+        config = config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)
+    return config, warnings
+
+
+def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict[str, str]]:
+    """What a recall.toml that was there before says, with the embedder in place of `auto`, and that embedder."""
+    written = load(toml)
+    config, warnings = _resolved(written)
+    if has_flags:
+        warnings += (f"W_CONFIG: {FILE_NAME} was there already and is kept; the flags of init were not used",)
+    return config, warnings, {"embedding": config.embedding} if written.embedding == AUTO else {}
+
+
+def _resolved(config: Config) -> tuple[Config, tuple[str, ...]]:
+    config, reasons = resolve_auto(config)
+    return config, tuple(f"W_AUTO: {reason}" for reason in reasons)
 
 
 def stored_config(config: Config, info: StoreInfo) -> Config:

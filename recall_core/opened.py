@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from recall_core import asking, locate
 from recall_core.asking import Ask, Pack
-from recall_core.config import Config, override
-from recall_core.embed.registry import embedder_of
-from recall_core.ports import Embedder
+from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
+from recall_core.embed.registry import agrees, embedder_of
+from recall_core.ports import Embedder, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.retrieve import answer as answering
+from recall_core.scored import Leaves
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.types import Hit, Packed
 
@@ -20,24 +22,40 @@ from recall_core.types import Hit, Packed
 class Opened:
     """One store and what it takes to ask it. Use one in each thread; close it, or use it in a `with` block."""
 
-    def __init__(self, store: SqliteStore, *, config: Config, base: Path) -> None:
+    def __init__(self, store: SqliteStore, *, config: Config, base: Path, toml: Path | None = None) -> None:
         self.store = store
         self.config = config
         self.base = base
+        self.toml = toml or base / FILE_NAME
         self._embedder: Embedder | None = None
+        self._rerankers: dict[str, Reranker] = {}
 
     @classmethod
     def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
         """The store at that path, or the one named by the nearest recall.toml upwards from `start`."""
         place = locate.find(store, start=start or Path.cwd())
-        return cls(open_store(str(place.path)), config=place.config, base=place.base)
+        return cls(open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder that made this store's vectors."""
-        if self._embedder is None:
-            self._embedder = embedder_of(self.store.info().embedder, self.config)
+        """The embedder that made this store's vectors, which a reembed may have changed since the last question."""
+        identity = self.store.embedder()
+        if self._embedder is None or self._embedder.identity != identity:
+            if not agrees(self.config, identity):
+                fresh = load(self.toml)  # a reembed in another process has written it
+                self.config = self.config._replace(**{key: getattr(fresh, key) for key in EMBEDDING})
+            self._embedder = embedder_of(identity, self.config)
         return self._embedder
+
+    def reranker(self, config: Config) -> Reranker | None:
+        """What scores the best rows again under these settings; kept, because loading one takes time."""
+        if not config.rerank:
+            return None
+        if config.rerank not in self._rerankers:
+            from recall_core.embed.rescore import new_reranker  # noqa: PLC0415 - few questions are reranked
+
+            self._rerankers[config.rerank] = new_reranker(config.rerank, self.config)
+        return self._rerankers[config.rerank]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -65,19 +83,28 @@ class Opened:
 
     def answer(self, plan: Plan) -> Answer:
         """Search and rank: the only step that searches the store."""
-        return answering.answer(plan, self.store, self.embedder if plan.semantic is not None else None)
+        with self.store.reading():  # the question's vector and those it meets are of one embedder
+            embedder = self.embedder if plan.semantic is not None else None
+        return answering.answer(plan, self.store, embedder, self.reranker(plan.config))
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
-        """The same pool under other ranking settings."""
-        return answering.weigh(answer, config, self.store)
+        """The same pool under other ranking settings: those of answer.plan.config with what is to be changed."""
+        return answering.weigh(answer, config, self.store, self.reranker(config))
 
     def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
         """Ranks start + 1 to stop of the full list, with their texts."""
         return answering.hits(answer, self.store, start=start, stop=stop)
 
+    def leaves(self, answer: Answer, hits: Sequence[Hit]) -> list[Leaves]:
+        """What the parts of these hits add up from, by signal. Where an embedder is a black box, words alone."""
+        from recall_core.explain.ledger import hit_leaves  # noqa: PLC0415 - few questions are explained
+
+        embedder = self.embedder if answer.plan.semantic is not None else None
+        return hit_leaves(answer, hits, store=self.store, embedder=embedder)
+
     def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
         """The ranked list packed under a budget."""
-        return asking.packing(answer, options, store=self.store)
+        return asking.packing(answering.packable(answer, self.store), options, store=self.store)
 
     # What commands share.
 
@@ -88,7 +115,7 @@ class Opened:
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
         """A query in RQL, understood. Raises RqlError."""
-        plan = plan_rql(text, config=override(self.config, ask.settings), exact=ask.exact)
+        plan = plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings)
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 
     def notes(self) -> tuple[str, ...]:

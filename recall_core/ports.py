@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from recall_core.config import Config
 from recall_core.rql.ast import Expr, OrderKey
@@ -14,6 +14,7 @@ from recall_core.types import (
     Key,
     LexicalQuery,
     NewFile,
+    Occurrences,
     Root,
     Row,
     StoreInfo,
@@ -47,6 +48,27 @@ class Embedder(Protocol):
 
     def windows(self, texts: Sequence[str]) -> list[int]:
         """How many windows each text takes: 1 where it fits into max_input."""
+
+
+class Share(NamedTuple):
+    """A summand of a cosine: what one word, token or sentence gives."""
+
+    kind: Literal["feature", "collision", "token"]
+    """A word of the question that the text holds, in whole or in part; one that only fell on another's component;
+    a word of the text, as a model's tokens spell it."""
+    text: str
+    value: float
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """What an embedder may offer beside `Embedder`: its cosines taken apart, exactly and at little cost."""
+
+    def shares(self, question: str, texts: Sequence[str]) -> list[list[Share]]:
+        """For each text, shares that add up to its cosine with the question within 1e-9, float32 storage aside.
+
+        Deterministic, in an order of their own; empty where the question or the text has no vector.
+        """
 
 
 class EmbedderKind(Protocol):
@@ -144,12 +166,18 @@ class Writer(Protocol):
     def put_root(self, root: Root) -> None:
         """Remember a root, once."""
 
+    def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
+        """Keep text_hash to (vector, windows) for chunks that come later; no answer changes."""
+
 
 class Store(Protocol):
     """One database. Every reading method sees one consistent state; natural order is (path, offset, id)."""
 
     def info(self) -> StoreInfo:
         """Identity, sizes, generation and digest."""
+
+    def embedder(self) -> str:
+        """Identity of the embedder that made the vectors."""
 
     def writer(self) -> AbstractContextManager[Writer]:
         """A write transaction; StoreLocked when another process keeps the lock past the busy timeout."""
@@ -171,6 +199,12 @@ class Store(Protocol):
 
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
+
+    def occurrences(self, query: LexicalQuery, rowids: Sequence[int] | None) -> Occurrences:
+        """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
+
+    def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
+        """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
 
     def syntax_error(self, match: str) -> str | None:
         """What the full-text index finds wrong with a raw expression, or None."""

@@ -11,21 +11,26 @@ from recall_core.contract import (
     ContextView,
     DocView,
     ErrorView,
-    ExplainView,
     IngestView,
+    LexicalModelEcho,
+    NormalizerEcho,
     PlanEcho,
     QueryEcho,
+    RerankEcho,
     Response,
     ResultView,
     SignalEcho,
+    SparseView,
     StoreView,
 )
-from recall_core.embed.registry import HASH_NOTE
+from recall_core.embed.registry import note
 from recall_core.errors import RecallError
-from recall_core.retrieve import Plan
+from recall_core.rank.normalize import scale
+from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.freshness import State
+from recall_core.scored import Leaves, explain_view, recall_view
 from recall_core.text import counter
-from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, Progress, Root, StoreInfo
+from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, Progress, Root, Signal, StoreInfo
 
 if TYPE_CHECKING:
     from recall_core.rql.complete import Vocabulary
@@ -71,28 +76,63 @@ def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
         echo["rrf_k"] = config.rrf_k
     signals = []
     if plan.lexical is not None:
-        signals.append(_lexical_echo(plan.lexical, pool, config.bm25_weight))
+        signals.append(_signal_echo("lexical", plan.lexical, plan, pool))
     if plan.semantic is not None:
-        signals.append(SignalEcho(signal="semantic", text=plan.semantic, weight=config.vector_weight))
+        signals.append(_signal_echo("semantic", plan.semantic, plan, pool))
     echo |= {
         "min_score": config.min_score,
         "pool": config.pool,
         "index": pool.index_kind,
-        "sparse": False,
-        "signals": signals,
+        "sparse": config.sparse_recall,
     }
+    if config.rerank:
+        echo["rerank"] = RerankEcho(model=config.rerank, rows=config.rerank_rows, weight=config.rerank_weight)
+    if pool.lexical_model == "bm25f":
+        echo["lexical_model"] = LexicalModelEcho(
+            model="bm25f", k1=config.bm25_k1, b=config.bm25_b, title_weight=config.title_weight
+        )
+    echo["signals"] = signals
     return cast(PlanEcho, echo)
 
 
-def _lexical_echo(text: str, pool: Pool, weight: float) -> SignalEcho:
-    terms = [{"text": term.text, "df": term.df, "idf": term.idf} for term in pool.terms]
-    return cast(
-        SignalEcho, {"signal": "lexical", "text": text, "weight": weight, "bound": pool.bound, "terms": terms}
-    )
+def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEcho:
+    config = plan.config
+    weight = config.bm25_weight if signal == "lexical" else config.vector_weight
+    echo: dict[str, Any] = {"signal": signal, "text": text, "weight": weight}
+    if signal == "lexical":
+        echo["bound"] = pool.bound
+    echo["normalizer"] = _normalizer_echo(signal, plan, pool)
+    if signal == "lexical":
+        echo["terms"] = [{"text": term.text, "df": term.df, "idf": term.idf} for term in pool.terms]
+    return cast(SignalEcho, echo)
 
 
-def result_view(hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool) -> ResultView:
-    """One hit, with only the fields that SELECT asks for."""
+def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> NormalizerEcho:
+    config = plan.config
+    low, high = scale(pool, signal, config.normalize)
+    echo: dict[str, Any] = {"method": config.normalize}
+    if config.normalize == "bound":
+        echo["bound"] = high
+    else:
+        echo |= {"low": low, "high": high, "pool_size": len(pool.keys)}
+    if config.fusion == "rrf":
+        echo["rrf_k"] = config.rrf_k
+    return cast(NormalizerEcho, echo)
+
+
+def sparse_view(found: Answer, *, explain: bool) -> SparseView | None:
+    """What sparse-document recall did: told when it did something, and to whoever asks why."""
+    if found.recall is None or not (explain or found.recall.given):
+        return None
+    config = found.plan.config
+    limits = {"threshold": config.sparse_chunk_threshold, "ceiling": config.sparse_distance_ceiling}
+    return cast(SparseView, {**found.recall.report._asdict(), **limits})
+
+
+def result_view(
+    hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool, leaves: Leaves | None = None
+) -> ResultView:
+    """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
     view: dict[str, Any] = {}
     if hit.score is not None and _wanted(plan, "score"):
         view["score"] = hit.score
@@ -103,8 +143,11 @@ def result_view(hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: b
         chunk = _chosen("chunk", chunk_view(hit.chunk), plan)
         if chunk:
             view["chunk"] = chunk
+    if hit.injection is not None and hit.chunk is not None:
+        view["recall_injected"] = True
+        view["recall"] = recall_view(hit.injection, hit.chunk)
     if explain and hit.score is not None:
-        view["explain"] = explain_view(hit, plan)
+        view["explain"] = explain_view(hit, plan, leaves)
     return cast(ResultView, view)
 
 
@@ -164,18 +207,8 @@ def chunk_view(chunk: Chunk) -> ChunkView:
     return view
 
 
-def explain_view(hit: Hit, plan: Plan) -> ExplainView:
-    """Stage values and the parts that add up to the score."""
-    view: dict[str, Any] = {part.signal: part.value for part in hit.parts}
-    if plan.config.fusion == "rrf":
-        k = plan.config.rrf_k
-        view["raw_score"] = sum(part.weight / (k + part.rank) for part in hit.parts if part.rank is not None)
-    view["parts"] = [part._asdict() for part in hit.parts]
-    return cast(ExplainView, view)
-
-
-def context_view(packed: Packed, chunks: Mapping[str, Chunk], states: Mapping[str, State]) -> ContextView:
-    """A packed context. chunks: every packed chunk by id."""
+def context_view(packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State]) -> ContextView:
+    """A packed context. hits: every packed one by the id of its chunk."""
     view: dict[str, Any] = {
         "text": packed.text,
         "budget_tokens": packed.budget_tokens,
@@ -186,7 +219,7 @@ def context_view(packed: Packed, chunks: Mapping[str, Chunk], states: Mapping[st
         view["estimated_model_tokens"] = counter("approx").count(packed.text)
     view["candidates"] = packed.candidates
     view["chunks"] = [
-        _context_chunk(block, chunks[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids
+        _context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids
     ]
     view["blocks"] = [_context_block(block, states) for block in packed.blocks]
     view["omitted"] = [
@@ -196,12 +229,13 @@ def context_view(packed: Packed, chunks: Mapping[str, Chunk], states: Mapping[st
     return cast(ContextView, view)
 
 
-def _context_chunk(block: Block, chunk: Chunk) -> dict[str, Any]:
+def _context_chunk(block: Block, hit: Hit) -> dict[str, Any]:
     """A packed chunk; of a truncated one, only what was packed."""
+    chunk = cast(Chunk, hit.chunk)
     end = min(chunk.end, block.end)
     is_whole = end == chunk.end
     text = chunk.text if is_whole else chunk.text[: end - chunk.offset]
-    return {
+    view: dict[str, Any] = {
         "id": chunk.id,
         "doc_id": chunk.doc_id,
         "offset": chunk.offset,
@@ -211,6 +245,9 @@ def _context_chunk(block: Block, chunk: Chunk) -> dict[str, Any]:
         "hash": block.doc.hash,
         "mtime": block.doc.mtime,
     }
+    if hit.injection is not None:
+        view["recall_injected"] = True
+    return view
 
 
 def _context_block(block: Block, states: Mapping[str, State]) -> dict[str, Any]:
@@ -236,7 +273,7 @@ def _context_block(block: Block, states: Mapping[str, State]) -> dict[str, Any]:
 
 def ingest_view(progress: Progress) -> IngestView:
     """What an ingest run did in all."""
-    return IngestView(
+    view = IngestView(
         added=progress.added,
         updated=progress.updated,
         unchanged=progress.unchanged,
@@ -248,6 +285,9 @@ def ingest_view(progress: Progress) -> IngestView:
         reused=progress.reused,
         skipped=[{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
     )
+    if progress.tokens is not None:
+        view["tokens"] = progress.tokens
+    return view
 
 
 def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
@@ -280,6 +320,7 @@ def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root], judgements:
         bytes=size,
         roots=[root.folder for root in roots],
     )
-    if info.embedder.startswith("hash-"):
-        view["note"] = HASH_NOTE
+    known = note(info.embedder)
+    if known is not None:
+        view["note"] = known
     return view

@@ -5,29 +5,39 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from recall_core import asking, found, locate, respond
 from recall_core.asking import Ask, Pack
-from recall_core.config import Config, override
+from recall_core.config import Config
 from recall_core.contract import Response, StatsView
 from recall_core.errors import IngestError, UsageError
-from recall_core.opened import Opened
+from recall_core.measuring import Measured
 from recall_core.retrieve import Plan, plan_rql
 from recall_core.types import Progress, Root
+
+if TYPE_CHECKING:
+    from recall_core.comparing import Asked
+    from recall_core.explain.whynot.question import Asker as Seeker
+    from recall_core.explain.whynot.question import Question
 
 __all__ = ["Ask", "Pack", "Recall"]
 
 
-class Recall(Opened):
+class Recall(Measured):
     """One store. Use one in each thread; close it, or use it in a `with` block."""
 
     @staticmethod
     def init(folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = ()) -> Response:
         """Make a store and its recall.toml in a folder. settings: `key=value` for any setting."""
-        place, store = locate.make(Path(folder), locate.initial_config(embedding, settings))
-        with Recall(store, config=place.config, base=place.base) as recall:
-            return recall.stats()
+        place, store, warnings, resolved = locate.make(Path(folder), embedding, settings)
+        with Recall(store, config=place.config, base=place.base, toml=place.toml) as recall:
+            if resolved:
+                from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - rarely needed
+
+                write_settings(place.toml, resolved)
+            response = recall.stats()
+            return {**response, "warnings": [*warnings, *response.get("warnings", [])]}
 
     # Commands that read.
 
@@ -47,8 +57,67 @@ class Recall(Opened):
         with self.store.reading():
             answer = asking.asserted(self.answer(plan), ask)
             return asking.packed(
-                answer, ask, pack, store=self.store, base=self.base, notes=self.notes(), started=started
+                answer,
+                ask,
+                pack,
+                store=self.store,
+                base=self.base,
+                notes=self.notes(),
+                started=started,
+                ledger=self.leaves if ask.explain else None,
             )
+
+    def explain(
+        self, words: str | None, ask: Ask, chunk: str, *, versus: str | None = None, rql: str | None = None
+    ) -> Response:
+        """Why a chunk scores what it scores for these words or an RQL query, whatever its rank; beside another."""
+        from recall_core.explain.explanation import explanation  # noqa: PLC0415 - a search never needs it
+
+        started = perf_counter()
+        plan = self.words_plan(words or "", ask) if rql is None else self.rql_plan(rql, ask)
+        self._refresh(ask)
+        with self.store.reading():
+            answer = asking.asserted(self.answer(plan), ask)
+            embedder = None if plan.semantic is None else self.embedder
+            targets = [found.chunk(self.store, each, base=self.base) for each in (chunk, versus) if each is not None]
+            _, stale = asking.checked((row.doc for row in targets), ask, store=self.store, base=self.base)
+            return respond.ok(
+                query=respond.query_echo(plan, answer.pool, limit=plan.limit),
+                explanation=explanation(answer, *targets, store=self.store, embedder=embedder),
+                sparse=respond.sparse_view(answer, explain=True),
+                stats=asking.stats_view(answer, started),
+                warnings=[*self.notes(), *answer.warnings, *stale],
+            )
+
+    def why_not(
+        self,
+        words: str | None,
+        target: str,
+        ask: Ask = Ask(),
+        pack: Pack = Pack(),
+        *,
+        rql: str | None = None,
+        fixes: bool = True,
+    ) -> Response:
+        """Why a chunk, document, line, file or text is not in the answer, and what would bring it in.
+
+        pack: with a budget, the answer is a context. fixes: try changes to the question, and tell those that do.
+        """
+        from recall_core import absence  # noqa: PLC0415 - a search never needs it
+
+        self._refresh(ask)
+        with self.store.reading():
+            question = absence.question_of(words, ask, pack, rql=rql)
+            return absence.why_not(self._seeker(question), question, target, ask, fixes=fixes, notes=self.notes())
+
+    def trace(self, words: str | None, ask: Ask = Ask(), pack: Pack = Pack(), *, rql: str | None = None) -> Response:
+        """How many rows are left after each step from the store to the answer, or to the context of a budget."""
+        from recall_core import absence  # noqa: PLC0415 - a search never needs it
+
+        self._refresh(ask)
+        with self.store.reading():
+            question = absence.question_of(words, ask, pack, rql=rql)
+            return absence.trace(self._seeker(question), question, ask, notes=self.notes())
 
     def get(self, target: str) -> Response:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
@@ -79,6 +148,43 @@ class Recall(Opened):
         with self.store.reading():
             return respond.ok(transfer=export(self.store, out, embeddings=embeddings), warnings=[])
 
+    @staticmethod
+    def embedders(config: Config = Config(), *, in_use: str | None = None, probe: bool = False) -> Response:
+        """Every kind of embedder under these settings; no store is needed. in_use: the identity of a store's own."""
+        from recall_core.maintain.embedders import embedders  # noqa: PLC0415 - a search never needs it
+
+        return respond.ok(embedders=embedders(config, in_use=in_use, probe=probe), warnings=[])
+
+    def under(self, given: Sequence[str]) -> Recall:
+        """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
+        from recall_core.comparing import configured  # noqa: PLC0415 - a search never needs it
+
+        return Recall(self.store, config=configured(self.config, given), base=self.base, toml=self.toml)
+
+    def diff(self, other: Recall, asked: Asked, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
+        """What another store, or the same one under other settings, answers beside what this one answers."""
+        from recall_core.comparing import compare  # noqa: PLC0415 - a search never needs it
+        from recall_core.evaluate.once import Once  # noqa: PLC0415
+
+        sides = self.under(()), other.under(())
+        if other.store is self.store and ask.mode != "lexical" and not asked.is_rql:
+            sides[0]._embedder = sides[1]._embedder = Once(self.embedder)
+        mine, theirs = (each._asker(ask, is_rql=asked.is_rql) for each in sides)
+        return compare(mine, theirs, asked)
+
+    def report(self, text: str, ask: Ask, pack: Pack, *, is_rql: bool = False) -> Response:
+        """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
+        from recall_core.reporting import Shared, report  # noqa: PLC0415 - a search never needs it
+
+        started = perf_counter()
+        plan = self.rql_plan(text, ask) if is_rql else self.words_plan(text, ask)
+        self._refresh(ask)
+        with self.store.reading():
+            answer = asking.asserted(self.answer(plan), ask)
+            traced = self.trace(text, ask._replace(fresh=False), rql=text if is_rql else None)
+            kept = Shared(self.leaves, traced["trace"], self.store, self.base, self.notes(), started)
+            return report(answer, ask, pack, kept)
+
     # The query language, for those who write queries.
 
     @staticmethod
@@ -87,7 +193,7 @@ class Recall(Opened):
         from recall_core.rql.parser import parse_query  # noqa: PLC0415 - a search never needs it
         from recall_core.rql.print import print_query  # noqa: PLC0415
 
-        plan = plan_rql(text, config=override(Config(), settings), exact=False)
+        plan = plan_rql(text, config=Config(), exact=False, settings=settings)
         return respond.ok(rql={"text": print_query(parse_query(text).query)}, warnings=list(plan.warnings))
 
     @staticmethod
@@ -157,6 +263,14 @@ class Recall(Opened):
 
         return respond.ok(compacted=compact(self.store), warnings=[])
 
+    def reembed(self, name: str, settings: Sequence[str] = ()) -> Generator[Progress, None, Response]:
+        """Make every vector anew with another embedder; recall.toml follows. settings: `key=value` for it."""
+        from recall_core.maintain.reembed import reembed  # noqa: PLC0415 - a search never needs it
+
+        done = yield from reembed(self.store, name, settings, config=self.config, toml=self.toml)
+        self.config = done.config
+        return respond.ok(reembedded=done.view, warnings=[*done.warnings, *self.notes()])
+
     def import_(
         self, source: Path, *, on_conflict: str = "error", embeddings: bool = True, reembed: bool = False
     ) -> Response:
@@ -173,7 +287,29 @@ class Recall(Opened):
         self._refresh(ask)
         with self.store.reading():
             answer = asking.asserted(self.answer(plan), ask)
-            return asking.listed(answer, ask, store=self.store, base=self.base, notes=self.notes(), started=started)
+            return asking.listed(
+                answer,
+                ask,
+                store=self.store,
+                base=self.base,
+                notes=self.notes(),
+                started=started,
+                ledger=self.leaves if ask.explain else None,
+            )
+
+    def _seeker(self, question: Question) -> Seeker:
+        from recall_core.absence import pack_of  # noqa: PLC0415 - a search never needs it
+        from recall_core.explain.whynot.question import Asker as Seeker  # noqa: PLC0415
+
+        asked = self if question.mode == "lexical" else self._asked_once()
+        return Seeker(
+            self.store,
+            self.base,
+            self.config,
+            asked.answer,
+            asked.weigh,
+            lambda found, changed: asked.pack(found, pack_of(changed)),
+        )
 
     def _refresh(self, ask: Ask) -> None:
         if ask.fresh:

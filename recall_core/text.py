@@ -64,6 +64,21 @@ def utc(mtime_ns: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
 
 
+def embedded_text(path: str, title: str, text: str) -> str:
+    """What an embedder is given of a chunk: its document's title above its text.
+
+    The text alone where the title says nothing new: it is empty, only the file's name, or the text begins with it.
+    """
+    if not title or title == path.rpartition("/")[2] or text.lstrip("#= \n").startswith(title):
+        return text
+    return f"{title}\n\n{text}"
+
+
+def embedded_hash(path: str, title: str, text: str) -> bytes:
+    """sha256 of the embedded text: equal hashes have equal vectors."""
+    return sha256(embedded_text(path, title, text).encode()).digest()
+
+
 class Counter(NamedTuple):
     """A token counter: one serves chunking, chunk.tokens and the budget. Its name is stored with the database."""
 

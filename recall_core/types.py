@@ -99,6 +99,23 @@ class TermStat(NamedTuple):
     idf: float
 
 
+class Occurrences(NamedTuple):
+    """How often each phrase of a literal query stands where: all that a lexical score is made of.
+
+    Rows are named by rowid; every pair is of title and body. phrases and counts run in parallel, in query order.
+    """
+
+    phrases: tuple[TermStat, ...]
+    counts: tuple[Mapping[int, tuple[int, int]], ...]
+    """For each phrase the rows that hold it, and how often; equal phrases share one mapping."""
+    lengths: Mapping[int, tuple[int, int]]
+    """Tokens of at least the rows in counts."""
+    averages: tuple[float, float]
+    """Tokens of a row on average, over the whole index."""
+    rows: int
+    """How many rows the index holds: the live chunks."""
+
+
 class Pool(NamedTuple):
     """Every candidate that some signal proposed, with all its raw signal values, before weighing.
 
@@ -118,6 +135,8 @@ class Pool(NamedTuple):
     """False when an index or a bounded pool skipped rows that the filter lets through."""
     index_kind: str
     warnings: tuple[str, ...] = ()
+    lexical_model: str = "fts5"
+    """Who gave the lexical values and the bound: FTS5's own bm25, or bm25f."""
 
 
 class Part(NamedTuple):
@@ -223,6 +242,7 @@ class NewChunk(NamedTuple):
     text: str
     search_text: str | None
     text_hash: bytes
+    """sha256 of the embedded text, see text.embedded_hash."""
     vector: Vector | None
     """None: look the vector up by text_hash; b"": the text has none."""
     windows: int = 1
@@ -247,7 +267,7 @@ class NewFile(NamedTuple):
 
     path: str
     os_path: str
-    """As the disk spells it, to open it again."""
+    """As the disk spells it, to open it again; "" where no file is behind the document."""
     size: int
     mtime_ns: int
     hash: str
@@ -264,11 +284,11 @@ class Skip(NamedTuple):
     reason: str
 
 
-Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "done"]
+Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "done"]
 
 
 class Progress(NamedTuple):
-    """A moment of an ingest run; counters only grow. files_total is 0 until discovery ends."""
+    """A moment of an ingest run or of a reembed; counters only grow. files_total is 0 until discovery ends."""
 
     stage: Stage
     path: str
@@ -284,6 +304,10 @@ class Progress(NamedTuple):
     updated: int
     removed: int
     skipped: tuple[Skip, ...]
+    waiting: int = 0
+    """Texts, of the chunks counted so far, that the embedder has yet to read."""
+    tokens: int | None = None
+    """Tokens that the embedder's provider charged for this run; None where nobody counts."""
 
 
 class Block(NamedTuple):
@@ -304,7 +328,7 @@ class Block(NamedTuple):
 class Omission(NamedTuple):
     """Candidates that were not packed, and why. One entry a candidate; the tail after packing ended is one entry."""
 
-    reason: Literal["budget", "diversity", "duplicate", "below_min_score", "dropped"]
+    reason: Literal["budget", "diversity", "duplicate", "below_min_score", "dropped", "empty"]
     rank: int
     chunks: int
     chunk_id: str

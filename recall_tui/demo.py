@@ -94,7 +94,9 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
         streams.say("this Python comes without its language reference: only the library is indexed")
     link_library(folder / "library", source)
     if not database.exists():
-        Recall.init(str(folder))
+        made = Recall.init(str(folder), embedding="auto")
+        for warning in made["warnings"]:
+            streams.say(warning)
     with Recall.open(str(database)) as store:
         figures = _index(store, _corpora(folder), streams)
     streams.stdout.write(figures + "\n")

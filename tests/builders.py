@@ -12,7 +12,7 @@ from typing import Any
 
 from recall_core.embed.hash import HashEmbedder
 from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.text import spaced
+from recall_core.text import embedded_hash, embedded_text, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
 EMBEDDER = HashEmbedder(64)
@@ -26,15 +26,15 @@ def memory_store(path: str = ":memory:") -> SqliteStore:
     )
 
 
-def new_chunk(text: str, *, offset: int = 0, line: int = 1) -> NewChunk:
+def new_chunk(text: str, *, offset: int = 0, line: int = 1, path: str = "", title: str = "") -> NewChunk:
     return NewChunk(
         span=Span(offset, offset + len(text), len(text.split())),
         line_start=line,
         line_end=line + text.count("\n"),
         text=text,
         search_text=spaced(text) if spaced(text) != text else None,
-        text_hash=sha256(text.encode()).digest(),
-        vector=EMBEDDER.embed([text])[0],
+        text_hash=embedded_hash(path, title, text),
+        vector=EMBEDDER.embed([embedded_text(path, title, text)])[0],
     )
 
 
@@ -53,7 +53,7 @@ def new_file(
     chunks = []
     offset = 0
     for text in texts:
-        chunks.append(new_chunk(text, offset=offset))
+        chunks.append(new_chunk(text, offset=offset, path=path, title=title))
         offset += len(text)
     raw = "".join(texts).encode()
     digest = sha256(raw).hexdigest()

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
-from recall_core.adapters import completion, render, rql
+from recall_core.adapters import completion, embedding, render, rql
+from recall_core.adapters.asked import ask_of, check_question, pack_of
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.replacing import replacing
 from recall_core.adapters.rql import given_rql, read_rql
-from recall_core.adapters.streams import Streams
+from recall_core.adapters.streams import Streams, shown
 from recall_core.contract import Response
 from recall_core.errors import UsageError
-from recall_core.service import Ask, Pack, Recall
+from recall_core.service import Recall
 from recall_core.types import Root
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
@@ -40,16 +40,38 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
         if not request.json:
             streams.say(f"created {response['store']['path']}; next: recall add PATH")
         return 0
-    if name == "rql":
-        _emit(rql.run(request, streams, opener or open_store), request, streams)
-        return 0
+    if name in _OPENING:
+        response = _OPENING[name](request, streams, opener or open_store)
+        _emit(response, request, streams)
+        return _exit_code(response)
     with (opener or open_store)(request.store) as recall:
         response = _VERBS[name](recall, request, streams)
-    if name == "export" and request.flags.out is None:
+    if _is_stdout_taken(request):
         streams = streams._replace(stdout=streams.stderr)
     _emit(response, request, streams)
-    broken = any(check["severity"] == "error" for check in response.get("checks", []))
-    return 6 if broken else 0
+    return _exit_code(response)
+
+
+def _is_stdout_taken(request: Request) -> bool:
+    """Whether the command has written its own content there, so that the response has to go elsewhere."""
+    flags = vars(request.flags)
+    is_export = request.command is not None and request.command.name == "export"
+    return (is_export and flags["out"] is None) or "-" in (flags.get("html"), flags.get("md"))
+
+
+def _exit_code(response: Response) -> int:
+    """0 for an answer, 6 where doctor found an error, 7 where a gate failed or the answer is no."""
+    if any(check["severity"] == "error" for check in response.get("checks", [])):
+        return 6
+    held = [condition["holds"] for condition in response.get("evaluation", {}).get("gate", [])]
+    held += [condition["holds"] for condition in response.get("fixtures", {}).get("gate", [])]
+    held += [condition["holds"] for condition in response.get("diff", {}).get("gate", [])]
+    held.append(response.get("whynot", {}).get("present", True))
+    if "tuning" in response:
+        from recall_core.adapters.tuning import is_negative  # noqa: PLC0415 - a search never needs it
+
+        held.append(not is_negative(response))
+    return 0 if all(held) else 7
 
 
 def open_store(store: str | None) -> Recall:
@@ -63,7 +85,7 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         return
     if not (streams.stdout.isatty() and _drawn(response, streams.stdout)):
         for piece in render.plain(response):
-            streams.stdout.write(piece)
+            streams.stdout.write(shown(piece, streams.stdout))
     for line in render.talk(response):
         streams.say(line)
 
@@ -108,40 +130,38 @@ def _sync(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _search(recall: Recall, request: Request, streams: Streams) -> Response:
-    return recall.search(" ".join(request.words), _ask(request.flags))
+    return recall.search(" ".join(request.words), ask_of(request.flags))
 
 
 def _query(recall: Recall, request: Request, streams: Streams) -> Response:
     given = given_rql(request.flags.rql, request.words, "recall query")
-    return recall.query(read_rql(given, streams.stdin), _ask(request.flags))
+    return recall.query(read_rql(given, streams.stdin), ask_of(request.flags))
 
 
 def _context(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
-    pack = Pack(
-        budget_tokens=flags.budget_tokens,
-        diversity=flags.diversity,
-        counter=flags.counter,
-        format=flags.format or "plain",
-        pins=tuple(flags.pin or ()),
-        drops=tuple(flags.drop or ()),
-    )
+    check_question(request)
     if flags.rql is None:
-        if not request.words:
-            raise UsageError("missing_argument", "recall context needs WORDS or --rql.", hint="recall context WORDS")
-        return recall.context(" ".join(request.words), _ask(flags), pack)
-    _check_rql_alone(request)
-    return recall.context(None, _ask(flags), pack, rql=read_rql(flags.rql, streams.stdin))
+        return recall.context(" ".join(request.words), ask_of(flags), pack_of(flags))
+    return recall.context(None, ask_of(flags), pack_of(flags), rql=read_rql(flags.rql, streams.stdin))
 
 
-def _check_rql_alone(request: Request) -> None:
-    if request.words:
-        raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint="recall context --rql @FILE")
-    for key in ("bm25", "vector", "filter"):
-        if getattr(request.flags, key):
-            raise UsageError(
-                "conflicting_flags", f"--{key} does not go with --rql.", hint="say it in the query: USING, FILTER"
-            )
+def _explain(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.ledger import explain  # noqa: PLC0415 - a search never needs it
+
+    return explain(recall, request, streams)
+
+
+def _whynot(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.whynot import whynot  # noqa: PLC0415 - a search never needs it
+
+    return whynot(recall, request, streams)
+
+
+def _trace(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.whynot import trace  # noqa: PLC0415 - a search never needs it
+
+    return trace(recall, request, streams)
 
 
 def _get(recall: Recall, request: Request, streams: Streams) -> Response:
@@ -182,6 +202,48 @@ def _import(recall: Recall, request: Request, streams: Streams) -> Response:
     )
 
 
+def _eval(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.judging import evaluate  # noqa: PLC0415 - a search never needs it
+
+    return evaluate(recall, request, streams)
+
+
+def _judge(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.judging import judge  # noqa: PLC0415 - a search never needs it
+
+    return judge(recall, request, streams)
+
+
+def _diff(request: Request, streams: Streams, opener: Opener) -> Response:
+    from recall_core.adapters.comparing import diff  # noqa: PLC0415 - a search never needs it
+
+    return diff(request, streams, opener)
+
+
+def _embedders(request: Request, streams: Streams, opener: Opener) -> Response:
+    return embedding.list_embedders(request, opener)
+
+
+def _report(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.report.writing import report  # noqa: PLC0415 - a search never needs it
+
+    return report(recall, request, streams)
+
+
+_OPENING: dict[str, Callable[[Request, Streams, Opener], Response]] = {
+    "rql": rql.run,
+    "embedders": _embedders,
+    "diff": _diff,
+}
+"""The commands that open stores themselves: none, one or two."""
+
+
+def _tune(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.tuning import tune  # noqa: PLC0415 - a search never needs it
+
+    return tune(recall, request, streams)
+
+
 _VERBS: dict[str, Callable[[Recall, Request, Streams], Response]] = {
     "add": _add,
     "rm": _rm,
@@ -189,29 +251,21 @@ _VERBS: dict[str, Callable[[Recall, Request, Streams], Response]] = {
     "search": _search,
     "query": _query,
     "context": _context,
+    "explain": _explain,
     "get": _get,
+    "whynot": _whynot,
+    "trace": _trace,
+    "eval": _eval,
+    "judge": _judge,
+    "tune": _tune,
+    "report": _report,
+    "reembed": embedding.reembed,
     "stats": _stats,
     "doctor": _doctor,
     "compact": _compact,
     "export": _export,
     "import": _import,
 }
-
-
-def _ask(flags: Namespace) -> Ask:
-    """The options of a reading command; query has no --k, --filter or mode of its own."""
-    bm25, vector = getattr(flags, "bm25", False), getattr(flags, "vector", False)
-    return Ask(
-        k=getattr(flags, "k", None),
-        mode="hybrid" if bm25 == vector else "lexical" if bm25 else "semantic",
-        filter=getattr(flags, "filter", None),
-        settings=tuple(flags.set or ()),
-        explain=flags.explain,
-        exact=flags.exact,
-        snapshot=flags.snapshot,
-        fresh=flags.fresh,
-        strict_fresh=flags.strict_fresh,
-    )
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:

@@ -70,6 +70,7 @@ QUESTION = (
     Flag("--bm25", "words only (with --vector: both, which is the default)"),
     Flag("--vector", "meaning only"),
     Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
+    Flag("--no-sparse", "give no row to a near but short document that the list misses"),
     EXPLAIN,
     SET,
     *CHECKS,

@@ -12,30 +12,52 @@ from recall_core.types import Progress
 Work = Generator[Progress, None, Response]
 
 
-def follow(work: Work, *, streams: Streams) -> Response:
+def follow(work: Work, *, streams: Streams, kept: Callable[[Progress | None], str] | None = None) -> Response:
     """Run the work to its end and return its response; a bar shows the way where stderr is a terminal.
 
+    kept: what stays when the work is interrupted after this event; by default, the documents of the last commit.
     Raises Interrupted on Ctrl-C, after the work has closed its transaction.
     """
     if not streams.stderr.isatty():
-        return _drain(work, lambda _: None)
+        return _drain(work, lambda _: None, kept)
     from rich.console import Console  # noqa: PLC0415 - only a terminal pays for Rich
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[counts]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left", style="dim"),
+        TimeRemainingColumn(),
+    )
     with Bar(*columns, console=Console(file=streams.stderr), transient=True) as bar:
-        task = bar.add_task("discover", total=None)
+        task = bar.add_task("discover", total=None, counts="")
 
         def show(event: Progress) -> None:
-            total = event.files_total or None
-            bar.update(task, description=event.stage, completed=event.files_done, total=total)
+            total = 1.0 if event.files_total else None
+            bar.update(task, description=event.stage, completed=share(event), total=total, counts=counts(event))
 
-        return _drain(work, show)
+        return _drain(work, show, kept)
 
 
-def _drain(work: Work, show: Callable[[Progress], None]) -> Response:
+def share(event: Progress) -> float:
+    """How much of the work is done, from 0 to 1: files that are read, less their texts that wait to be embedded."""
+    files = event.files_done / event.files_total if event.files_total else 0.0
+    return files * (event.chunks - min(event.waiting, event.chunks)) / event.chunks if event.chunks else files
+
+
+def counts(event: Progress) -> str:
+    """`3/12 files`, and while texts are embedded how many: `3/12 files, 840 texts`."""
+    texts = f", {event.embedded} texts" if event.embedded else ""
+    unit = "queries" if event.stage == "ask" else "files"
+    return f"{event.files_done}/{event.files_total or '?'} {unit}{texts}"
+
+
+def _drain(work: Work, show: Callable[[Progress], None], kept: Callable[[Progress | None], str] | None) -> Response:
     documents = 0
+    event: Progress | None = None
     try:
         while True:
             event = next(work)
@@ -47,8 +69,9 @@ def _drain(work: Work, show: Callable[[Progress], None]) -> Response:
         return response
     except KeyboardInterrupt as error:
         work.close()
+        stays = f"{documents} documents are in" if kept is None else kept(event)
         raise Interrupted(
             "interrupted",
-            f"interrupted: {documents} documents are in; run the same command again to go on",
+            f"interrupted: {stays}; run the same command again to go on",
             hint="run the same command again",
         ) from error

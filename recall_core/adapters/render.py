@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, cast
 
-from recall_core.contract import Response, ResultView
+from recall_core.adapters import board
+from recall_core.contract import EmbedderView, ReembedView, Response, ResultView
 from recall_core.rql.views import FilterView
 
 SNIPPET = 100
+_ELSEWHERE = {
+    "fixtures": "facts",
+    "calibration": "facts",
+    "diff": "comparing",
+    "explanation": "ledger",
+    "tuning": "tuning",
+    "whynot": "whynot",
+    "trace": "whynot",
+}
+"""Keys whose lines a module of their own has, which a search need not import."""
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
 DIGITS = 12  # of an id or a hash, where people read it
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
@@ -22,7 +34,9 @@ def json_line(response: Mapping[str, Any]) -> str:
 
 def plain(response: Response) -> Iterator[str]:
     """The answer as it goes to stdout, in pieces that are written one after the other."""
-    if "context" in response:
+    if "report" in response:
+        yield from (f"{line}\n" for line in import_module("recall_core.adapters.report.writing").lines(response))
+    elif "context" in response:
         yield response["context"]["text"] + "\n"
     elif "found" in response:
         yield response["found"]["text"]
@@ -61,10 +75,19 @@ def lines(response: Response) -> Iterator[str]:
             if "path" not in view
             else f"{'formatted' if view['changed'] else 'unchanged'}  {view['path']}"
         )
+    yield from embedding_lines(response)
     if "explained" in response:
         yield from explained_lines(response)
+    yield from _further_lines(response)
+    yield from board.lines(response)
     for candidate in response.get("candidates", []):
         yield f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip()
+
+
+def _further_lines(response: Response) -> Iterator[str]:
+    for key, module in _ELSEWHERE.items():
+        if key in response:
+            yield from import_module(f"recall_core.adapters.{module}").lines(response)
 
 
 def talk(response: Response) -> Iterator[str]:
@@ -79,6 +102,12 @@ def talk(response: Response) -> Iterator[str]:
             f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}), "
             f"{counted(len(context['blocks']), 'block')} from {counted(context['candidates'], 'candidate')}"
         )
+        if "account" in context and "report" not in response:
+            from recall_core.adapters.packing import account_lines  # noqa: PLC0415 - few contexts are explained
+
+            yield from account_lines(context["account"])
+    if "evaluation" in response:
+        yield board.talk(response)
     for view in response.get("ingest", {}).get("skipped", []):
         yield f"skipped {view['path']}: {view['reason']} ({view['code']})"
     yield from (f"warning: {warning}" for warning in response.get("warnings", []))
@@ -87,10 +116,16 @@ def talk(response: Response) -> Iterator[str]:
 def hit_line(result: ResultView) -> str:
     """`0.843  docs/a.md:10-24  heading  first words of the text`; of chosen fields, each with its name if need be."""
     if not is_whole(result):
-        return "  ".join(value if name in _PLAIN else f"{name}={value}" for name, value in fields(result).items())
+        chosen = [value if name in _PLAIN else f"{name}={value}" for name, value in fields(result).items()]
+        return "  ".join([*chosen, *recalled(result)])
     parts = [f"{result['score']:.3f}"] if "score" in result else []
     parts += [part for part in (place(result), heading(result), snippet(result)) if part]
-    return "  ".join(parts)
+    return "  ".join([*parts, *recalled(result)])
+
+
+def recalled(result: ResultView) -> list[str]:
+    """`[recalled: distance 0.11]` where sparse-document recall gave the hit its row."""
+    return [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
 
 
 def is_whole(result: ResultView) -> bool:
@@ -145,7 +180,7 @@ def short(text: str, width: int = SNIPPET) -> str:
 
 
 def ledger_lines(result: ResultView) -> Iterator[str]:
-    """How the score adds up, one line a signal; none without an explanation."""
+    """How the score adds up, one line a signal, and what else gave the hit its row; none without an explanation."""
     for part in result.get("explain", {}).get("parts", []):
         raw = "-" if part["raw"] is None else f"{part['raw']:.3f}"
         rank = "-" if part["rank"] is None else f"#{part['rank']}"
@@ -153,6 +188,12 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
             f"  {part['points']:+.3f}  {part['signal']:<9} value {part['value']:.3f}  "
             f"weight {part['weight']:g}  raw {raw}  rank {rank}"
         )
+        if "leaves" in part:
+            yield from import_module("recall_core.adapters.ledger").leaf_lines(part)
+    if "explain" in result and "recall" in result:
+        displaced = result["recall"].get("displaced")
+        where = "a free row" if displaced is None else f"the row of {displaced[:DIGITS]}"
+        yield f"  recalled: a short document at distance {result['recall']['distance']:g}, in {where}"
 
 
 def explained_lines(response: Response) -> Iterator[str]:
@@ -187,7 +228,50 @@ def ingest_line(response: Response) -> str:
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
     skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
-    return f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
+    tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
+    return f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}{tokens}"
+
+
+def embedding_lines(response: Response) -> Iterator[str]:
+    """What embedders and reembed answer."""
+    if "embedders" in response:
+        yield from embedder_lines(response["embedders"])
+    if "reembedded" in response:
+        yield reembed_line(response["reembedded"])
+
+
+def reembed_line(view: ReembedView) -> str:
+    """The outcome of reembed on one line."""
+    tokens = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
+    return (
+        f"{view['previous']} -> {view['embedder']}  {counted(view['vectors'], 'vector')}: "
+        f"{counted(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
+    )
+
+
+def embedder_lines(views: Sequence[EmbedderView]) -> Iterator[str]:
+    """One line an embedder, in columns; what is unknown is a dash."""
+    rows = [embedder_row(view) for view in views]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def embedder_row(view: EmbedderView) -> tuple[str, ...]:
+    """name, state, dimension, max input, where, weight, pace, and what to know about it."""
+    state = "in use" if view["in_use"] else "available" if view["available"] else "unavailable"
+    pace = f"{view['texts_per_second']:g}/s" if "texts_per_second" in view else "-"
+    about = view["purpose"] + (f" ({view['reason']})" if view["reason"] else "")
+    figures = str(view.get("dimension", "-")), str(view.get("max_input", "-"))
+    return (
+        view["name"],
+        state,
+        *figures,
+        "network" if view["network"] else "this machine",
+        f"{view['vector_weight']:g}",
+        pace,
+        about,
+    )
 
 
 def store_rows(response: Response) -> Iterator[tuple[str, str]]:

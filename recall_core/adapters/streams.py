@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple, TextIO
 
+_IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
+
 
 class Streams(NamedTuple):
     """The three streams of one command."""
@@ -16,6 +18,17 @@ class Streams(NamedTuple):
     def say(self, line: str) -> None:
         """One line of talk."""
         self.stderr.write(line + "\n")
+
+
+def shown(text: str, stream: TextIO) -> str:
+    """The text with its marks in ASCII, where the stream's encoding has no others."""
+    if text.isascii():
+        return text
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(_IN_ASCII)
+    return text
 
 
 def standard() -> Streams:

@@ -10,11 +10,12 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recall_core.adapters import render
+from recall_core.adapters import board, render
 from recall_core.contract import Response, ResultView
 
 _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _STATE = "yellow"
+_RECALLED = "magenta"
 
 
 def draw(response: Response, stdout: TextIO) -> bool:
@@ -30,13 +31,18 @@ def draw(response: Response, stdout: TextIO) -> bool:
 
 
 def _table(response: Response) -> RenderableType | None:
-    results = response.get("results", [])
+    results = [] if "report" in response else response.get("results", [])
     if results:
         return _hits(results) if all(map(render.is_whole, results)) else _chosen(results)
     if "store" in response:
         return _pairs(response)
     if "checks" in response:
         return _checks(response)
+    if "embedders" in response:
+        return _embedders(response)
+    if "evaluation" in response:
+        view = response["evaluation"]
+        return Group(*map(_figures, board.tables(view)), *map(Text, board.runs(view)))
     return None
 
 
@@ -59,8 +65,11 @@ def _chosen(results: list[ResultView]) -> Table:
     for name in names:
         is_number = name in ("score", "chunk.offset", "chunk.tokens")
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(row.get(name, "")) for name in names))
+    marks = [render.recalled(result) for result in results]
+    if any(marks):
+        table.add_column("", style=_RECALLED)
+    for row, mark in zip(rows, marks, strict=True):
+        table.add_row(*(Text(row.get(name, "")) for name in names), *map(Text, mark))
     return table
 
 
@@ -73,14 +82,15 @@ def _body(result: ResultView) -> Group:
     heading = render.heading(result)
     shown = [Text(heading, style="bold")] if heading else []
     shown.append(Text(render.snippet(result, 160)))
+    shown += [Text(mark, style=_RECALLED) for mark in render.recalled(result)]
     return Group(*shown, *_ledger(result))
 
 
 def _ledger(result: ResultView) -> Iterator[Text]:
     """The ledger's lines, cut into two where they would break in the middle of a figure."""
     for line in render.ledger_lines(result):
-        points, _, figures = line.partition(" value ")
-        yield Text(f"{points.rstrip()}\n    value {figures}", style="dim")
+        points, value, figures = line.partition(" value ") if line[2:3].strip() else (line, "", "")
+        yield Text(f"{points.rstrip()}\n    value {figures}" if value else line, style="dim")
 
 
 def _pairs(response: Response) -> Table:
@@ -99,4 +109,26 @@ def _checks(response: Response) -> Table:
     for check in response["checks"]:
         severity = Text(check["severity"], style=_SEVERITY[check["severity"]])
         table.add_row(severity, Text(check["code"]), Text(check["evidence"]), Text(check.get("fix", "")))
+    return table
+
+
+def _figures(rows: board.Rows) -> Table:
+    """One table of the evaluation board; a verdict stands in words, its colour says nothing more."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name in board.LEFT else "right", overflow="fold")
+    for row in rows[1:]:
+        is_bold = any(cell == "fails" or cell.startswith(("better", "worse")) for cell in row)
+        table.add_row(*map(Text, row), style="bold" if is_bold else "")
+    return table
+
+
+def _embedders(response: Response) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("embedder", "", "dimension", "max input", "runs", "weight", "pace", "what it is"):
+        is_number = name in ("dimension", "max input", "weight", "pace")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=name == "embedder")
+    for view in response["embedders"]:
+        style = "green" if view["in_use"] else "" if view["available"] else "dim"
+        table.add_row(*(Text(cell) for cell in render.embedder_row(view)), style=style)
     return table

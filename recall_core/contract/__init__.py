@@ -8,25 +8,38 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.embedding import EmbedderView, ReembedView
 from recall_core.contract.evaluation import EvaluationView, JudgedView
+from recall_core.contract.fixtures import CalibrationView, FixturesView
+from recall_core.contract.ledger import (
+    ExplainView,
+    ExplanationView,
+    LeafView,
+    LedgerView,
+    PartView,
+    RecallView,
+    VersusView,
+)
+from recall_core.contract.packing import (
+    AccountView,
+    ContextBlock,
+    ContextChunk,
+    ContextView,
+    OmittedView,
+)
+from recall_core.contract.tuning import TuningView
 from recall_core.contract.views import (
     CheckView,
     ChunkView,
     CompactView,
-    ContextBlock,
-    ContextChunk,
-    ContextView,
     DocView,
     ErrorView,
-    ExplainView,
     IngestView,
     LexicalModelEcho,
-    OmittedView,
-    PartView,
+    NormalizerEcho,
     PlanEcho,
     QueryEcho,
-    RecallView,
     RemovedView,
     RerankEcho,
     ResultView,
@@ -39,25 +52,34 @@ from recall_core.contract.views import (
     TextView,
     TransferView,
 )
+from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
 
 SCHEMA_VERSION = "1"
 __all__ = [
     "SCHEMA_VERSION",
+    "AccountView",
+    "CalibrationView",
     "CheckView",
     "ChunkView",
     "CompactView",
     "ContextBlock",
     "ContextChunk",
     "ContextView",
+    "DiffView",
     "DocView",
     "EmbedderView",
     "ErrorView",
     "EvaluationView",
     "ExplainView",
+    "ExplanationView",
+    "FixturesView",
     "IngestView",
     "JudgedView",
+    "LeafView",
+    "LedgerView",
     "LexicalModelEcho",
+    "NormalizerEcho",
     "OmittedView",
     "PartView",
     "PlanEcho",
@@ -65,6 +87,7 @@ __all__ = [
     "RecallView",
     "ReembedView",
     "RemovedView",
+    "ReportView",
     "RerankEcho",
     "Response",
     "ResultView",
@@ -75,7 +98,11 @@ __all__ = [
     "StoreView",
     "TermEcho",
     "TextView",
+    "TraceView",
     "TransferView",
+    "TuningView",
+    "VersusView",
+    "WhyNotView",
     "schema",
 ]
 
@@ -98,11 +125,19 @@ class Response(TypedDict):
     transfer: NotRequired[TransferView]
     rql: NotRequired[RqlView]
     explained: NotRequired[ExplainedView]
+    explanation: NotRequired[ExplanationView]
+    whynot: NotRequired[WhyNotView]
+    trace: NotRequired[TraceView]
     candidates: NotRequired[list[CandidateView]]
     embedders: NotRequired[list[EmbedderView]]
     reembedded: NotRequired[ReembedView]
     evaluation: NotRequired[EvaluationView]
+    fixtures: NotRequired[FixturesView]
+    calibration: NotRequired[CalibrationView]
     judged: NotRequired[JudgedView]
+    tuning: NotRequired[TuningView]
+    diff: NotRequired[DiffView]
+    report: NotRequired[ReportView]
     stats: NotRequired[StatsView]
     warnings: NotRequired[list[str]]
     next_offset: NotRequired[int]

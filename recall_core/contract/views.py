@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from recall_core.contract.ledger import ExplainView, RecallView
+
 
 class SignalEcho(TypedDict):
     """One signal of the effective plan. bound: the query's BM25 bound (lexical only)."""
@@ -12,7 +14,23 @@ class SignalEcho(TypedDict):
     text: str
     weight: float
     bound: NotRequired[float]
+    normalizer: NotRequired[NormalizerEcho]
     terms: NotRequired[list[TermEcho]]
+
+
+class NormalizerEcho(TypedDict):
+    """How raw values became stage values: divided by a bound that no value exceeds, or measured on the pool, of
+    whose pool_size candidates the lowest and highest value became 0 and 1 (`max`: 0 stays 0).
+
+    rrf_k: the points come from ranks, weight / (rrf_k + rank), and the stage values are only shown.
+    """
+
+    method: Literal["bound", "max", "minmax"]
+    bound: NotRequired[float]
+    low: NotRequired[float]
+    high: NotRequired[float]
+    pool_size: NotRequired[int]
+    rrf_k: NotRequired[float]
 
 
 class TermEcho(TypedDict):
@@ -97,42 +115,6 @@ class ChunkView(TypedDict):
     heading: NotRequired[str]
 
 
-class PartView(TypedDict):
-    """One signal's share of the score; the points of all parts add up to the score."""
-
-    signal: str
-    raw: float | None
-    value: float
-    weight: float
-    rank: int | None
-    points: float
-
-
-class ExplainView(TypedDict):
-    """Stage values, and the parts that add up to the score. raw_score: the RRF sum before it is scaled."""
-
-    lexical: NotRequired[float]
-    semantic: NotRequired[float]
-    rerank: NotRequired[float]
-    raw_score: NotRequired[float]
-    parts: list[PartView]
-
-
-class RecallView(TypedDict):
-    """Why a hit has a slot that its score did not earn: its document is short, and its chunk near the question.
-
-    distance: 1 - cosine. displaced: the chunk that stood in the slot, absent where the slot was free.
-    knowledge_item_id: the document's id.
-    """
-
-    recall_injected: bool
-    reason: str
-    chunk_id: str
-    knowledge_item_id: str
-    distance: float
-    displaced: NotRequired[str]
-
-
 class ResultView(TypedDict):
     """One hit. score is absent when nothing was asked of a signal."""
 
@@ -147,9 +129,11 @@ class ResultView(TypedDict):
 class SparseView(TypedDict):
     """What sparse-document recall did to an answer: injections made, or which condition failed.
 
-    Counts are of documents: near (a chunk among the nearest `looked_at`), short (few enough chunks), within the
-    distance ceiling, already in the list, blocked because max_injections was reached. reason: "injected", or the
-    first condition that left nothing.
+    Counts are of documents, each of those that the count before it left: near (a chunk among the nearest `looked_at`
+    chunks), short (at most `threshold` chunks), within the distance `ceiling`, of these present in the list, and
+    blocked because no more rows may be given away. reason: "injected", or the first condition that left nothing:
+    "no_vector", "whole_list" (nothing can be missing), "not_short", "too_far", "already_present", "no_row",
+    "max_injections".
     """
 
     injections: int
@@ -162,63 +146,6 @@ class SparseView(TypedDict):
     blocked: int
     threshold: int
     ceiling: float
-
-
-class ContextChunk(TypedDict):
-    """A packed chunk with its provenance."""
-
-    id: str
-    doc_id: str
-    offset: int
-    tokens: int
-    text: str
-    path: str
-    hash: str
-    mtime: str
-
-
-class ContextBlock(TypedDict):
-    """A stretch of one document as it stands in the context, under one header."""
-
-    n: int
-    path: str
-    doc_id: str
-    offset: int
-    end: int
-    line_start: int
-    line_end: int
-    text: str
-    hash: str
-    mtime: str
-    chunk_ids: list[str]
-    ranks: list[int]
-    truncated: bool
-    state: NotRequired[Literal["modified", "missing"]]
-
-
-class OmittedView(TypedDict):
-    """Candidates left out, and why. count is above 1 only for the tail behind the chunk that ended packing."""
-
-    reason: str
-    rank: int
-    count: int
-    id: str
-    path: str
-
-
-class ContextView(TypedDict):
-    """A context under its budget: count(text) == used_tokens <= budget_tokens, and
-    the packed chunks plus the counts of omitted add up to candidates."""
-
-    text: str
-    budget_tokens: int
-    used_tokens: int
-    counter: str
-    estimated_model_tokens: NotRequired[int]
-    candidates: int
-    chunks: list[ContextChunk]
-    blocks: list[ContextBlock]
-    omitted: list[OmittedView]
 
 
 class StatsView(TypedDict):
@@ -243,7 +170,8 @@ class SkipView(TypedDict):
 
 class IngestView(TypedDict):
     """What add or sync did. added, updated, unchanged, removed and files count files; documents and chunks are
-    what those files hold, of which embedded were computed and reused found again by their text."""
+    what those files hold, of which embedded were computed and reused found again by their text. tokens: what the
+    embedder's provider charged, where it says so."""
 
     added: int
     updated: int
@@ -255,6 +183,7 @@ class IngestView(TypedDict):
     embedded: int
     reused: int
     skipped: list[SkipView]
+    tokens: NotRequired[int]
 
 
 class StoreView(TypedDict):

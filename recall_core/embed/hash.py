@@ -13,10 +13,12 @@ from functools import cache
 from itertools import chain
 from operator import add
 from struct import pack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.config import Config
 from recall_core.embed.fold import SEPARATORS, SOLID, fold
 from recall_core.errors import ConfigError
+from recall_core.ports import Share
 from recall_core.text import STOP_WORDS
 from recall_core.types import Vector
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_CHARS = 1 << 17
-"""Code points of a text that count. It bounds a vector's squared length before normalisation, see `_WORD_WEIGHT`."""
+"""Code points of a text that count. It bounds a vector's squared length before normalisation, see `WORD_WEIGHT`."""
 
 _VERSION = 1
 _ASCII_WORD = re.compile("[0-9a-z]{1,64}")
@@ -37,7 +39,7 @@ _BATCH_CELLS = 1 << 17
 # at most 32 that way (two features of 16), a repetition multiplies by at most 16, so the components of a text add
 # up to at most 32 * 16 * 2**17 = 2**26 in absolute value and their squares to at most 2**52: every sum on the way
 # is a whole number that float64 holds exactly, in any order of addition.
-_WORD_WEIGHT = 16
+WORD_WEIGHT = 16
 # round(16 * (1 + ln n)) for n occurrences, from 0; more than 31 count as 31. A literal: libraries differ in ln.
 # fmt: off
 _LOG_TF = (
@@ -45,6 +47,9 @@ _LOG_TF = (
     60, 61, 62, 63, 64, 65, 65, 66, 67, 68, 68, 69, 69, 70, 70, 71,
 )
 # fmt: on
+
+GRAMS = (3, 4, 5)
+"""The lengths of a word's grams."""
 
 _MASK = (1 << 64) - 1
 _BASE = 0x9E3779B97F4A7C15
@@ -87,6 +92,16 @@ class HashEmbedder:
             return embed_plain(texts, self.dimension)
         return embed_numpy(texts, self.dimension)
 
+    def shares(self, question: str, texts: Sequence[str]) -> list[list[Share]]:
+        """Of each text's cosine with the question, what each word of the question gives; see ports.Additive.
+
+        A word gives a `feature` share where the text holds it, or a word with grams in common, and a `collision`
+        share where features that differ fell on one component: noise, which may be negative.
+        """
+        from recall_core.embed.shares import word_shares  # noqa: PLC0415 - a search never needs it
+
+        return word_shares(question, texts, self.dimension)
+
 
 def words(text: str) -> dict[str, int]:
     """The distinct words of a text and how often each occurs, folded, without stop words.
@@ -119,7 +134,7 @@ def features(word: str, dimension: int) -> list[tuple[int, int]]:
             value += code * _POWERS[n]
             hashes.append(_mixed(value + _SALTS[n + 1]))
     gram = _gram_weight(len(hashes) - 1)
-    weights = [_WORD_WEIGHT] + [gram] * (len(hashes) - 1)
+    weights = [WORD_WEIGHT] + [gram] * (len(hashes) - 1)
     return [(x & (dimension - 1), -w if x >> 63 else w) for x, w in zip(hashes, weights, strict=True)]
 
 
@@ -130,7 +145,54 @@ def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
 
 def embed_numpy(texts: Sequence[str], dimension: int) -> list[Vector]:
     """HashEmbedder.embed with NumPy, in batches of bounded memory; the same bytes as `embed_plain`."""
-    return [vector for batch in _batches(texts, dimension) for vector in _vectors(batch, dimension)]
+    return [vector for batch in _batches(texts, dimension) for vector in _scaled(numpy_sums(batch, dimension))]
+
+
+def log_tf(n: int) -> int:
+    """What a word that occurs n times counts, in sixteenths."""
+    return _LOG_TF[min(n, len(_LOG_TF) - 1)]
+
+
+@cache
+def gram_weight(letters: int) -> int:
+    """What each gram of a word of so many letters, marks included, weighs beside the word's own WORD_WEIGHT."""
+    return _gram_weight(sum(max(0, letters - n + 1) for n in GRAMS))
+
+
+def plain_sums(text: str, dimension: int) -> list[int]:
+    """The text's vector before it is scaled to length 1."""
+    sums = [0] * dimension
+    for word, n in words(text).items():
+        times = log_tf(n)
+        for component, weight in features(word, dimension):
+            sums[component] += times * weight
+    return sums
+
+
+def numpy_sums(texts: Sequence[str], dimension: int) -> NDArray[np.float64]:
+    """`plain_sums` of many texts, with NumPy: one row each, of whole numbers.
+
+    Each distinct word is hashed once, then gathered into every text that holds it.
+    """
+    import numpy as np  # noqa: PLC0415 - a single query must not pay for it
+
+    counted = [words(text) for text in texts]
+    vocabulary = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(counted)))}
+    if not vocabulary:
+        return np.zeros((len(texts), dimension))
+    components, weights, sizes = _feature_table(list(vocabulary), dimension)
+    ids = np.array([vocabulary[word] for word in chain.from_iterable(counted)])
+    times = np.array([n for counts in counted for n in counts.values()])
+    log_tfs = np.array(_LOG_TF, np.float64)[np.minimum(times, len(_LOG_TF) - 1)]
+    rows = np.repeat(np.arange(len(texts)), [len(counts) for counts in counted])
+    spread = sizes[ids]
+    first = np.cumsum(sizes) - sizes
+    done = np.cumsum(spread) - spread
+    gather = np.arange(spread.sum()) + np.repeat(first[ids] - done, spread)
+    cells = components[gather] + np.repeat(rows * dimension, spread)
+    # bincount adds float64: exact here, because every partial sum is a whole number below 2**53.
+    sums = np.bincount(cells, weights[gather] * np.repeat(log_tfs, spread), len(texts) * dimension)
+    return sums.astype(np.float64, copy=False).reshape(len(texts), dimension)
 
 
 @cache
@@ -144,11 +206,7 @@ def _marked(found: list[str]) -> dict[str, int]:
 
 
 def _plain(text: str, dimension: int) -> Vector:
-    sums = [0] * dimension
-    for word, n in words(text).items():
-        log_tf = _LOG_TF[min(n, len(_LOG_TF) - 1)]
-        for component, weight in features(word, dimension):
-            sums[component] += log_tf * weight
+    sums = plain_sums(text, dimension)
     squares = sum(x * x for x in sums)
     if squares == 0:
         return b""
@@ -164,7 +222,7 @@ def _mixed(value: int) -> int:
 
 
 def _gram_weight(grams: int) -> int:
-    return round(_WORD_WEIGHT / math.sqrt(grams)) if grams else 0
+    return round(WORD_WEIGHT / math.sqrt(grams)) if grams else 0
 
 
 def _batches(texts: Sequence[str], dimension: int) -> Iterator[Sequence[str]]:
@@ -176,29 +234,6 @@ def _batches(texts: Sequence[str], dimension: int) -> Iterator[Sequence[str]]:
         chars += len(text)
     if start < len(texts):
         yield texts[start:]
-
-
-def _vectors(texts: Sequence[str], dimension: int) -> list[Vector]:
-    """The vectors of one batch: each distinct word is hashed once, then gathered into every text that holds it."""
-    import numpy as np  # noqa: PLC0415 - a single query must not pay for it
-
-    counted = [words(text) for text in texts]
-    vocabulary = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(counted)))}
-    if not vocabulary:
-        return [b""] * len(texts)
-    components, weights, sizes = _feature_table(list(vocabulary), dimension)
-    ids = np.array([vocabulary[word] for word in chain.from_iterable(counted)])
-    times = np.array([n for counts in counted for n in counts.values()])
-    log_tf = np.array(_LOG_TF, np.float64)[np.minimum(times, len(_LOG_TF) - 1)]
-    rows = np.repeat(np.arange(len(texts)), [len(counts) for counts in counted])
-    spread = sizes[ids]
-    first = np.cumsum(sizes) - sizes
-    done = np.cumsum(spread) - spread
-    gather = np.arange(spread.sum()) + np.repeat(first[ids] - done, spread)
-    cells = components[gather] + np.repeat(rows * dimension, spread)
-    # bincount adds float64: exact here, because every partial sum is a whole number below 2**53.
-    sums = np.bincount(cells, weights[gather] * np.repeat(log_tf, spread), len(texts) * dimension)
-    return _scaled(sums.astype(np.float64, copy=False).reshape(len(texts), dimension))
 
 
 def _feature_table(
@@ -224,7 +259,7 @@ def _feature_table(
     sizes = np.add.reduceat(exists.sum(axis=1), starts)
     gram_weights = np.array([_gram_weight(grams) for grams in range(int(sizes.max()))])
     weights = np.repeat(gram_weights[sizes - 1], sizes)
-    weights[np.cumsum(sizes) - sizes] = _WORD_WEIGHT
+    weights[np.cumsum(sizes) - sizes] = WORD_WEIGHT
     mixed = hashes[exists]
     for factor in (_MIX_1, _MIX_2):
         mixed = (mixed ^ mixed >> np.uint64(33)) * np.uint64(factor)
@@ -238,3 +273,34 @@ def _scaled(sums: NDArray[np.float64]) -> list[Vector]:
 
     norms = np.sqrt((sums * sums).sum(axis=1))
     return [(row / norm).astype("<f4").tobytes() if norm else b"" for row, norm in zip(sums, norms, strict=True)]
+
+
+class HashKind(NamedTuple):
+    """How `hash` is recognised and made."""
+
+    name: str = "hash"
+    purpose: str = "spelling, not meaning: for typos, tests, and machines with nothing else"
+    vector_weight: float = 0.1
+
+    def sends_text(self, config: Config) -> bool:
+        """Never."""
+        return False
+
+    def missing(self, config: Config) -> None:
+        """Nothing: it needs no package and no file."""
+        return
+
+    def dimension(self, config: Config) -> int:
+        """As set."""
+        return config.embedding_dim
+
+    def recognises(self, identity: str, config: Config) -> bool:
+        """Whether the identity is of this version and of the dimension in these settings."""
+        return identity == f"hash-{_VERSION}:{config.embedding_dim}"
+
+    def new(self, config: Config, *, dimension: int | None = None) -> HashEmbedder:
+        """The embedder. Raises ConfigError `bad_value` for a dimension it cannot have."""
+        return HashEmbedder(dimension or config.embedding_dim)
+
+
+HASH = HashKind()

@@ -1,40 +1,238 @@
-"""Embedders by name: how a setting or a store's record becomes an embedder."""
+"""Embedders by name: how a setting or a store's record becomes an embedder, built in or plugged in."""
 
 from __future__ import annotations
 
-from recall_core.config import Config
-from recall_core.embed.hash import HashEmbedder
-from recall_core.errors import EmbedError
-from recall_core.ports import Embedder
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from recall_core.config import Config, anchored
+from recall_core.errors import ConfigError, EmbedError
+from recall_core.ports import Embedder, EmbedderKind
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 HASH_NOTE = "hash vectors match spelling, not meaning; they help with typos and word forms"
 
+KINDS: dict[str, str] = {
+    "hash": "recall_core.embed.hash:HASH",
+    "local": "recall_core.embed.local:LOCAL",
+    "minilm": "recall_core.embed.onnx:MINILM",
+    "onnx": "recall_core.embed.onnx:ONNX",
+    "openai": "recall_core.embed.providers.openai:OPENAI",
+    "ollama": "recall_core.embed.providers.openai:OLLAMA",
+    "llamacpp": "recall_core.embed.providers.openai:LLAMACPP",
+    "gemini": "recall_core.embed.providers.gemini:GEMINI",
+    "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
+}
+"""What is built in: name to `module:attribute` of an EmbedderKind, imported when it is asked for."""
+GROUP = "recall.embedder"
+"""The entry points of plug-ins, each an EmbedderKind; looked at when a name is not built in."""
+AUTO = "auto"
+
+_FOUND_BY_AUTO = ("local", "openai", "gemini")
+_KNOWN_BY_IDENTITY = ("hash", "local", "minilm")
+_TAKES_ARGUMENT = "onnx"
+_BM25 = "recall search --bm25 …"
+
+
+class BrokenKind(NamedTuple):
+    """A plug-in that cannot be loaded, so that a list can say why."""
+
+    name: str
+    reason: str
+    purpose: str = "a plug-in that cannot be loaded"
+    vector_weight: float = 0.0
+
+    def sends_text(self, config: Config) -> bool:
+        """Never: it does nothing."""
+        return False
+
+    def missing(self, config: Config) -> str:
+        """Why it cannot be loaded."""
+        return self.reason
+
+    def dimension(self, config: Config) -> None:
+        """Unknown."""
+        return
+
+    def recognises(self, identity: str, config: Config) -> bool:
+        """Nothing."""
+        return False
+
+    def new(self, config: Config, *, dimension: int | None = None) -> Embedder:
+        """Raises EmbedError `embedder_unavailable`."""
+        raise EmbedError("embedder_unavailable", f"{self.reason}.", hint="recall embedders")
+
+
+def kind(name: str) -> EmbedderKind:
+    """The kind that this setting names, whatever stands behind a colon.
+
+    Raises EmbedError `unknown_embedder`, `embedder_unavailable` for a plug-in that cannot be loaded.
+    """
+    bare, colon, _ = name.partition(":")
+    if bare in KINDS:
+        if colon and bare != _TAKES_ARGUMENT:
+            message = f"The embedder {bare} takes nothing behind a colon."
+            raise EmbedError("unknown_embedder", message, hint=f'embedding = "{bare}"')
+        return _built_in(bare)
+    for point in _plug_ins():
+        if point.name == bare:
+            return _loaded(point)
+    raise _unknown(name)
+
+
+def kinds() -> list[EmbedderKind]:
+    """Every kind: the built-in ones in their order, then plug-ins by name, a broken one as a BrokenKind."""
+    return [*(_built_in(name) for name in KINDS), *(_listed(point) for point in _plug_ins())]
+
 
 def new_embedder(config: Config) -> Embedder:
-    """The embedder that these settings name. Raises EmbedError `unknown_embedder`, `embedder_unavailable`."""
-    if config.embedding == "hash":
-        return HashEmbedder(config.embedding_dim)
-    raise EmbedError(
-        "unknown_embedder", f"There is no embedder named {config.embedding!r}.", hint="recall init --embedding hash"
-    )
+    """The embedder that these settings name, for vectors that are yet to be made.
+
+    Raises EmbedError `unknown_embedder`, `embedder_unavailable`, `embedder_damaged`, `network_not_allowed`.
+    """
+    found = kind(config.embedding)
+    check_network(found, config)
+    return found.new(config)
 
 
 def embedder_of(identity: str, config: Config = Config()) -> Embedder:
-    """The embedder that made a store's vectors, from the identity recorded there.
+    """The embedder that made a store's vectors, from the identity recorded there and what the settings name.
 
-    Raises EmbedError `embedder_unavailable` when this installation cannot make such vectors.
+    Raises EmbedError `embedder_unavailable` when this installation cannot make such vectors, `network_not_allowed`.
     """
-    name, _, rest = identity.partition("-")
-    dimension = rest.rpartition(":")[2]
-    if name == "hash" and dimension.isdigit():
-        embedder = HashEmbedder(int(dimension))
+    size = identity.rpartition(":")[2]
+    dimension = int(size) if size.isdecimal() else 0
+    reason = f"recall.toml names {config.embedding}"
+    for found, settings in _candidates(identity, config, dimension):
+        check_network(found, settings)
+        embedder = found.new(settings, dimension=dimension)
         if embedder.identity == identity:
             return embedder
-    raise EmbedError(
-        "embedder_unavailable", f"This installation cannot make vectors of {identity}.", hint="recall search --bm25 …"
-    )
+        reason = f"{settings.embedding} makes those of {embedder.identity}"
+    message = f"This installation cannot make vectors of {identity}; {reason}."
+    raise EmbedError("embedder_unavailable", message, hint=_BM25)
 
 
 def agrees(config: Config, identity: str) -> bool:
-    """Whether these settings name the embedder behind a store's vectors; found out without loading any model."""
-    return config.embedding == "hash" and HashEmbedder(config.embedding_dim).identity == identity
+    """Whether these settings may name the embedder behind a store's vectors; found out without loading any model."""
+    return any(found.recognises(identity, settings) for found, settings in _named(config))
+
+
+def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
+    """The settings with a name in place of `auto`, and a sentence on each candidate that was looked at.
+
+    The candidates, in order: local, openai, gemini, embedding_fallback; the first that can be used is taken.
+    A relative folder in a name (`onnx:DIR`) becomes absolute. Without `auto` there is nothing to say.
+    Raises EmbedError `embedder_unavailable` when no candidate can be used.
+    """
+    if config.embedding != AUTO:
+        return config._replace(embedding=anchored(config.embedding, Path.cwd())), ()
+    reasons: list[str] = []
+    for name in _auto_names(config):
+        settings = config._replace(embedding=anchored(name, Path.cwd()))
+        reason = _obstacle(settings)
+        if reason is None:
+            return settings, (*reasons, f"{name} is chosen and written down")
+        reasons.append(f"{name} is not available: {reason}")
+    message = f"auto finds no embedder: {'; '.join(reasons)}."
+    raise EmbedError("embedder_unavailable", message, hint='embedding_fallback = "hash"', details=reasons)
+
+
+def check_network(found: EmbedderKind, config: Config) -> None:
+    """Raises EmbedError `network_not_allowed` for a kind that sends text off this machine unless that is allowed."""
+    if found.sends_text(config) and not config.allow_network:
+        raise EmbedError(
+            "network_not_allowed",
+            f"The embedder {found.name} sends text to another machine, and allow_network is false.",
+            hint="allow_network = true in recall.toml",
+        )
+
+
+def vector_weight(config: Config) -> float:
+    """The weight that suits the vectors of the embedder that these settings name."""
+    return kind(config.embedding).vector_weight
+
+
+def note(identity: str) -> str | None:
+    """What to know about the vectors of that identity, or None."""
+    if not identity.startswith("hash-"):
+        return None
+    if kind("local").missing(Config()) is not None:
+        return HASH_NOTE
+    return f"{HASH_NOTE}; recall reembed local, or recall init --embedding local, for meaning"
+
+
+def _built_in(name: str) -> EmbedderKind:
+    from importlib import import_module  # noqa: PLC0415 - beside its only use
+
+    module, _, attribute = KINDS[name].partition(":")
+    return cast(EmbedderKind, getattr(import_module(module), attribute))
+
+
+def _plug_ins() -> list[EntryPoint]:
+    """By name; a name that is built in cannot be taken."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms
+
+    return sorted((point for point in entry_points(group=GROUP) if point.name not in KINDS), key=lambda p: p.name)
+
+
+def _loaded(point: EntryPoint) -> EmbedderKind:
+    try:
+        return cast(EmbedderKind, point.load())
+    except Exception as error:  # a stranger's module may raise anything while it is imported
+        message = f"The embedder {point.name} ({point.value}) cannot be loaded: {error}."
+        raise EmbedError("embedder_unavailable", message, hint="recall embedders") from error
+
+
+def _listed(point: EntryPoint) -> EmbedderKind:
+    try:
+        return _loaded(point)
+    except EmbedError as error:
+        return BrokenKind(point.name, error.message.rstrip("."))
+
+
+def _unknown(name: str) -> EmbedError:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    known = [*KINDS, AUTO, *(point.name for point in _plug_ins())]
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
+    return EmbedError("unknown_embedder", f"There is no embedder named {name!r}.", hint=hint)
+
+
+def _named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
+    """The kinds that the settings may stand for, those that can be loaded."""
+    for name in _auto_names(config) if config.embedding == AUTO else (config.embedding,):
+        try:
+            yield kind(name), config._replace(embedding=name)
+        except EmbedError:
+            continue
+
+
+def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple[EmbedderKind, Config]]:
+    """Who may have made vectors of that identity: what the settings name, then what its name alone tells."""
+    yield from ((found, settings) for found, settings in _named(config) if found.recognises(identity, settings))
+    for name in _KNOWN_BY_IDENTITY:
+        settings = config._replace(embedding=name, embedding_dim=dimension)
+        if identity.startswith(f"{name}-") and kind(name).recognises(identity, settings):
+            yield kind(name), settings
+
+
+def _auto_names(config: Config) -> tuple[str, ...]:
+    if config.embedding_fallback == AUTO:
+        message = "embedding_fallback cannot be auto itself."
+        raise ConfigError("bad_value", message, hint='embedding_fallback = "hash"')
+    return tuple(dict.fromkeys((*_FOUND_BY_AUTO, config.embedding_fallback)))
+
+
+def _obstacle(config: Config) -> str | None:
+    """Why the embedder of these settings cannot be used here and now, or None."""
+    try:
+        found = kind(config.embedding)
+        check_network(found, config)
+    except EmbedError as error:
+        return error.message.rstrip(".")
+    return found.missing(config)

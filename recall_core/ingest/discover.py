@@ -65,6 +65,22 @@ def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
             yield walker.file(node)
 
 
+def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip | None:
+    """What `walk` would say of the file of that path, which lies below the root; None where a rule excludes it."""
+    walker = _Walker(root, base, config)
+    node = walker.top()
+    while node.is_folder:
+        children, skips = walker.children(node)
+        for skip in skips:
+            if _is_below(path, skip.path):
+                return skip
+        named = [child for child in children if _is_below(path, nfc(walker.name(child)))]
+        if not named:
+            return None
+        node = named[0]
+    return walker.file(node)
+
+
 def single(root: Root, base: Path) -> Found | Skip:
     """The file that a root is, when it is no folder."""
     path = nfc(root.folder)
@@ -152,6 +168,10 @@ class _Walker:
             return self._skip(node.relative, "file_too_large", reason)
         os_path = self._os_path(node.relative)
         return Found(nfc(os_path), os_path, status.st_size, status.st_mtime_ns)
+
+    def name(self, node: _Node) -> str:
+        """A node's path as `Found.os_path` spells it."""
+        return self._os_path(node.relative)
 
     def _sorted_out(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
         """The node to go on with, a Skip, or None where a rule excludes it."""

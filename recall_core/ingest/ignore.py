@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,6 +49,17 @@ def is_ignored(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> bool
             if verdict is not None:
                 return verdict
     return False
+
+
+def line_of(lines: Sequence[str], relative: str, *, is_folder: bool) -> int | None:
+    """The number, from 1, of the line of a `.gitignore` that decides on a place below its folder."""
+    for number in range(len(lines), 0, -1):
+        line = lines[number - 1]
+        if _is_pattern(line):
+            spec = GitIgnoreSpec.from_lines([line])
+            if spec.check_file(relative + "/" * is_folder).include is not None:
+                return number
+    return None
 
 
 def _is_pattern(line: str) -> bool:

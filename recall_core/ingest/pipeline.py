@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -13,14 +13,24 @@ from recall_core.ingest import discover, read
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import parser
 from recall_core.ingest.targets import belongs, inherited, is_gone, named_roots, standing_roots
-from recall_core.ingest.vectors import BATCH_TEXTS, embed, missing_texts, with_vectors
+from recall_core.ingest.vectors import (
+    TEXT_CHARS,
+    Made,
+    Pace,
+    check_embedder,
+    made_in_turn,
+    missing_texts,
+    tokens_of,
+    with_vectors,
+)
 from recall_core.ports import Embedder, Store, Writer
 from recall_core.text import counter
-from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage, Vector
+from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
-_COMMIT_CHARS = 4_000_000
-_COMMIT_CHUNKS = 512  # about a second of embedding, so that a commit follows within COMMIT_SECONDS
+_COMMIT_CHARS = 4_000_000  # at most: a slow embedder reads fewer within COMMIT_SECONDS
+_FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
+_COMMIT_CHUNKS = 512
 
 
 def ingest(
@@ -70,21 +80,26 @@ class _Batch:
         self.labelled: list[tuple[str, Root]] = []
         self.gone: list[str] = []
         self.chunks = 0
+        self.waiting = 0
         self.chars = 0
 
     def add(self, file: NewFile) -> None:
         self.files.append(file)
-        self.chunks += sum(len(document.chunks) for document in file.documents)
+        chunks = sum(len(document.chunks) for document in file.documents)
+        self.chunks += chunks
+        self.waiting += chunks
         self.chars += file.size
 
     def is_empty(self) -> bool:
         return not (self.roots or self.files or self.touched or self.labelled or self.gone)
 
-    def is_due(self) -> bool:
+    def is_due(self, chars: float) -> bool:
+        """Whether to write it. chars: how many the embedder reads in the time that a commit may take."""
         if self.is_empty():
             return False
         late = monotonic() - self.since >= COMMIT_SECONDS
-        return late or self.chunks >= _COMMIT_CHUNKS or self.chars >= _COMMIT_CHARS
+        read = self.chars + TEXT_CHARS * self.chunks
+        return late or self.chunks >= _COMMIT_CHUNKS or read >= min(chars, _COMMIT_CHARS)
 
     def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
         for root in self.roots:
@@ -112,6 +127,8 @@ class _Run:
         self.relabels = False
         self.mtime_only = False
         self.batch = _Batch()
+        self.pace = Pace()
+        self.tokens_before = tokens_of(embedder)
         self.told = monotonic()
         self.jobs: dict[str, tuple[Found, Root]] = {}
         self.skips: dict[str, Skip] = {}
@@ -130,7 +147,7 @@ class _Run:
             self._take(found, root)
             self.files_done += 1
             yield from self._tell("read", path)
-            if self.batch.is_due():
+            if self.batch.is_due(self._chars_in_time()):
                 yield from self._commit(path)
         yield from self._commit("")
         yield self._event("done", "")
@@ -211,25 +228,51 @@ class _Run:
     def _skip(self, path: str, code: str, reason: str) -> None:
         self.skips[path] = Skip(path, code, reason)
 
+    def _chars_in_time(self) -> float:
+        """How many characters the embedder reads in the time between two commits."""
+        return self.pace.chars_per_second * COMMIT_SECONDS or _FIRST_COMMIT_CHARS
+
     def _commit(self, path: str) -> Iterator[Progress]:
         """Embed what is new and write the batch in one transaction; nothing of it when a vector is not fit."""
         batch = self.batch
         if batch.is_empty():
             return
         missing = missing_texts(batch.files, self.store)
-        vectors: dict[bytes, Vector] = {}
-        hashes = list(missing)
-        for start in range(0, len(hashes), BATCH_TEXTS):
-            slice_ = hashes[start : start + BATCH_TEXTS]
-            vectors.update(zip(slice_, embed([missing[key] for key in slice_], self.embedder), strict=True))
-            self.embedded += len(slice_)
-            yield from self._tell("embed", path)
-        files = [with_vectors(file, vectors) for file in batch.files]
+        made: dict[bytes, Made] = {}
+        yield from self._embed(missing, made, path)
+        files = [with_vectors(file, made) for file in batch.files]
         with self.store.writer() as writer:
+            check_embedder(self.store, self.embedder)
             batch.write(writer, files)
-        self.reused += batch.chunks - len(hashes)
+        self.reused += batch.chunks - len(missing)
         self.batch = _Batch()
         yield self._event("commit", path)
+
+    def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, Made], path: str) -> Iterator[Progress]:
+        """Fill `made`; what takes longer than a commit may, or is stopped, is kept for the next run on the way."""
+        self.batch.waiting = len(missing)
+        unkept: dict[bytes, Made] = {}
+        since = monotonic()
+        try:
+            for answers in made_in_turn(missing, self.embedder, self.pace):
+                made |= answers
+                unkept |= answers
+                self.embedded += len(answers)
+                self.batch.waiting -= len(answers)
+                if self.batch.waiting and monotonic() - since >= COMMIT_SECONDS:
+                    self._keep(unkept)
+                    unkept, since = {}, monotonic()
+                yield from self._tell("embed", path)
+        finally:
+            if self.batch.waiting:
+                self._keep(unkept)
+
+    def _keep(self, made: Mapping[bytes, Made]) -> None:
+        if not made:
+            return
+        with self.store.writer() as writer:
+            if self.store.embedder() == self.embedder.identity:
+                writer.keep_vectors(made)
 
     def _tell(self, stage: Stage, path: str) -> Iterator[Progress]:
         """An event, unless the last one was only just told."""
@@ -252,4 +295,10 @@ class _Run:
             updated=self.updated,
             removed=self.removed,
             skipped=tuple(sorted(self.skips.values())) if self.is_discovered else (),
+            waiting=self.batch.waiting,
+            tokens=self._tokens(),
         )
+
+    def _tokens(self) -> int | None:
+        tokens = tokens_of(self.embedder)
+        return None if tokens is None else tokens - (self.tokens_before or 0)

@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.config import Config, chunker_identity
+from recall_core.config import EMBEDDED, Config, chunker_identity
 from recall_core.errors import IngestError
 from recall_core.ingest.chunk import chunk
 from recall_core.ports import ParsedDocument, Parser
-from recall_core.text import Counter, nfc, spaced
+from recall_core.text import Counter, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewDocument, Root, Span
 
 
@@ -50,9 +50,9 @@ def too_large(path: str, size: int, config: Config) -> IngestError:
 
 
 def settings_of(root: Root, config: Config) -> str:
-    """What a file's chunks depend on besides its bytes: parser, chunker and counter."""
+    """What a file's chunks and vectors depend on besides its bytes: parser, chunker, counter, what is embedded."""
     parser = "text" if root.parser == "auto" else root.parser
-    return f"{parser} {chunker_identity(config)} {config.counter}"
+    return f"{parser} {chunker_identity(config)} {config.counter} {EMBEDDED}"
 
 
 def documents(
@@ -68,19 +68,20 @@ def documents(
 
 def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, config: Config) -> NewDocument:
     spans = chunk(parsed.text, counter=counter, config=config, markdown=parsed.markdown)
+    name = path if parsed.record is None else nfc(f"{path}#{parsed.record}")
     return NewDocument(
-        path=path if parsed.record is None else nfc(f"{path}#{parsed.record}"),
+        path=name,
         hash=parsed.hash,
         title=parsed.title,
         size=parsed.size,
         tags=tuple(sorted(set(root.tags))),
         source=root.source,
         meta={**parsed.meta, **dict(root.meta)},
-        chunks=tuple(_chunks(parsed.text, spans)),
+        chunks=tuple(_chunks(name, parsed.title, parsed.text, spans)),
     )
 
 
-def _chunks(text: str, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
+def _chunks(path: str, title: str, text: str, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
     line, counted = 1, 0
     for span in spans:
         line += text.count("\n", counted, span.offset)
@@ -94,6 +95,6 @@ def _chunks(text: str, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
             line_end=last_line,
             text=content,
             search_text=None if search_text == content else search_text,
-            text_hash=sha256(content.encode()).digest(),
+            text_hash=embedded_hash(path, title, content),
             vector=None,
         )

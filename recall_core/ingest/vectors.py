@@ -1,38 +1,118 @@
-"""Vectors for new chunks: found again by their text, or asked from the embedder and checked."""
+"""Vectors for texts: which are missing, how many to ask for at once, and what an embedder answered, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from time import monotonic
+from typing import NamedTuple
 
-from recall_core.errors import EmbedError
+from recall_core.config import COMMIT_SECONDS
+from recall_core.errors import EmbedError, StoreError
 from recall_core.ports import Embedder, Store
+from recall_core.text import embedded_text
 from recall_core.types import NewFile, Vector
 from recall_core.vector import flaws
 
 BATCH_TEXTS = 256
+CALL_SECONDS = 0.5  # what one call of an embedder should take at most, so that a person sees it move
+TEXT_CHARS = 200  # what every text costs, however short it is, as if it were so many characters longer
+_FIRST_CHARS = 2_800
+_MOST_CHARS = 1 << 20
+_PAYS = 1.5  # twice the text at this many times the pace: most of a call's time is not spent on text
+
+
+class Made(NamedTuple):
+    """A text's vector, and how many windows it is the mean of."""
+
+    vector: Vector
+    windows: int = 1
+
+
+class Pace:
+    """How many texts the next call of an embedder should take, learned from how long the last ones took.
+
+    Calls are measured in characters, because a long text takes longer. They grow while they are quick, and while a
+    larger one is faster by the character, as with a provider that is far away; they shrink when one takes longer
+    than CALL_SECONDS and a smaller one loses nothing.
+    """
+
+    def __init__(self) -> None:
+        self.chars = _FIRST_CHARS
+        self.chars_per_second = 0.0
+        """0 before the first call."""
+        self._least = 1
+
+    def next_call(self, texts: Sequence[str]) -> int:
+        """How many of these texts, from the first on, to ask for: at least one."""
+        chars = 0
+        for count, text in enumerate(texts[:BATCH_TEXTS]):
+            chars += cost((text,))
+            if count and chars > self.chars:
+                return count
+        return min(len(texts), BATCH_TEXTS)
+
+    def note(self, chars: int, seconds: float, *, is_full: bool) -> None:
+        """A call took so long. is_full: more texts were waiting; a remainder says nothing about full calls."""
+        before, pace = self.chars_per_second, max(chars, 1) / max(seconds, 1e-9)
+        if is_full or not before:
+            self.chars_per_second = pace
+        if not is_full:
+            return
+        pays = before > 0 and pace >= _PAYS * before
+        if pays:
+            self._least = chars
+        if seconds < CALL_SECONDS / 2 or (seconds < COMMIT_SECONDS / 2 and (pays or not before)):
+            self.chars = min(2 * max(chars, 1), _MOST_CHARS)
+        elif seconds > CALL_SECONDS:
+            self.chars = max(chars // 2, self._least)
+
+
+def cost(texts: Sequence[str]) -> int:
+    """What these texts cost an embedder, in characters."""
+    return sum(map(len, texts)) + TEXT_CHARS * len(texts)
+
+
+def made_in_turn(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, Made]]:
+    """text_hash to vector, a call of the embedder at a time, in order. Raises EmbedError, see `embed`."""
+    hashes, waiting = list(texts), list(texts.values())
+    while waiting:
+        count = pace.next_call(waiting)
+        asked, began = waiting[:count], monotonic()
+        answers = embed(asked, embedder)
+        pace.note(cost(asked), monotonic() - began, is_full=count < len(waiting))
+        yield dict(zip(hashes[:count], answers, strict=True))
+        hashes, waiting = hashes[count:], waiting[count:]
 
 
 def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
-    """text_hash to text of every distinct chunk text that the store has no vector for, in order of appearance."""
+    """text_hash to embedded text of every distinct one that the store has no vector for, in order of appearance."""
     texts = {
-        chunk.text_hash: chunk.text for file in files for document in file.documents for chunk in document.chunks
+        chunk.text_hash: embedded_text(document.path, document.title, chunk.text)
+        for file in files
+        for document in file.documents
+        for chunk in document.chunks
     }
     cached = store.cached_vectors(list(texts))
     return {text_hash: text for text_hash, text in texts.items() if text_hash not in cached}
 
 
-def with_vectors(file: NewFile, vectors: Mapping[bytes, Vector]) -> NewFile:
-    """The file with these vectors in its chunks; a chunk whose text is not among them keeps None."""
+def with_vectors(file: NewFile, made: Mapping[bytes, Made]) -> NewFile:
+    """The file with these vectors in its chunks; a chunk whose text is not among them gets None."""
     documents = tuple(
         document._replace(
-            chunks=tuple(chunk._replace(vector=vectors.get(chunk.text_hash)) for chunk in document.chunks)
+            chunks=tuple(
+                chunk._replace(vector=found.vector, windows=found.windows)
+                if (found := made.get(chunk.text_hash))
+                else chunk._replace(vector=None)
+                for chunk in document.chunks
+            )
         )
         for document in file.documents
     )
     return file._replace(documents=documents)
 
 
-def embed(texts: Sequence[str], embedder: Embedder) -> list[Vector]:
+def embed(texts: Sequence[str], embedder: Embedder) -> list[Made]:
     """The embedder's vectors, one a text, fit to be stored.
 
     Raises EmbedError `embed_invalid` for a wrong number or dimension, NaN, infinity or a length other than 1.
@@ -42,7 +122,29 @@ def embed(texts: Sequence[str], embedder: Embedder) -> list[Vector]:
         raise _invalid(embedder, f"{len(vectors)} vectors for {len(texts)} texts")
     for reason in flaws(vectors, dimension=embedder.dimension).values():
         raise _invalid(embedder, reason)
-    return vectors
+    if embedder.max_input is None:
+        return [Made(vector) for vector in vectors]
+    return [Made(vector, windows) for vector, windows in zip(vectors, embedder.windows(texts), strict=True)]
+
+
+def tokens_of(embedder: Embedder) -> int | None:
+    """Tokens that the embedder's provider has charged so far, where it counts them."""
+    tokens: int | None = getattr(embedder, "tokens_used", None)
+    return tokens
+
+
+def check_embedder(store: Store, embedder: Embedder) -> None:
+    """Raises StoreError `embedder_changed` where the store's vectors have another embedder by now.
+
+    Asked inside a write transaction: otherwise a reembed that ends meanwhile would mix two embedders' vectors.
+    """
+    identity = store.embedder()
+    if identity != embedder.identity:
+        raise StoreError(
+            "embedder_changed",
+            f"{identity} has replaced {embedder.identity} in this store meanwhile.",
+            hint="run the same command again",
+        )
 
 
 def _invalid(embedder: Embedder, reason: str) -> EmbedError:

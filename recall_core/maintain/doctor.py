@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
+from itertools import chain
 
 from recall_core.config import Config
 from recall_core.contract import CheckView
-from recall_core.embed.registry import HASH_NOTE, embedder_of
+from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
 from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
-from recall_core.store.sqlite import check
+from recall_core.ingest.vectors import Made, embed
+from recall_core.maintain.ceiling import CALIBRATE, ceiling_reachable
+from recall_core.ports import Embedder
+from recall_core.store.sqlite import check, reembed
 from recall_core.store.sqlite.check import Finding
-from recall_core.store.sqlite.repair import back_up, repair
+from recall_core.store.sqlite.repair import back_up, broken_vectors, repair, without_vector
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import counter
 
@@ -18,7 +23,6 @@ _REPAIR = "recall doctor --fix"
 _RESTORE = "restore a backup, or recall init a new store and recall import an export"
 _READ_AGAIN = "recall rm PATH, then recall add PATH"
 _COMPACT = "recall compact"
-_EMBED_BATCH = 256
 
 
 def doctor(store: SqliteStore, *, config: Config = Config(), fix: bool = False) -> list[CheckView]:
@@ -28,78 +32,121 @@ def doctor(store: SqliteStore, *, config: Config = Config(), fix: bool = False) 
     and check anew; the copy is named by a check of its own. Where there is none, nothing is written, so that a
     second run changes nothing. A file whose pages are damaged is left alone.
     """
-    found = [_ask(store, *question) for question in _QUESTIONS]
+    own = cache(lambda: embedder_of(store.embedder(), config))
+    found = _asked(store, own, config)
     errors = [each for each in found if each["severity"] == "error"]
     repairable = any(each.get("fix") == _REPAIR for each in errors)
     if not fix or not repairable or any(each["code"] == "integrity" for each in errors):
         return found
-    embedder = embedder_of(store.info().embedder, config)
+    identity = store.embedder()
+    made = _vectors_anew(store, own)
     backup = back_up(store)
-    repair(store, embed=embedder.embed)
+    repair(store, embedder=identity, made=made)
     copied = CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}")
-    return [*(_ask(store, *question) for question in _QUESTIONS), *([copied] if backup else [])]
+    return [*_asked(store, own, config), *([copied] if backup else [])]
 
 
-def _ask(store: SqliteStore, code: str, question: Callable[[SqliteStore], Finding], remedy: str) -> CheckView:
+def _asked(store: SqliteStore, own: Own, config: Config) -> list[CheckView]:
+    reachable = _ask(store, own, "sparse_ceiling", partial(_ceiling, config=config), CALIBRATE)
+    return [*(_ask(store, own, *question) for question in _QUESTIONS), reachable]
+
+
+def _vectors_anew(store: SqliteStore, own: Own) -> dict[int, Made]:
+    """chunk rowid to vector where one is missing or broken; the embedder is not loaded where none is."""
+    made: dict[int, Made] = {}
+    for rows in chain(without_vector(store), broken_vectors(store)):
+        answers = embed([text for _, text in rows], own())
+        made |= zip((rowid for rowid, _ in rows), answers, strict=True)
+    return made
+
+
+def _ask(
+    store: SqliteStore, own: Own, code: str, question: Callable[[SqliteStore, Own], Finding], remedy: str
+) -> CheckView:
     """A question that the file is too damaged to answer is answered by that."""
     try:
-        finding = question(store)
+        finding = question(store, own)
     except StoreLocked:
         raise
     except StoreError as error:
         finding = Finding("error", error.message)
     view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
     if finding.severity != "ok":
-        view["fix"] = remedy
+        view["fix"] = finding.fix or remedy
     return view
 
 
-def _tokens(store: SqliteStore) -> Finding:
+def _of_store(question: Callable[[SqliteStore], Finding]) -> Callable[[SqliteStore, Own], Finding]:
+    return lambda store, own: question(store)
+
+
+def _tokens(store: SqliteStore, own: Own) -> Finding:
     try:
         return check.tokens(store, counter(store.info().counter))
     except UsageError as error:
         return Finding("warning", f"not counted: {error.message}")
 
 
-def _vectors(store: SqliteStore) -> Finding:
+def _vectors(store: SqliteStore, own: Own) -> Finding:
     """Chunks without a vector, of which the embedder says whether their text has a feature."""
-    without = store.execute(check.WITHOUT_VECTOR)
+    without = missing = 0
     try:
-        embedder = embedder_of(store.info().embedder)
+        for rows in without_vector(store):
+            without += len(rows)
+            missing += sum(1 for made in embed([text for _, text in rows], own()) if made.vector)
     except EmbedError as error:
-        return Finding("warning", f"{len(without)} chunks have no vector; {error.message}")
-    missing = 0
-    for start in range(0, len(without), _EMBED_BATCH):
-        vectors = embedder.embed([text for _, text in without[start : start + _EMBED_BATCH]])
-        missing += sum(1 for vector in vectors if vector)
+        without = sum(map(len, without_vector(store)))
+        return Finding("warning", f"{without} chunks have no vector; {error.message}", error.hint or "")
     if missing:
         return Finding("error", f"{missing} chunks have no vector and should")
-    return Finding("ok", f"{store.info().vectors} vectors, {len(without)} texts without a feature")
+    return Finding("ok", f"{store.info().vectors} vectors, {without} texts without a feature")
 
 
-def _embedder(store: SqliteStore) -> Finding:
-    identity = store.info().embedder
+def _reembed(store: SqliteStore, own: Own) -> Finding:
+    target = reembed.unfinished(store)
+    if target is None:
+        return Finding("ok", "none is unfinished")
+    state = f"{reembed.done(store)} of {reembed.texts(store)} texts"
+    return Finding("warning", f"a reembed to {target.embedder} is unfinished: {state}", target.command)
+
+
+def _embedder(store: SqliteStore, own: Own) -> Finding:
+    identity = store.embedder()
     return Finding("ok", f"{identity}: {HASH_NOTE}" if identity.startswith("hash-") else identity)
 
 
-Question = tuple[str, Callable[[SqliteStore], Finding], str]
+def _ceiling(store: SqliteStore, own: Own, *, config: Config) -> Finding:
+    """A provider is not asked: doctor sends no text off the machine that it need not."""
+    try:
+        if kind(config.embedding).sends_text(config):
+            return Finding("ok", "not tried, because the embedder sends text off this machine")
+        return ceiling_reachable(store, own(), config)
+    except EmbedError as error:
+        return Finding("ok", f"not tried: {error.message}")
+
+
+Own = Callable[[], Embedder]
+"""The store's own embedder, made when it is first wanted. Raises EmbedError."""
+
+Question = tuple[str, Callable[[SqliteStore, Own], Finding], str]
 
 _QUESTIONS: tuple[Question, ...] = (
-    ("integrity", check.integrity, _RESTORE),
-    ("foreign_keys", check.foreign_keys, _RESTORE),
-    ("schema", check.schema, "pip install --upgrade recall-tui"),
-    ("fulltext", check.fulltext, _REPAIR),
-    ("fulltext_rows", check.fulltext_rows, _REPAIR),
-    ("orphan_vectors", check.orphan_vectors, _REPAIR),
-    ("vector_values", check.vector_values, _REPAIR),
+    ("integrity", _of_store(check.integrity), _RESTORE),
+    ("foreign_keys", _of_store(check.foreign_keys), _RESTORE),
+    ("schema", _of_store(check.schema), "pip install --upgrade recall-tui"),
+    ("fulltext", _of_store(check.fulltext), _REPAIR),
+    ("fulltext_rows", _of_store(check.fulltext_rows), _REPAIR),
+    ("orphan_vectors", _of_store(check.orphan_vectors), _REPAIR),
+    ("vector_values", _of_store(check.vector_values), _REPAIR),
     ("vectors", _vectors, _REPAIR),
-    ("documents", check.liveness, _READ_AGAIN),
-    ("ids", check.ids, _READ_AGAIN),
-    ("slices", check.slices, _READ_AGAIN),
+    ("documents", _of_store(check.liveness), _READ_AGAIN),
+    ("ids", _of_store(check.ids), _READ_AGAIN),
+    ("slices", _of_store(check.slices), _READ_AGAIN),
     ("tokens", _tokens, _READ_AGAIN),
-    ("digest", check.digest, _REPAIR),
-    ("counts", check.counts, _REPAIR),
-    ("space", check.space, _COMPACT),
+    ("digest", _of_store(check.digest), _REPAIR),
+    ("counts", _of_store(check.counts), _REPAIR),
+    ("space", _of_store(check.space), _COMPACT),
+    ("reembed", _reembed, ""),
     ("embedder", _embedder, ""),
 )
 """Code, question, and the command that helps where the answer is not ok."""

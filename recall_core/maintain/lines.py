@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from recall_core.errors import StoreError
-from recall_core.text import chunk_id, document_id, spaced
+from recall_core.text import chunk_id, document_id, embedded_hash, spaced
 from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 
 FORMAT_VERSION = 1
@@ -80,7 +80,10 @@ class DocumentLine(Line, frozen=True, tag="document"):
 
 
 class ChunkLine(Line, frozen=True, tag="chunk"):
-    """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request."""
+    """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request.
+
+    windows: of how many the vector is the mean; absent for one.
+    """
 
     id: str
     offset: int
@@ -91,6 +94,7 @@ class ChunkLine(Line, frozen=True, tag="chunk"):
     heading: str | None
     text: str
     vector: str | msgspec.UnsetType | None = msgspec.UNSET
+    windows: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class End(Line, frozen=True, tag="end"):
@@ -142,6 +146,7 @@ def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
         span.heading,
         chunk.text,
         encoded if embeddings else msgspec.UNSET,
+        chunk.windows if embeddings and chunk.windows > 1 else msgspec.UNSET,
     )
 
 
@@ -185,8 +190,11 @@ def root_of(line: RootLine) -> Root:
     return Root(*msgspec.structs.astuple(line))
 
 
-def chunk_of(line: ChunkLine) -> NewChunk:
-    """The chunk of a line. vector: None where the line has none to offer, b"" for a text without a feature."""
+def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
+    """The chunk of a line that follows its document's.
+
+    vector: None where the line has none to offer, b"" for a text without a feature.
+    """
     if line.end - line.offset != len(line.text):
         raise invalid(f"chunk {line.id} is not as long as it says")
     search_text = spaced(line.text)
@@ -196,8 +204,9 @@ def chunk_of(line: ChunkLine) -> NewChunk:
         line.line_end,
         line.text,
         search_text if search_text != line.text else None,
-        sha256(line.text.encode()).digest(),
+        embedded_hash(document.path, document.title, line.text),
         _vector(line),
+        _windows(line),
     )
 
 
@@ -208,6 +217,14 @@ def _vector(line: ChunkLine) -> Vector | None:
         return b64decode(line.vector or "", validate=True)
     except ValueError as error:
         raise invalid(f"chunk {line.id}: {error}") from error
+
+
+def _windows(line: ChunkLine) -> int:
+    if isinstance(line.windows, msgspec.UnsetType):
+        return 1
+    if line.windows < 2 or not line.vector:
+        raise invalid(f"chunk {line.id} has a vector of {line.windows} windows, or none of so many")
+    return line.windows
 
 
 def invalid(reason: str) -> StoreError:

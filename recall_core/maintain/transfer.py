@@ -9,7 +9,7 @@ from typing import TextIO
 
 from recall_core.contract import TransferView
 from recall_core.errors import StoreError, UsageError
-from recall_core.ingest.vectors import embed
+from recall_core.ingest.vectors import embed, missing_texts, with_vectors
 from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
 from recall_core.ports import Embedder, Store, Writer
@@ -154,7 +154,7 @@ class _Incoming:
             case DocumentLine() if self._file is not None and line.id == document_id(line.path, line.hash):
                 self._documents.append((line, []))
             case ChunkLine() if self._documents and self._belongs(line):
-                self._documents[-1][1].append(lines.chunk_of(line))
+                self._documents[-1][1].append(lines.chunk_of(line, self._documents[-1][0]))
             case End():
                 self.sha256 = line.sha256
             case _:
@@ -199,20 +199,13 @@ def _conflict(store: Store, file: NewFile) -> str:
 
 
 def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool) -> NewFile:
-    """The file with a checked vector for every chunk."""
+    """The file with a checked vector for every chunk, or None where the store knows the text."""
     if keep:
         _check_vectors(file, embedder.dimension)
         return file
-    texts = {chunk.text_hash: chunk.text for document in file.documents for chunk in document.chunks}
-    vectors = store.cached_vectors(list(texts))
-    missing = [text_hash for text_hash in texts if text_hash not in vectors]
-    made = embed([texts[text_hash] for text_hash in missing], embedder) if missing else []
-    vectors.update(zip(missing, made, strict=True))
-    documents = tuple(
-        document._replace(chunks=tuple(chunk._replace(vector=vectors[chunk.text_hash]) for chunk in document.chunks))
-        for document in file.documents
-    )
-    return file._replace(documents=documents)
+    missing = missing_texts([file], store)
+    answers = embed(list(missing.values()), embedder) if missing else []
+    return with_vectors(file, dict(zip(missing, answers, strict=True)))
 
 
 def _check_vectors(file: NewFile, dimension: int) -> None:

@@ -102,8 +102,10 @@ def _fill(sheet: Layout, queue: Iterator[Hit], limits: _Limits) -> tuple[list[Dr
 
 def _refusal(
     hit: Hit, drafts: Sequence[Draft], packed_of: Tally[str], limits: _Limits
-) -> Literal["dropped", "duplicate", "diversity"] | None:
+) -> Literal["empty", "dropped", "duplicate", "diversity"] | None:
     chunk = _chunk(hit)
+    if not chunk.text:
+        return "empty"
     if chunk.id in limits.dropped:
         return "dropped"
     if any(
@@ -228,10 +230,10 @@ def _too_small(sheet: Layout, misfit: Hit, budget_tokens: int) -> str:
 
 
 def _omission(
-    reason: Literal["budget", "diversity", "duplicate", "dropped"], hit: Hit, *, count: int = 1
+    reason: Literal["empty", "budget", "diversity", "duplicate", "dropped"], hit: Hit, *, count: int = 1
 ) -> Omission:
     return Omission(reason, hit.rank, count, _chunk(hit).id, hit.doc.path)
 
 
 def _chunk(hit: Hit) -> Chunk:
-    return cast(Chunk, hit.chunk)  # a hit of a FROM doc answer without a chunk is never a candidate
+    return cast(Chunk, hit.chunk)  # a document without text comes with a chunk without text

@@ -15,7 +15,7 @@ from recall_core.types import Part, Pool, Ranked, Signal
 _SIGNALS_KEPT = 4  # the ranks of two signals of two pools: a weight that moves does not change them
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """One signal over the pool: raw, normalised, its rank from 1 where present, and its points."""
 
     signal: Signal
@@ -32,11 +32,11 @@ class Ranking(Sequence[Ranked]):
     kept: how many lead the list with a score of at least min_score; the rest follow in the same order.
     """
 
-    def __init__(self, order: list[int], scores: list[float], columns: tuple[_Column, ...], *, kept: int) -> None:
+    def __init__(self, order: list[int], scores: list[float], columns: tuple[Column, ...], *, kept: int) -> None:
         self.order = order
         self.scores = scores
         self.kept = kept
-        self._columns = columns
+        self.columns = columns
 
     def __len__(self) -> int:
         return len(self.order)
@@ -53,9 +53,9 @@ class Ranking(Sequence[Ranked]):
     def __iter__(self) -> Iterator[Ranked]:
         return map(self._ranked, self.order)
 
-    def reordered(self, order: list[int]) -> Ranking:
-        """The same scores in another order, none dropped."""
-        return Ranking(order, self.scores, self._columns, kept=len(order))
+    def reordered(self, order: list[int], *, kept: int) -> Ranking:
+        """The same scores in another order, of which the first `kept` count."""
+        return Ranking(order, self.scores, self.columns, kept=kept)
 
     def _ranked(self, position: int) -> Ranked:
         parts = tuple(
@@ -67,7 +67,8 @@ class Ranking(Sequence[Ranked]):
                 rank=column.ranks[position],
                 points=column.points[position],
             )
-            for column in self._columns
+            for column in self.columns
+            if column.signal != "rerank" or column.raw[position] is not None
         )
         return Ranked(position, self.scores[position], parts)
 
@@ -81,7 +82,7 @@ def rank(pool: Pool, config: Config) -> Ranking:
     A score is the sum of its parts' points, to the last bit.
     """
     columns = _columns(pool, config)
-    scores = reduce(_added, [column.points for column in columns]) if columns else []
+    scores = summed(columns)
     # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
     order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
     kept = sum(score >= config.min_score for score in scores) if config.min_score > 0 else len(scores)
@@ -92,19 +93,26 @@ def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
     """Only the first chunk of every document, in the same order: a document scores what its best chunk scores."""
     seen: set[int] = set()
     order: list[int] = []
-    for position in ranking.order[: ranking.kept]:
+    kept = 0
+    for place, position in enumerate(ranking.order):
         document = pool.keys[position].doc_rowid
         if document not in seen:
             seen.add(document)
             order.append(position)
-    return ranking.reordered(order)
+            kept += place < ranking.kept
+    return ranking.reordered(order, kept=kept)
+
+
+def summed(columns: Sequence[Column]) -> list[float]:
+    """The score of every candidate: its points, added from the first column to the last."""
+    return reduce(_added, [column.points for column in columns]) if columns else []
 
 
 def _added(left: list[float], right: list[float]) -> list[float]:
     return list(map(add, left, right))
 
 
-def _columns(pool: Pool, config: Config) -> tuple[_Column, ...]:
+def _columns(pool: Pool, config: Config) -> tuple[Column, ...]:
     asked: dict[Signal, float] = {}
     if pool.lexical:
         asked["lexical"] = config.bm25_weight
@@ -115,7 +123,7 @@ def _columns(pool: Pool, config: Config) -> tuple[_Column, ...]:
     return tuple(_column(signal, pool, asked, config) for signal in asked)
 
 
-def _column(signal: Signal, pool: Pool, weights: dict[Signal, float], config: Config) -> _Column:
+def _column(signal: Signal, pool: Pool, weights: dict[Signal, float], config: Config) -> Column:
     raw = pool.lexical if signal == "lexical" else pool.semantic
     values = (lexical_values if signal == "lexical" else semantic_values)(pool, config.normalize)
     ranks = signal_ranks(raw)
@@ -126,7 +134,7 @@ def _column(signal: Signal, pool: Pool, weights: dict[Signal, float], config: Co
     else:
         total = sum(weights.values())
         points = [weight * value / total for value in values]
-    return _Column(signal, weight, raw, values, ranks, points)
+    return Column(signal, weight, raw, values, ranks, points)
 
 
 @lru_cache(maxsize=_SIGNALS_KEPT)

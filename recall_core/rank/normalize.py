@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from recall_core.types import Pool
+from recall_core.types import Pool, Signal
 
 DECIMALS = 6
 
@@ -28,6 +28,14 @@ def semantic_values(pool: Pool, normalize: str) -> list[float]:
     if normalize == "max":
         return _scaled([None if cosine is None else max(0.0, cosine) for cosine in pool.semantic], normalize)
     return [cosine if cosine and cosine > 0 else 0.0 for cosine in pool.semantic]
+
+
+def scale(pool: Pool, signal: Signal, normalize: str) -> tuple[float, float]:
+    """The raw values that become 0 and 1. Those of `bound` do not depend on the pool's candidates."""
+    if normalize == "bound":
+        return 0.0, pool.bound if signal == "lexical" else 1.0
+    low, high = limits(pool.lexical if signal == "lexical" else pool.semantic)
+    return (low, high) if normalize == "minmax" else (0.0, max(0.0, high))
 
 
 def limits(raw: Sequence[float | None]) -> tuple[float, float]:

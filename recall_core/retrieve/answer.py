@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.ports import Embedder, Store
+from recall_core.errors import EmbedError
+from recall_core.ports import Embedder, Reranker, Store
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
+from recall_core.rank.normalize import DECIMALS
+from recall_core.rank.rescore import head, rescored
+from recall_core.rank.sparse import Recalled, near_documents, recalled
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
-from recall_core.types import Document, Hit, Pool, Row
+from recall_core.text import embedded_text
+from recall_core.types import Chunk, Document, Hit, Injection, Pool, Row
 
 _FETCH_ROWS = 64  # texts read at a time while packing or listing
+
+
+class Known(NamedTuple):
+    """What ranking learned of some candidates, kept so that a weight that moves does not ask again."""
+
+    chunk_counts: Mapping[int, int] = {}
+    """By document rowid."""
+    rerank_values: Mapping[int, float] = {}
+    """By chunk rowid, from the reranker that the plan names."""
 
 
 class Answer(NamedTuple):
@@ -30,6 +44,11 @@ class Answer(NamedTuple):
     took_ms: float
     timings: dict[str, float]
     warnings: tuple[str, ...]
+    fused: Ranking | None = None
+    """The list before sparse-document recall gave rows away."""
+    recall: Recalled | None = None
+    """What sparse-document recall did; None where it is off."""
+    known: Known = Known()
 
     @property
     def exact(self) -> bool:
@@ -37,44 +56,55 @@ class Answer(NamedTuple):
         return self.pool is None or self.pool.exact
 
 
-def answer(plan: Plan, store: Store, embedder: Embedder | None) -> Answer:
-    """Search and rank. The store is read at one state; no text is fetched unless ORDER BY needs it."""
+def answer(plan: Plan, store: Store, embedder: Embedder | None, reranker: Reranker | None = None) -> Answer:
+    """Search and rank. The store is read at one state; no text is fetched unless ORDER BY or a reranker needs it.
+
+    reranker: the one that the plan's config names.
+    """
     started = perf_counter()
     with store.reading():
         info = store.info()
         pool = retrieve(plan, store, embedder) if plan.mode != "filter" else None
         retrieved = perf_counter()
-        if pool is None:
-            ranked, total = None, store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0]
-        else:
-            ranked = _ranking(pool, plan, store)
-            total = ranked.kept
+        found = Answer(
+            plan=plan,
+            pool=pool,
+            ranked=None,
+            total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0] if pool is None else 0,
+            digest=info.digest,
+            generation=info.generation,
+            snapshot=info.snapshot,
+            took_ms=0.0,
+            timings={},
+            warnings=plan.warnings + (pool.warnings if pool else ()),
+        )
+        found = _ranked(found, store, reranker)
     done = perf_counter()
+    if pool is not None and not pool.exact and plan.offset + plan.limit > found.total:
+        end = f"W_POOL_END: the list ends at the {found.total} candidates of the pool; OPTION exact ON reads on"
+        found = found._replace(warnings=(*found.warnings, end))
     timings = {"retrieve": _ms(started, retrieved), "rank": _ms(retrieved, done)}
-    warnings = plan.warnings + (pool.warnings if pool else ())
-    if pool is not None and not pool.exact and plan.offset + plan.limit > total:
-        warnings += (f"W_POOL_END: the list ends at the {total} candidates of the pool; OPTION exact ON reads on",)
-    return Answer(
-        plan=plan,
-        pool=pool,
-        ranked=ranked,
-        total=total,
-        digest=info.digest,
-        generation=info.generation,
-        snapshot=info.snapshot,
-        took_ms=_ms(started, done),
-        timings=timings,
-        warnings=warnings,
-    )
+    return found._replace(took_ms=_ms(started, done), timings=timings)
 
 
-def weigh(found: Answer, config: Config, store: Store) -> Answer:
-    """The same pool under other ranking settings; the store is asked only where ORDER BY names a field."""
+def weigh(found: Answer, config: Config, store: Store, reranker: Reranker | None = None) -> Answer:
+    """The same pool under other ranking settings: those of the answer's plan with what is to be changed.
+
+    The store is asked only for what is not known yet: fields that ORDER BY names, sizes of documents that
+    sparse-document recall looks at, texts that the reranker has not scored.
+    """
     if found.pool is None:
         return found
-    plan = found.plan._replace(config=config)
-    ranked = _ranking(found.pool, plan, store)
-    return found._replace(plan=plan, ranked=ranked, total=ranked.kept)
+    if config.rerank != found.plan.config.rerank:
+        found = found._replace(known=found.known._replace(rerank_values={}))
+    return _ranked(found._replace(plan=found.plan._replace(config=config)), store, reranker)
+
+
+def packable(found: Answer, store: Store) -> Answer:
+    """The answer as a context takes it: without a limit of its own, the list that recall may add to is all of it."""
+    if found.fused is None or found.recall is None or found.plan.is_capped:
+        return found
+    return _recalled(found, store, limit=found.fused.kept + found.plan.config.sparse_max_injections)
 
 
 def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
@@ -86,10 +116,11 @@ def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
         return _scanned(found.plan, store, start, stop)
     chosen = found.ranked[start:stop]
     rows = {row.rowid: row for row in store.fetch([found.pool.keys[each.position].rowid for each in chosen])}
+    given = _injections(found, store) if found.recall is not None and found.recall.given else {}
     listed = []
     for number, each in enumerate(chosen, start=start + 1):
         row = rows[found.pool.keys[each.position].rowid]
-        listed.append(Hit(number, each.score, row.doc, row.chunk, each.parts))
+        listed.append(Hit(number, each.score, row.doc, row.chunk, each.parts, given.get(each.position)))
     return listed
 
 
@@ -114,11 +145,67 @@ def candidate_range(found: Answer) -> tuple[int, int]:
     return plan.offset, max(plan.offset, min(found.total, plan.offset + plan.limit))
 
 
-def _ranking(pool: Pool, plan: Plan, store: Store) -> Ranking:
-    ranked = rank(pool, plan.config)
+def _ranked(found: Answer, store: Store, reranker: Reranker | None) -> Answer:
+    """The pool in order under the plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
+    pool, plan = found.pool, found.plan
+    if pool is None:
+        return found
+    fused = rank(pool, plan.config)
     if plan.table == "doc":
-        ranked = best_of_each_document(pool, ranked)
-    return _by_keys(pool, ranked, plan, store) if plan.order else ranked
+        fused = best_of_each_document(pool, fused)
+    if plan.config.rerank:
+        assert reranker is not None  # noqa: S101 - whoever names one in the config gives it
+        rows = {position: pool.keys[position].rowid for position in head(fused, plan.config)}
+        values = _values(found, list(rows.values()), store, reranker)
+        found = found._replace(known=found.known._replace(rerank_values=values))
+        fused = rescored(fused, {position: values[rowid] for position, rowid in rows.items()}, plan.config)
+    if plan.order:
+        fused = _by_keys(pool, fused, plan, store)
+    found = found._replace(ranked=fused, total=fused.kept, fused=fused, recall=None)
+    return _recalled(found, store, limit=plan.limit) if plan.config.sparse_recall and not plan.order else found
+
+
+def _recalled(found: Answer, store: Store, *, limit: int) -> Answer:
+    """The fused list after sparse-document recall, whose list is its first `limit` rows."""
+    pool, fused, known = found.pool, found.fused, found.known
+    if pool is None or fused is None:
+        return found
+    documents = near_documents(pool, fused, limit=limit)
+    if unknown := [document for document in documents if document not in known.chunk_counts]:
+        known = known._replace(chunk_counts={**known.chunk_counts, **store.chunk_counts(unknown)})
+    recall = recalled(pool, fused, found.plan.config, limit=limit, chunk_counts=known.chunk_counts)
+    return found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
+
+
+def _values(found: Answer, rowids: list[int], store: Store, reranker: Reranker) -> Mapping[int, float]:
+    """What the reranker says of these chunks, beside what it said before. Raises EmbedError."""
+    known = found.known.rerank_values
+    unknown = [rowid for rowid in rowids if rowid not in known]
+    question = found.plan.semantic if found.plan.semantic is not None else found.plan.lexical
+    if not unknown or question is None:
+        return known
+    texts = [embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in store.fetch(unknown)]
+    values = reranker.score(question, texts)
+    if len(values) != len(unknown) or not all(0.0 <= value <= 1.0 for value in values):
+        raise EmbedError(
+            "rerank_invalid",
+            f"{reranker.identity} gave something else than one value from 0 to 1 for each of {len(unknown)} texts.",
+            hint="--set rerank=",
+        )
+    return {**known, **{rowid: round(value, DECIMALS) for rowid, value in zip(unknown, values, strict=True)}}
+
+
+def _injections(found: Answer, store: Store) -> dict[int, Injection]:
+    """Position to the injection that gave it its row."""
+    if found.pool is None or found.recall is None:
+        return {}
+    keys, given = found.pool.keys, found.recall.given
+    displaced = [keys[each.displaced].rowid for each in given.values() if each.displaced is not None]
+    ids = {row.rowid: row.chunk.id for row in store.fetch(displaced)}
+    return {
+        position: Injection(each.distance, None if each.displaced is None else ids[keys[each.displaced].rowid])
+        for position, each in given.items()
+    }
 
 
 def _by_keys(pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
@@ -131,7 +218,7 @@ def _by_keys(pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     for each in chosen:
         row = rows[pool.keys[each.position].rowid]
         found.append(Hit(each.position, each.score, row.doc, row.chunk, ()))
-    return ranked.reordered([hit.rank for hit in ordered(found, plan.order)])
+    return ranked.reordered([hit.rank for hit in ordered(found, plan.order)], kept=len(found))
 
 
 def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
@@ -152,11 +239,11 @@ def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
 
 
 def _with_chunk(hit: Hit, store: Store) -> Hit:
-    """A document without a scored chunk is represented by its first."""
+    """A document without a scored chunk is represented by its first, an empty one by a chunk without text."""
     if hit.chunk is not None:
         return hit
     rows = store.chunks_of(hit.doc.id)
-    return hit._replace(chunk=rows[0].chunk) if rows else hit
+    return hit._replace(chunk=rows[0].chunk if rows else Chunk("", hit.doc.id, 0, 0, 1, 1, 0, None, ""))
 
 
 def _ms(start: float, stop: float) -> float:

@@ -30,6 +30,8 @@ def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict
 
 
 def _state(source: Fingerprint, base: Path) -> State | None:
+    if not source.os_path:
+        return None  # the document was brought by a program: no file can disagree with it
     path = base / source.os_path
     try:
         status = path.stat()

@@ -1,13 +1,12 @@
 """A question, understood: words or RQL with every default filled in."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from recall_core.config import SEARCH_K, Config, replace
+from recall_core.config import SEARCH_K, Config, override, replace
 from recall_core.errors import UsageError
 from recall_core.rql.ast import Expr, OrderKey, Query
 from recall_core.types import Table
-
-_NOT_YET = {"sparse_recall": "sparse_recall OFF", "rerank": "rerank OFF"}
 
 
 class Plan(NamedTuple):
@@ -73,18 +72,24 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
     )
 
 
-def plan_rql(text: str, *, config: Config, exact: bool) -> Plan:
-    """A query in RQL. Raises RqlError with the place of the first mistake."""
+def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] = ()) -> Plan:
+    """A query in RQL. Raises RqlError with the place of the first mistake.
+
+    settings: `key=value`, as --set takes them. A query's rows are reordered only where it, or one of these, says so:
+    sparse_recall and rerank are off whatever the config says.
+    """
     from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
     from recall_core.rql.parser import parse_query  # noqa: PLC0415
     from recall_core.rql.print import print_filter  # noqa: PLC0415
 
-    query, warnings = parse_query(text, strict=config.strict)
+    plain = override(config._replace(sparse_recall=False, rerank=""), settings)
+    query, warnings = parse_query(text, strict=plain.strict)
     options = dict(query.options)
-    for name, off in _NOT_YET.items():
-        if options.pop(name, False):
-            raise UsageError("unsupported_option", f"OPTION {name} is not available.", hint=f"OPTION {off}")
     exact = bool(options.pop("exact", False)) or exact
+    options = {name: "" if name == "rerank" and value is False else value for name, value in options.items()}
+    config = replace(plain, options, where="OPTION")
+    if config.sparse_recall:
+        _check_sparse(query)
     signals = {using.function: using.text for using in query.using}
     return Plan(
         text=text,
@@ -96,14 +101,29 @@ def plan_rql(text: str, *, config: Config, exact: bool) -> Plan:
         semantic=signals.get("semantic"),
         where=query.where,
         filters=None if query.where is None else print_filter(query.where),
-        order=_effective_order(query),
+        order=query.keys,
         limit=config.max_limit if query.limit is None else query.limit,
         offset=query.offset,
         is_capped=query.limit is not None,
         exact=exact,
-        config=replace(config, options, where="OPTION"),
+        config=config,
         warnings=warnings,
     )
+
+
+def _check_sparse(query: Query) -> None:
+    if query.offset:
+        raise UsageError(
+            "sparse_with_offset",
+            "sparse_recall replaces the last row of the first page, so it cannot be paged.",
+            hint="OPTION sparse_recall OFF",
+        )
+    if query.keys:
+        raise UsageError(
+            "sparse_with_order",
+            "sparse_recall gives the last row away, which has no meaning in an order other than by score.",
+            hint="OPTION sparse_recall OFF",
+        )
 
 
 def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
@@ -113,10 +133,3 @@ def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
 
     where, warnings = parse_filter_with_warnings(text)
     return where, print_filter(where), warnings
-
-
-def _effective_order(query: Query) -> tuple[OrderKey, ...]:
-    """ORDER BY as written; a lone `score DESC` is the order that a scored answer has anyway."""
-    if len(query.order) == 1 and query.order[0].descending and not hasattr(query.order[0].by, "table"):
-        return ()
-    return query.order

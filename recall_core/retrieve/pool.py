@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
-from recall_core.config import BM25_K1, EXACT_VECTORS
+from recall_core.config import BM25_K1, EXACT_VECTORS, Config
 from recall_core.ports import Embedder, Store
 from recall_core.retrieve.literal import literal
 from recall_core.retrieve.plan import Plan
@@ -19,6 +21,8 @@ class Question(NamedTuple):
     """b"" when the text has no feature, None when nothing semantic was asked."""
     terms: tuple[TermStat, ...]
     warnings: tuple[str, ...]
+    lexical_model: str = "fts5"
+    """Who scores the words: FTS5's own bm25, or bm25f, which knows only literal queries."""
 
 
 def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
@@ -29,10 +33,13 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     are scored by the other. The pool does not depend on LIMIT or OFFSET.
     """
     question = ask(plan, store, embedder)
-    known = [term for term in question.terms if term.df > 0]
-    bound = (BM25_K1 + 1) * sum(term.idf for term in known)
+    model = question.lexical_model
+    k1 = plan.config.bm25_k1 if model == "bm25f" else BM25_K1
+    bound = (k1 + 1) * reduce(add, (term.idf for term in question.terms), 0.0)
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
     rows, lexical, semantic = (_everything if whole else _proposed)(plan, store, question)
+    if model == "bm25f" and question.lexical is not None:
+        lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
     rowids = [key.rowid for key in rows]
     return Pool(
         keys=rows,
@@ -43,28 +50,37 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
         exact=whole,
         index_kind="exact",
         warnings=question.warnings,
+        lexical_model=model,
     )
 
 
 def ask(plan: Plan, store: Store, embedder: Embedder | None) -> Question:
     """The plan's texts as a full-text query with its document frequencies, and as a vector."""
     warnings: list[str] = []
-    lexical: LexicalQuery | None = None
-    if plan.lexical is not None:
-        lexical = literal(plan.lexical, tokens=store.tokens, match=plan.config.match)
-        if plan.lexical_raw:
-            complaint = store.syntax_error(plan.lexical)
-            if complaint is None:
-                lexical = LexicalQuery(plan.lexical, plan.lexical, (), raw=True)
-            else:
-                warnings.append(f"W_FTS_SANITIZED: {complaint}; the words were searched for literally")
-    vector = None if plan.semantic is None or embedder is None else embedder.embed([plan.semantic])[0]
+    lexical, complaint = lexical_query(plan, store)
+    if complaint is not None:
+        warnings.append(f"W_FTS_SANITIZED: {complaint}; the words were searched for literally")
+    vector = None if plan.semantic is None or embedder is None else embedder.embed([plan.semantic], is_query=True)[0]
     terms = store.term_stats(lexical) if lexical and lexical.match else ()
     unknown = dict.fromkeys(term.text for term in terms if term.df == 0)
     warnings += [f"W_UNKNOWN_TERM: {text} occurs nowhere in this store" for text in unknown]
     if not (lexical and lexical.match) and not vector:
         warnings.append("W_EMPTY_QUERY: the query has no word to look for")
-    return Question(lexical, vector, terms, tuple(warnings))
+    model = plan.config.lexical_model if lexical else "fts5"
+    if model != "fts5" and lexical and lexical.raw:
+        warnings.append(f"W_LEXICAL_MODEL: {model} knows nothing of FTS5's syntax; FTS5's own score stands")
+        model = "fts5"
+    return Question(lexical, vector, terms, tuple(warnings), model)
+
+
+def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | None]:
+    """The plan's words as a full-text query, and what FTS5 finds wrong with them where they are its own syntax."""
+    if plan.lexical is None:
+        return None, None
+    complaint = store.syntax_error(plan.lexical) if plan.lexical_raw else None
+    if plan.lexical_raw and complaint is None:
+        return LexicalQuery(plan.lexical, plan.lexical, (), raw=True), None
+    return literal(plan.lexical, tokens=store.tokens, match=plan.config.match), complaint
 
 
 def _everything(
@@ -97,3 +113,11 @@ def _proposed(
     if question.vector:
         semantic = store.cosines(question.vector, where=None, rowids=rowids)
     return store.candidates(None, rowids=rowids), lexical, semantic
+
+
+def _by_bm25f(query: LexicalQuery, rowids: list[int], store: Store, config: Config) -> dict[int, float]:
+    """The rows that FTS5 found, scored again."""
+    from recall_core.rank.bm25f import scores  # noqa: PLC0415 - off by default
+
+    found = store.occurrences(query, rowids)
+    return dict(zip(rowids, scores(found, rowids, config), strict=True))

@@ -133,3 +133,10 @@ class Query(NamedTuple):
     offset: int = 0
     options: tuple[tuple[str, Value], ...] = ()
     """ON and OFF are True and False."""
+
+    @property
+    def keys(self) -> tuple[OrderKey, ...]:
+        """ORDER BY as written, without a lone `score DESC`: that is the order which a scored answer has anyway."""
+        if len(self.order) == 1 and self.order[0].descending and isinstance(self.order[0].by, Score):
+            return ()
+        return self.order

@@ -221,10 +221,21 @@ def _vain_order(cursor: Cursor, token: Token) -> RqlError:
 
 
 def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
-    if "OFFSET" in seen and ("sparse_recall", True) in query.options:
+    if ("sparse_recall", True) not in query.options:
+        return
+    if query.keys:
+        message = "sparse_recall gives away the last row of an order by score, and of no other."
+        raise cursor.error(
+            "sparse_with_order",
+            message,
+            reach=seen["ORDER"],
+            expected="no ORDER BY beside sparse_recall ON but score DESC",
+            hint="remove ORDER BY or OPTION sparse_recall",
+        )
+    if "OFFSET" in seen:
         message = "sparse_recall replaces the last row of the first page, so it cannot be paged."
         raise cursor.error(
-            "sparse_offset",
+            "sparse_with_offset",
             message,
             reach=seen["OFFSET"],
             expected="no OFFSET beside sparse_recall ON",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks import corpus, speed
+import pytest
+
+from benchmarks import corpus, quality, speed, windows
 from benchmarks.timing import Comparison, Spread, compare
+from recall_core.embed.hash import HashEmbedder
 
 SPREAD = {"median", "least", "most"}
 
@@ -40,3 +43,48 @@ def test_growth_is_told_for_four_times_as_many_whatever_the_sizes() -> None:
     flat = Spread(1.0, 1.0, 1.0)
     rows = [Comparison("a", "b", chunks, Spread(float(chunks), 0, 0), flat, flat) for chunks in (10, 20, 160)]
     assert [(row.chunks, row.factor) for row in speed.growth(rows)] == [((10, 20), 4.0), ((20, 160), 4.0)]
+
+
+def test_without_a_collection_the_quality_benchmarks_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (quality.main([]), windows.main([])) == (0, 0)
+    assert capsys.readouterr().out.count("no judged collection: give --data") == 2
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    """Ten documents about a word each; each word is a query whose document is relevant."""
+    folder = tmp_path / "data" / "tiny"
+    folder.mkdir(parents=True)
+    words = "apple boat cloud desk engine forest glass harbour island jacket".split()
+    corpus = [{"_id": word, "title": word.title(), "text": f"all about the {word} and a {word}"} for word in words]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(each) + "\n" for each in corpus), encoding="utf-8")
+    asked = [{"_id": f"q{n}", "text": word} for n, word in enumerate(words)]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(each) + "\n" for each in asked), encoding="utf-8")
+    rows = "".join(f"q{n}\t{word}\t1\n" for n, word in enumerate(words))
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n" + rows, encoding="utf-8")
+    return folder
+
+
+def test_a_ranking_that_finds_every_document_has_an_ndcg_of_one(
+    collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "PEERS", {"reversed": lambda tiny: {q: list(tiny.grades) for q in tiny.queries}})
+
+    found = {
+        each.system: each
+        for each in quality.figures(quality.read_collection(collection), ["hash"], tmp_path / "work")
+    }
+
+    assert found["recall lexical"].mean == 1.0
+    assert found["reversed"].mean == 0.0
+    assert found["recall lexical"].paired is not None
+    assert found["recall lexical"].paired.verdict == "better"
+    assert found["recall hybrid, hash"].mean == 1.0
+
+
+def test_joined_chunks_hold_their_abstracts_and_a_cut_one_takes_one_window(collection: Path) -> None:
+    chunks, chunk_of = windows.joined(quality.read_collection(collection), 4)
+
+    assert (len(chunks), chunk_of["apple"], chunk_of["engine"], chunk_of["jacket"]) == (3, "0", "1", "2")
+    assert "all about the desk" in chunks[0]
+    assert windows.cut(chunks[0], HashEmbedder(64)) == " ".join(chunks[0].split())

@@ -79,7 +79,17 @@ def test_a_context_takes_words_or_a_query_but_not_both(home: Path) -> None:
     assert refusal("context", "words", "--rql", RQL) == "unexpected_argument"
 
 
-@pytest.mark.parametrize("flag", [("--bm25",), ("--vector",), ("--filter", "doc.path = 'a'")])
+def test_no_sparse_switches_sparse_recall_off(home: Path) -> None:
+    run("add", "docs")
+
+    plans = [
+        json.loads(run("search", "retry", "--json", *flag)[1])["query"]["plan"] for flag in ((), ("--no-sparse",))
+    ]
+
+    assert [plan["sparse"] for plan in plans] == [True, False]
+
+
+@pytest.mark.parametrize("flag", [("--bm25",), ("--vector",), ("--filter", "doc.path = 'a'"), ("--no-sparse",)])
 def test_what_a_query_says_itself_is_refused_beside_it(flag: tuple[str, ...], home: Path) -> None:
     assert refusal("context", "--rql", RQL, *flag) == "conflicting_flags"
 

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from recall_core.adapters.progress import follow
+from recall_core.adapters.progress import follow, share
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
 from recall_core.errors import Interrupted
@@ -53,7 +53,26 @@ def test_a_terminal_sees_a_bar() -> None:
     terminal = Terminal()
 
     assert follow(work([], stop_after=9), streams=streams(terminal)) == DONE
-    assert "3/3" in terminal.getvalue()
+    assert "3/3 files" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("files_done", "chunks", "waiting", "expected"),
+    [(0, 0, 0, 0.0), (2, 0, 0, 0.5), (2, 100, 50, 0.25), (4, 100, 100, 0.0), (4, 100, 0, 1.0), (4, 3, 9, 0.0)],
+)
+def test_the_bar_counts_what_is_read_less_what_waits_for_its_vectors(
+    files_done: int, chunks: int, waiting: int, expected: float
+) -> None:
+    event = moment(2)._replace(files_done=files_done, files_total=4, chunks=chunks, waiting=waiting)
+
+    assert share(event) == expected
+
+
+def test_an_interrupted_reembed_says_how_far_it_came() -> None:
+    with pytest.raises(Interrupted) as caught:
+        follow(work([], stop_after=2), streams=streams(), kept=lambda event: f"{event and event.chunks} texts")
+
+    assert caught.value.message == "interrupted: 2 texts; run the same command again to go on"
 
 
 def test_ctrl_c_closes_the_work_and_says_what_was_committed() -> None:

@@ -70,6 +70,32 @@ def test_an_explained_hit_shows_one_line_a_part() -> None:
     assert shown[2] == "  +0.000  semantic  value 0.000  weight 0.1  raw -  rank -"
 
 
+RECALL = {"recall_injected": True, "reason": "sparse_doc_recall", "distance": 0.11, "displaced": "d" * 64}
+
+
+def test_a_recalled_hit_is_marked_in_lines_and_tables() -> None:
+    recalled = hit(recall_injected=True, recall=RECALL)
+    chosen: ResultView = {"doc": {"path": "a.md"}, "recall": recalled["recall"]}
+    out = io.StringIO()
+
+    tables.draw(answer(recalled), out)
+    tables.draw(answer(chosen, {"doc": {"path": "b.md"}}), out)
+
+    assert render.hit_line(recalled).endswith("Roll out slowly.  [recalled: distance 0.11]")
+    assert render.hit_line(chosen) == "a.md  [recalled: distance 0.11]"
+    assert out.getvalue().count("[recalled: distance 0.11]") == 2
+
+
+def test_an_explained_recall_names_the_chunk_that_gave_way() -> None:
+    displacing = hit(recall=RECALL, explain={"parts": []})
+    free = hit(recall={"distance": 0.5}, explain={"parts": []})
+
+    assert list(render.ledger_lines(displacing)) == [
+        "  recalled: a short document at distance 0.11, in the row of dddddddddddd"
+    ]
+    assert list(render.ledger_lines(free)) == ["  recalled: a short document at distance 0.5, in a free row"]
+
+
 def test_figures_and_warnings_are_talk_and_not_data() -> None:
     response = answer(hit(), warnings=["W_STALE: docs/a.md has changed"], next_offset=1, query={"rql": "SELECT"})
 

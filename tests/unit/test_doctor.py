@@ -9,9 +9,13 @@ from pathlib import Path
 import apsw
 import pytest
 
+import tests.embedders
+from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError, StoreError
 from recall_core.maintain.doctor import doctor
+from recall_core.store.sqlite import reembed
+from recall_core.store.sqlite.reembed import Target
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
@@ -130,7 +134,9 @@ def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -
         "digest",
         "counts",
         "space",
+        "reembed",
         "embedder",
+        "sparse_ceiling",
     ]
 
 
@@ -141,7 +147,7 @@ def test_texts_without_a_feature_are_no_missing_vectors(store: SqliteStore) -> N
 
 
 def test_the_hash_embedder_is_called_what_it_is(store: SqliteStore) -> None:
-    assert "not meaning" in doctor(store)[-1]["evidence"]
+    assert "not meaning" in doctor(store)[-2]["evidence"]
 
 
 @pytest.mark.parametrize("name", [*REPAIRABLE, *BEYOND_REPAIR])
@@ -277,3 +283,43 @@ def test_a_store_that_cannot_be_written_is_examined_as_far_as_reading_goes(path:
     reader.close()
     assert found == {"fulltext": "warning", "fulltext_rows": "error"}
     assert list(Path(path).parent.glob("*.bak-*")) == []
+
+
+def test_no_embedder_is_made_where_no_chunk_lacks_a_vector(store: SqliteStore) -> None:
+    with store.writer() as writer:
+        writer.tombstone(["c.md"])
+    damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
+    assert wrong(store) == {}
+
+    damage(store, GHOST)
+
+    assert wrong(store, fix=True) == {}
+
+
+def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests.embedders.install(tmp_path / "site", monkeypatch)
+    store = create_store(":memory:", embedder="windowed-1:64", dimension=64, counter="whitespace", chunker="c")
+    texts = [f"words of file {n} " * n for n in range(1, 6)]
+    with store.writer() as writer:
+        for n, text in enumerate(texts):
+            writer.put(file(f"{n}.md", [text]))
+    damage(store, "DELETE FROM vec WHERE chunk = 5; UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 1")
+
+    checks = doctor(store, config=Config(embedding="windowed"), fix=True)
+
+    assert {each["severity"] for each in checks} == {"ok"}
+    expected = [(1, EMBEDDER.embed([texts[0]])[0], 1), (5, EMBEDDER.embed([texts[4]])[0], 3)]
+    rows = store.execute("SELECT chunk, embedding, windows FROM vec WHERE chunk IN (1, 5) ORDER BY chunk")
+    assert [(chunk, bytes(vector), windows) for chunk, vector, windows in rows] == expected
+
+
+def test_an_unfinished_reembed_is_a_warning_with_the_command_that_goes_on(store: SqliteStore) -> None:
+    reembed.begin(store, Target("other-1:64", 64, "recall reembed other --set embedding_model=x"))
+
+    check = next(each for each in doctor(store) if each["severity"] != "ok")
+
+    assert (check["code"], check["severity"]) == ("reembed", "warning")
+    assert check["evidence"] == "a reembed to other-1:64 is unfinished: 0 of 6 texts"
+    assert check["fix"] == "recall reembed other --set embedding_model=x"

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -19,6 +20,7 @@ from recall_core.ports import Embedder
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import Document, Progress, Root, Vector
 from tests.builders import without_privileges
+from tests.embedders import CountingEmbedder
 
 DIMENSION = 64
 PLAIN = Root("")
@@ -388,16 +390,21 @@ def test_a_text_without_a_feature_is_stored_without_a_vector(desk: Desk) -> None
 class Wrong:
     """An embedder that answers with the same bytes whatever it is asked."""
 
-    identity = "wrong-1:64"
+    identity = HashEmbedder(DIMENSION).identity
     dimension = DIMENSION
+    max_input = None
 
     def __init__(self, answer: list[Vector]) -> None:
         self.answer = answer
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         """The answer."""
         assert texts
         return self.answer
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """Never asked: nothing bounds its input."""
+        raise AssertionError(texts)
 
 
 UNIT = b"\0\0\x80\x3f" + b"\0" * 252
@@ -465,7 +472,7 @@ def test_a_run_that_is_stopped_keeps_its_commits_and_can_be_taken_up(desk: Desk)
 class Interrupted(HashEmbedder):
     """The hash embedder, with a person at the keyboard."""
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         """Vectors, until the person has seen enough."""
         if "stop here" in texts:
             raise KeyboardInterrupt
@@ -532,3 +539,137 @@ def test_the_store_can_be_moved_with_its_folder(desk: Desk, tmp_path: Path) -> N
 
     assert desk.sync().unchanged == 1
     assert desk.state() == before
+
+
+def counting(desk: Desk) -> CountingEmbedder:
+    """The desk with a store of its own for an embedder that counts."""
+    embedder = CountingEmbedder()
+    desk.embedder = embedder
+    desk.store = desk.empty_store()
+    return embedder
+
+
+@pytest.mark.parametrize("chunks", [400, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_embedding_twice_embeds_each_distinct_text_once(desk: Desk, chunks: int) -> None:
+    embedder = counting(desk)
+    desk.config = desk.config._replace(chunk_tokens=8, overlap_tokens=0)
+    half = chunks // 2
+    for name in "ab":  # the same texts under two names
+        for start in range(0, half, 1_000):
+            lines = [f"row {n} of a long list without end." for n in range(start, min(start + 1_000, half))]
+            desk.write(f"docs/{name}{start}.txt", "\n\n".join(lines))
+
+    first = desk.ingest("docs")
+    with desk.store.writer() as writer:
+        writer.tombstone([file.path for file in desk.store.files()])
+    second = desk.ingest("docs")
+
+    assert (first.chunks, second.chunks) == (chunks, chunks)
+    assert (first.embedded, first.reused) == (half, half)
+    assert (second.embedded, second.reused, second.added) == (0, chunks, first.added)
+    assert set(embedder.read.values()) == {1}
+    assert (len(embedder.read), desk.store.info().vectors) == (half, chunks)
+
+
+def test_an_edit_of_one_line_embeds_only_its_chunks(desk: Desk) -> None:
+    embedder = counting(desk)
+    lines = [f"Paragraph {n} has a few words that are all its own, such as w{n}.\n\n" for n in range(200)]
+    desk.write("a.md", "".join(lines))
+    desk.ingest("a.md")
+    before = dict(embedder.read)
+
+    lines[100] = lines[100].replace("such as w100", "such as edit")
+    desk.write("a.md", "".join(lines))
+    done = desk.ingest("a.md")
+
+    new = [text for text in embedder.read if text not in before]
+    assert done.embedded == len(new)
+    assert 1 <= len(new) <= 3
+    assert all("edit" in text for text in new)
+
+
+class Slow(CountingEmbedder):
+    """40 texts a second."""
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        sleep(len(texts) / 40)
+        return super().embed(texts, is_query=is_query)
+
+
+def test_a_slow_embedder_commits_and_is_seen_to_move_while_it_reads(desk: Desk) -> None:
+    desk.embedder = Slow()
+    desk.store = desk.empty_store()
+    for n in range(100):
+        desk.write(f"docs/{n}.txt", f"file number {n}")
+    commits, moments = [monotonic()], [monotonic()]
+
+    events = pipeline.ingest(
+        [str(desk.base / "docs")],
+        template=PLAIN,
+        store=desk.store,
+        embedder=desk.embedder,
+        config=desk.config,
+        base=desk.base,
+    )
+    for event in events:
+        moments.append(monotonic())
+        if event.stage == "commit":
+            commits.append(monotonic())
+            assert desk.store.info().documents == event.embedded
+
+    assert max(late - early for early, late in pairwise(moments)) < 0.9
+    assert len(commits) >= 3
+
+
+def test_what_a_long_document_had_embedded_is_not_lost_when_it_is_stopped(desk: Desk) -> None:
+    embedder = counting(desk)
+    desk.config = desk.config._replace(chunk_tokens=8, overlap_tokens=0)
+    desk.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
+    embedder.patience = 300
+    before = desk.state()
+
+    with pytest.raises(EmbedError, match="gone home"):
+        desk.ingest("long.txt")
+    assert desk.state() == before
+    read = embedder.read.total()
+    assert desk.store.execute("SELECT count(*) FROM vec_cache")[0][0] == read > 100
+    embedder.patience = None
+    done = desk.ingest("long.txt")
+
+    assert (done.embedded, done.reused) == (500 - read, read)
+    assert set(embedder.read.values()) == {1}
+    assert desk.store.execute("SELECT count(*) FROM vec_cache")[0][0] == 0
+
+
+def test_a_long_document_is_saved_on_the_way(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting(desk)
+    monkeypatch.setattr(pipeline, "COMMIT_SECONDS", 0.0)
+    desk.config = desk.config._replace(chunk_tokens=8, overlap_tokens=0)
+    desk.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
+    generation = desk.store.info().generation
+    kept = []
+    events = pipeline.ingest(
+        [str(desk.base / "long.txt")],
+        template=PLAIN,
+        store=desk.store,
+        embedder=desk.embedder,
+        config=desk.config,
+        base=desk.base,
+    )
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0.0)
+
+    for event in events:
+        if event.stage == "embed":
+            kept.append(desk.store.execute("SELECT count(*) FROM vec_cache")[0][0])
+            assert event.embedded + event.waiting == 500
+            assert desk.store.info().generation == generation
+
+    assert 0 < kept[0] < kept[1] < kept[2] < 500
+    assert desk.store.info().vectors == 500
+
+
+def test_tokens_that_the_embedder_counted_are_told_and_only_those_of_this_run(desk: Desk) -> None:
+    assert desk.ingest(desk.write("a.md").name).tokens is None
+    counting(desk).tokens_used = 1_000
+
+    assert desk.ingest("a.md").tokens == 2

@@ -66,5 +66,5 @@ def test_a_file_that_grew_past_the_limit_is_not_read(tmp_path: Path) -> None:
     assert caught.value.code == "file_too_large"
 
 
-def test_settings_name_parser_chunker_and_counter() -> None:
-    assert settings_of(Root("docs"), Config()) == "text boundary-1:400:80:6000 whitespace"
+def test_settings_name_parser_chunker_counter_and_what_is_embedded() -> None:
+    assert settings_of(Root("docs"), Config()) == "text boundary-1:400:80:6000 whitespace titled"

@@ -117,7 +117,14 @@ SPECIAL = {
     "name": ["author", "_x1", "größe"],
     "bare name": ["id"],
 }
-BEYOND_GRAMMAR = {"duplicate_clause", "duplicate_option", "duplicate_signal", "bad_order", "sparse_offset"}
+BEYOND_GRAMMAR = {
+    "duplicate_clause",
+    "duplicate_option",
+    "duplicate_signal",
+    "bad_order",
+    "sparse_with_offset",
+    "sparse_with_order",
+}
 DEEP = 14
 
 

@@ -170,7 +170,7 @@ def test_sparse_recall_and_offset_exclude_each_other_in_either_order() -> None:
     ):
         with pytest.raises(RqlError) as caught:
             parse_query(text)
-        assert caught.value.code == "sparse_offset"
+        assert caught.value.code == "sparse_with_offset"
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "-- a comment", ";", "SELECT * FROM doc;;", "SELECT * FROM doc; x"])

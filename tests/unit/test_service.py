@@ -118,11 +118,75 @@ def test_total_hits_is_the_whole_list_and_next_offset_leads_on(recall: Recall) -
     assert recall.query("SELECT * FROM chunk LIMIT 0")["results"] == []
 
 
-@pytest.mark.parametrize("option", ["sparse_recall ON", "rerank x"])
-def test_what_is_not_there_is_refused(recall: Recall, option: str) -> None:
-    with pytest.raises(UsageError) as error:
-        recall.query(f"SELECT * FROM chunk USING semantic('x') OPTION {option}")
-    assert code_of(error) == "unsupported_option"
+MISSED = "SELECT doc.path, score FROM chunk USING lexical('cache'), semantic('buy milk write the tests') LIMIT 1"
+RECALLED = f"{MISSED} OPTION sparse_recall ON"
+FAR = ("vector_weight=0", "sparse_distance_ceiling=0.95")  # as far as the vectors of this embedder lie apart
+
+
+def test_a_recalled_hit_says_so_and_has_no_next_page(recall: Recall) -> None:
+    response = recall.query(RECALLED, Ask(settings=FAR))
+    hit = response["results"][0]
+    assert (hit["doc"]["path"], hit["recall_injected"]) == ("notes/todo.txt", True)
+    assert (hit["recall"]["reason"], response["sparse"]["reason"]) == ("sparse_doc_recall", "injected")
+    best = recall.search("cache", Ask(k=1, mode="lexical"))["results"][0]
+    assert hit["recall"]["displaced"] == best["chunk"]["id"]
+    assert "next_offset" not in response
+    assert response["query"]["plan"]["sparse"] is True
+
+
+def test_a_query_without_the_option_is_left_as_it_is(recall: Recall) -> None:
+    response = recall.query(MISSED, Ask(settings=FAR, explain=True))
+    assert ("sparse" in response, "next_offset" in response) == (False, True)
+    assert response["results"][0]["doc"]["path"] == "cache.md"
+    assert response["query"]["plan"]["sparse"] is False
+
+
+def test_an_explanation_says_why_nothing_was_recalled(recall: Recall) -> None:
+    assert recall.search("retry", Ask(explain=True))["sparse"]["reason"] == "whole_list"
+    assert recall.search("retry", Ask(explain=True, mode="lexical", k=1))["sparse"]["reason"] == "no_vector"
+    assert recall.search("retry", Ask(explain=True, k=1))["sparse"]["reason"] in ("too_far", "already_present")
+    assert "sparse" not in recall.search("retry")
+    assert "sparse" not in recall.search("retry", Ask(explain=True, settings=("sparse_recall=false",)))
+    assert recall.context("retry", Ask(explain=True), Pack())["sparse"]["reason"] == "whole_list"
+
+
+def test_a_context_marks_what_was_recalled(recall: Recall) -> None:
+    response = recall.context(None, Ask(settings=FAR), Pack(), rql=RECALLED)
+    packed = [(chunk["path"], chunk.get("recall_injected")) for chunk in response["context"]["chunks"]]
+    assert packed == [("notes/todo.txt", True)]
+    assert response["sparse"]["injections"] == 1
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+def test_a_plan_tells_what_normalisation_did(recall: Recall, fusion: str) -> None:
+    def normalizers(normalize: str) -> list[dict[str, Any]]:
+        ask = Ask(settings=(f"fusion={fusion}", f"normalize={normalize}"), explain=True)
+        response = recall.search("retry", ask)
+        return [dict(signal["normalizer"]) for signal in response["query"]["plan"]["signals"]]
+
+    by_rank = {"rrf_k": 60} if fusion == "rrf" else {}
+    plan = recall.search("retry")["query"]["plan"]["signals"]
+    assert normalizers("bound") == [
+        {"method": "bound", "bound": plan[0]["bound"]} | by_rank,
+        {"method": "bound", "bound": 1.0} | by_rank,
+    ]
+    lexical, semantic = normalizers("minmax")
+    assert (lexical["pool_size"], semantic["pool_size"]) == (4, 4)
+    assert 0 < lexical["low"] < lexical["high"]
+    assert -1 <= semantic["low"] < semantic["high"] <= 1
+    assert [each["low"] for each in normalizers("max")] == [0.0, 0.0]
+
+
+def test_an_embedder_by_name_reranks_the_best_rows(recall: Recall) -> None:
+    ask = Ask(settings=("rerank=hash", "rerank_rows=2", "rerank_weight=0.5"), explain=True)
+    response = recall.search("retry backoff", ask)
+    assert response["query"]["plan"]["rerank"] == {"model": "hash", "rows": 2, "weight": 0.5}
+    assert ["rerank" in result["explain"] for result in response["results"]] == [True, True, False, False]
+    for result in response["results"]:
+        assert result["score"] == sum(part["points"] for part in result["explain"]["parts"])
+    with pytest.raises(RecallError) as error:
+        recall.query("SELECT * FROM chunk USING lexical('retry') OPTION rerank nobody")
+    assert code_of(error) == "unknown_reranker"
 
 
 def test_a_setting_holds_for_one_question(recall: Recall) -> None:
@@ -275,3 +339,18 @@ def test_init_keeps_what_is_there(tmp_path: Path) -> None:
     with pytest.raises(RecallError) as error:
         Recall.init(str(tmp_path))
     assert code_of(error) == "store_exists"
+
+
+@pytest.mark.parametrize("mode", ["rank", "optimal"])
+def test_an_empty_document_is_left_out_of_a_context_and_says_so(tmp_path: Path, mode: str) -> None:
+    (tmp_path / "a.txt").write_text("some words", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("", encoding="utf-8")
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        list(recall.add([str(tmp_path / "a.txt"), str(tmp_path / "empty.txt")], Root(folder="")))
+
+        context = recall.context(None, Ask(settings=(f"pack={mode}",)), Pack(), rql="SELECT * FROM doc")["context"]
+
+    left = [(each["path"], each["reason"]) for each in context["omitted"]]
+    assert ([block["path"] for block in context["blocks"]], left) == (["a.txt"], [("empty.txt", "empty")])
+    assert context["candidates"] == 2

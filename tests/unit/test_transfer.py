@@ -15,7 +15,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError, UsageError
 from recall_core.maintain.transfer import export, import_
 from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.text import spaced
+from recall_core.text import embedded_hash, embedded_text, spaced
 from recall_core.types import LexicalQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
 
 EMBEDDER = HashEmbedder(64)
@@ -28,7 +28,7 @@ def empty(embedder: HashEmbedder = EMBEDDER, counter: str = "whitespace") -> Sql
     )
 
 
-def chunk(text: str, offset: int = 0, heading: str | None = None) -> NewChunk:
+def chunk(path: str, title: str, text: str, offset: int = 0, heading: str | None = None) -> NewChunk:
     search_text = spaced(text)
     return NewChunk(
         Span(offset, offset + len(text), len(text.split()), heading),
@@ -36,20 +36,21 @@ def chunk(text: str, offset: int = 0, heading: str | None = None) -> NewChunk:
         1 + text.count("\n", 0, len(text) - 1),
         text,
         search_text if search_text != text else None,
-        sha256(text.encode()).digest(),
-        EMBEDDER.embed([text])[0],
+        embedded_hash(path, title, text),
+        EMBEDDER.embed([embedded_text(path, title, text)])[0],
     )
 
 
-def document(path: str, *texts: str, **labels: Any) -> NewDocument:
+def document(path: str, *texts: str, title: str | None = None, **labels: Any) -> NewDocument:
+    title = path.title() if title is None else title
     offset, chunks = 0, []
     for text in texts:
-        chunks.append(chunk(text, offset))
+        chunks.append(chunk(path, title, text, offset))
         offset += len(text)
     whole = "".join(texts)
     fields: dict[str, Any] = {"tags": (), "source": None, "meta": {}, **labels}
     digest = sha256(whole.encode()).hexdigest()
-    return NewDocument(path, digest, path.title(), len(whole), chunks=tuple(chunks), **fields)
+    return NewDocument(path, digest, title, len(whole), chunks=tuple(chunks), **fields)
 
 
 def file(path: str, *documents: NewDocument, root: Root | None = None) -> NewFile:
@@ -74,7 +75,7 @@ def sample() -> SqliteStore:
         file("b.md", document("b.md", "alpha beta\n", "gamma «delta» 東京\n", **labels), root=ROOT),
         file("a.jsonl", document("a.jsonl#2", "second record"), document("a.jsonl#1", "first record")),
         file("blank.txt", document("blank.txt")),
-        file("stop.txt", document("stop.txt", "the of and")),
+        file("stop.txt", document("stop.txt", "the of and", title="stop.txt")),
         file("none.jsonl"),
     )
 
@@ -359,3 +360,19 @@ def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str],
 def test_an_unknown_way_to_settle_conflicts_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(UsageError, match="overwrite"):
         import_(empty(), saved(exported(sample())), embedder=EMBEDDER, on_conflict="overwrite")
+
+
+def test_windows_travel_with_their_vectors(saved: Callable[[str], Path]) -> None:
+    store, back = empty(), empty()
+    long = document("long.md", "far more than the model reads at once")
+    windowed = long._replace(chunks=tuple(each._replace(windows=4) for each in long.chunks))
+    put(store, file("long.md", windowed), file("short.md", document("short.md", "short")))
+    text = exported(store)
+
+    import_(back, saved(text), embedder=EMBEDDER)
+
+    chunks = [json.loads(line) for line in text.splitlines() if json.loads(line)["type"] == "chunk"]
+    assert [chunk.get("windows") for chunk in chunks] == [4, None]
+    assert back.info().windowed == 1
+    assert exported(back) == text
+    assert "windows" not in exported(store, embeddings=False)

@@ -59,6 +59,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--diversity", "most chunks of one document, 0 for no cap", "N", least=0),
             Flag("--counter", "count tokens with this counter: whitespace, approx or hf:FILE", "NAME"),
             Flag("--format", "how blocks are written", "FORMAT", choices=("plain", "markdown")),
+            Flag("--pack", "fill by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
             Flag("--pin", "pack this chunk first", "ID", many=True),
             Flag("--drop", "leave this chunk out", "ID", many=True),
             *QUESTION,

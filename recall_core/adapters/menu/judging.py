@@ -7,8 +7,8 @@ COMMANDS: tuple[Command, ...] = (
         "eval",
         "Measure how good the ranking is, on queries whose relevant documents are known.",
         flags=(
-            Flag("--queries", "the queries: BEIR JSONL, TREC topics as TSV, or JSON lines of {id, text}", "FILE"),
-            Flag("--qrels", "the judgements: BEIR TSV or TREC qrels; without it, those in the store", "FILE"),
+            Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
+            Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
             Flag("--fixtures", "facts that a context must hold, to tell retrieval from ingestion failures", "FILE"),
             Flag("--modes", "signals to measure, with commas: hybrid, bm25, vector", "LIST"),
             Flag("--metrics", "measures, with commas: ndcg@10, map, mrr, p@5, recall@100", "LIST"),

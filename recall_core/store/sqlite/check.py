@@ -24,7 +24,8 @@ _GHOSTS = f"SELECT id FROM chunk_fts_docsize WHERE id NOT IN ({_LIVE})"
 _UNINDEXED = "SELECT rowid FROM chunk WHERE deleted = 0 AND rowid NOT IN (SELECT id FROM chunk_fts_docsize)"
 ORPHANS = f"SELECT chunk FROM vec WHERE chunk NOT IN ({_LIVE})"
 WITHOUT_VECTOR = """
-SELECT rowid, text FROM chunk WHERE deleted = 0 AND rowid NOT IN (SELECT chunk FROM vec) ORDER BY rowid
+SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+WHERE c.deleted = 0 AND c.rowid > ? AND c.rowid NOT IN (SELECT chunk FROM vec) ORDER BY c.rowid LIMIT ?
 """
 _SPLIT = """
 SELECT d.path FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE c.deleted != d.deleted
@@ -41,10 +42,11 @@ SELECT d.path, c.id, d.id, c.offset FROM doc d JOIN chunk c ON c.doc = d.rowid W
 
 
 class Finding(NamedTuple):
-    """The answer to one question: how bad it is, and what was counted."""
+    """The answer to one question: how bad it is, what was counted, and a command of its own that helps."""
 
     severity: Literal["ok", "warning", "error"]
     evidence: str
+    fix: str = ""
 
 
 def integrity(store: SqliteStore) -> Finding:

@@ -18,7 +18,7 @@ FROM doc WHERE file = ? AND deleted = 0 ORDER BY path
 """
 _CHUNKS = """
 SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.text, c.search_text, c.text_hash,
-  coalesce(v.embedding, x'')
+  coalesce(v.embedding, x''), coalesce(v.windows, 1)
 FROM chunk c LEFT JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
@@ -39,5 +39,6 @@ def _document(store: SqliteStore, row: tuple[Any, ...]) -> NewDocument:
 
 
 def _chunk(row: tuple[Any, ...]) -> NewChunk:
-    line_start, line_end, text, search_text, text_hash, vector = row[4:]
-    return NewChunk(Span(*row[:4]), line_start, line_end, text, search_text, bytes(text_hash), bytes(vector))
+    line_start, line_end, text, search_text, text_hash, vector, windows = row[4:]
+    span = Span(*row[:4])
+    return NewChunk(span, line_start, line_end, text, search_text, bytes(text_hash), bytes(vector), windows)

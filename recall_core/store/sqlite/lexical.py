@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import log
 from typing import Any
 
@@ -31,6 +32,12 @@ def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
     return _run(db.fts5_tokenizer(name, arguments), text)
 
 
+def tokenizers() -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], tuple[str, ...]]]:
+    """`folded_tokens` and `stemmed_tokens` of a text, for those who have no store at hand."""
+    db = apsw.Connection(":memory:")
+    return partial(folded_tokens, db), partial(stemmed_tokens, db)
+
+
 def _run(tokenizer: Any, text: str) -> tuple[str, ...]:  # apsw gives its tokenizers no public type
     found = tokenizer(
         text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
@@ -43,7 +50,7 @@ def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows:
     if query.raw:
         frequencies = _raw_frequencies(db, execute, query)
     else:
-        frequencies = [(phrase.text, _frequency(db, execute, phrase.tokens)) for phrase in query.phrases]
+        frequencies = [(phrase.text, frequency(db, execute, phrase.tokens)) for phrase in query.phrases]
     return tuple(TermStat(text, df, idf(df, rows)) for text, df in frequencies)
 
 
@@ -55,14 +62,19 @@ def idf(df: int, rows: int) -> float:
     return value if value > 0 else IDF_FLOOR
 
 
-def _frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> int:
+def quoted(tokens: Sequence[str]) -> str:
+    """The phrase in FTS5's words. No token of the index holds a double quote."""
+    return '"' + " ".join(tokens) + '"'
+
+
+def frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> int:
+    """How many rows hold the phrase."""
     if len(tokens) == 1:
         stems = stemmed_tokens(db, tokens[0])
         if len(stems) == 1:
             found = execute("SELECT doc FROM chunk_vocab WHERE term = ?", (stems[0],))
             return int(found[0][0]) if found else 0
-    phrase = '"' + " ".join(tokens) + '"'
-    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (phrase,))[0][0])
+    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quoted(tokens),))[0][0])
 
 
 def _raw_frequencies(db: apsw.Connection, execute: Execute, query: LexicalQuery) -> list[tuple[str, int]]:
@@ -119,9 +131,10 @@ def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weig
     """rowid to raw BM25 of those of these rows that match."""
     if not match or not rowids:
         return {}
+    # The plus keeps SQLite from asking FTS5 for each row apart, which would count every term anew each time.
     found = execute(
         "SELECT rowid, -bm25(chunk_fts, ?, 1.0) FROM chunk_fts "
-        "WHERE chunk_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
+        "WHERE chunk_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))",
         (title_weight, match, json.dumps(list(rowids))),
     )
     return {rowid: abs(raw) for rowid, raw in found}

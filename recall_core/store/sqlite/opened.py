@@ -90,6 +90,9 @@ class OpenStore:
         with self.transaction():
             gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
             self.execute("DELETE FROM vec_cache")
+            self.execute(
+                "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
+            )
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone

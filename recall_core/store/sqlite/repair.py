@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Iterator, Mapping
 
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.check import ORPHANS, WITHOUT_VECTOR, bad_vectors
 from recall_core.store.sqlite.connect import MEMORY, backup, translated
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.write import COUNTS, document_digest
+from recall_core.text import embedded_text
 from recall_core.types import Vector
-
-Embed = Callable[[Sequence[str]], list[Vector]]
 
 _MODULUS = 1 << 256
 _EMBED_BATCH = 256
@@ -33,10 +33,32 @@ def back_up(store: SqliteStore) -> str | None:
     return path
 
 
-def repair(store: SqliteStore, *, embed: Embed) -> None:
+def without_vector(store: SqliteStore) -> Iterator[list[tuple[int, str]]]:
+    """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
+    last = 0
+    while rows := store.execute(WITHOUT_VECTOR, (last, _EMBED_BATCH)):
+        last = rows[-1][0]
+        yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
+
+
+def broken_vectors(store: SqliteStore) -> Iterator[list[tuple[int, str]]]:
+    """(chunk rowid, embedded text) of every live chunk whose vector cannot be one, in lists of bounded length."""
+    bad = bad_vectors(store)
+    sql = (
+        "SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc "
+        "WHERE c.deleted = 0 AND c.rowid IN (SELECT value FROM json_each(?)) ORDER BY c.rowid"
+    )
+    for start in range(0, len(bad), _EMBED_BATCH):
+        rows = store.execute(sql, (json.dumps(bad[start : start + _EMBED_BATCH]),))
+        if rows:
+            yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
+
+
+def repair(store: SqliteStore, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
     """Rebuild what is derived from the text, in one transaction that is one step of the generation.
 
-    embed: the store's own embedder, for chunks whose vector is missing or cannot be one.
+    made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
+    cannot be one; they are left out where the store has another embedder by now.
     """
     broken = bad_vectors(store)
     with store.transaction():
@@ -44,7 +66,8 @@ def repair(store: SqliteStore, *, embed: Embed) -> None:
         store.execute(f"DELETE FROM vec WHERE chunk IN ({ORPHANS})")
         for rowid in broken:
             store.execute("DELETE FROM vec WHERE chunk = ?", (rowid,))
-        _embed_missing(store, embed)
+        if store.embedder() == embedder:
+            _put_vectors(store, made)
         _digest_again(store)
         next_generation(store)
 
@@ -56,13 +79,14 @@ def next_generation(store: SqliteStore) -> None:
         store.execute(f"UPDATE meta SET value = ({count}) WHERE key = ?", (name,))
 
 
-def _embed_missing(store: SqliteStore, embed: Embed) -> None:
-    missing = store.execute(WITHOUT_VECTOR)
-    for start in range(0, len(missing), _EMBED_BATCH):
-        batch = missing[start : start + _EMBED_BATCH]
-        for (rowid, _), vector in zip(batch, embed([text for _, text in batch]), strict=True):
-            if vector:
-                store.execute("INSERT INTO vec(chunk, embedding) VALUES(?, ?)", (rowid, vector))
+def _put_vectors(store: SqliteStore, made: Mapping[int, tuple[Vector, int]]) -> None:
+    for rowid, (vector, windows) in made.items():
+        if vector:
+            store.execute(
+                "INSERT OR IGNORE INTO vec(chunk, embedding, windows) "
+                "SELECT rowid, ?, ? FROM chunk WHERE rowid = ? AND deleted = 0",
+                (vector, windows, rowid),
+            )
 
 
 def _digest_again(store: SqliteStore) -> None:

@@ -9,7 +9,7 @@ import apsw
 
 from recall_core.config import EXACT_VECTORS
 from recall_core.rql.ast import Expr, OrderKey
-from recall_core.store.sqlite import lexical, records, vectors
+from recall_core.store.sqlite import lexical, phrases, postings, records, vectors
 from recall_core.store.sqlite.connect import connect, create, load_vector_functions, translated
 from recall_core.store.sqlite.memo import Memo
 from recall_core.store.sqlite.opened import OpenStore
@@ -21,6 +21,7 @@ from recall_core.types import (
     Fingerprint,
     Key,
     LexicalQuery,
+    Occurrences,
     Root,
     Row,
     StoreInfo,
@@ -62,6 +63,7 @@ class SqliteStore(OpenStore):
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
         super().__init__(db, path, writable=writable)
         self._keys = Memo(db, lambda: records.Keys(self._candidates(None, None)))
+        self._lengths = Memo(db, lambda: postings.lengths(self.execute, None))
         self._vectors = Memo(db, lambda: vectors.rows_of(self.execute(_VECTORS)))
 
     def info(self) -> StoreInfo:
@@ -85,6 +87,10 @@ class SqliteStore(OpenStore):
             windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
             snapshot=newest or "",
         )
+
+    def embedder(self) -> str:
+        """Identity of the embedder that made the vectors."""
+        return str(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
 
     def known(self, path: str) -> Fingerprint | None:
         """The file as last read, or None."""
@@ -126,6 +132,17 @@ class SqliteStore(OpenStore):
         """One entry a phrase, in query order."""
         with translated(self.path):
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
+
+    def occurrences(self, query: LexicalQuery, rowids: Sequence[int] | None) -> Occurrences:
+        """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
+        sizes = self._lengths.get() if self._is_small() else None
+        with translated(self.path):
+            return postings.occurrences(self.db, self.execute, query, rowids, sizes=sizes)
+
+    def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
+        """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+        with translated(self.path):
+            return phrases.counted(self.db, self.execute, query, terms, rowids)
 
     def _live_chunks(self) -> int:
         return int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])

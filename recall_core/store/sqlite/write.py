@@ -10,7 +10,7 @@ from typing import Any
 from recall_core.errors import EmbedError
 from recall_core.store.sqlite.records import Execute
 from recall_core.text import chunk_id, document_id, spaced, utc
-from recall_core.types import NewChunk, NewDocument, NewFile, Root
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, Vector
 
 _MODULUS = 1 << 256
 _UNINDEXED_ROWS = 1_000  # a bound on the texts that wait in memory
@@ -110,6 +110,18 @@ class SqliteWriter:
         """Remember a root, once."""
         self._root(root)
 
+    def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
+        """Keep text_hash to (vector, windows) for chunks that come later; no answer changes, nor the generation.
+
+        A text without a feature is not kept. Compacting drops what nobody came for.
+        """
+        for text_hash, (vector, windows) in vectors.items():
+            if vector:
+                self._execute(
+                    "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows) VALUES(?, ?, ?)",
+                    (text_hash, vector, windows),
+                )
+
     def forget_roots(self, folders: Iterable[str]) -> None:
         """Stop syncing these folders."""
         for folder in folders:
@@ -204,6 +216,7 @@ class SqliteWriter:
             vector, windows = self._found_vector(chunk.text_hash)
         if vector:
             self._execute("INSERT INTO vec(chunk, embedding, windows) VALUES(?, ?, ?)", (rowid, vector, windows))
+            self._execute("DELETE FROM vec_cache WHERE text_hash = ?", (chunk.text_hash,))
             self._vectors += 1
 
     def _index(self) -> None:

@@ -1,0 +1,167 @@
+"""`recall diff`: flags into two sides, the answer into two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+
+from recall_core.adapters.asked import ask_of, check_question
+from recall_core.adapters.parser import Request
+from recall_core.adapters.progress import follow
+from recall_core.adapters.render import clean, counted, place, short
+from recall_core.adapters.rql import read_rql
+from recall_core.adapters.streams import Streams
+from recall_core.comparing import Asked
+from recall_core.contract import Response, ResultView
+from recall_core.contract.comparing import MoveView, StandingView
+from recall_core.errors import UsageError
+from recall_core.service import Recall
+
+Opener = Callable[[str | None], AbstractContextManager[Recall]]
+
+
+def diff(request: Request, streams: Streams, opener: Opener) -> Response:
+    """`recall diff`. Raises Interrupted on Ctrl-C."""
+    flags = request.flags
+    if not (flags.a or flags.b or flags.a_store or flags.b_store):
+        raise UsageError("missing_argument", "There is nothing to compare with.", hint="recall diff WORDS --b CONFIG")
+    asked = _asked(request, streams)
+    with ExitStack() as opened:
+        if flags.a_store and flags.b_store:
+            a, b = (opened.enter_context(opener(each)) for each in (flags.a_store, flags.b_store))
+        else:
+            here = opened.enter_context(opener(request.store))
+            a, b = (
+                here if each is None else opened.enter_context(opener(each))
+                for each in (flags.a_store, flags.b_store)
+            )
+        work = a.under(flags.a or ()).diff(b.under(flags.b or ()), asked, ask_of(flags))
+        return follow(work, streams=streams, kept=lambda _: "nothing was written")
+
+
+def _asked(request: Request, streams: Streams) -> Asked:
+    flags = request.flags
+    if flags.queries is None:
+        check_question(request)
+        is_rql = flags.rql is not None
+        text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
+        return Asked(text, is_rql=is_rql, gate=flags.gate)
+    if request.words or flags.rql is not None:
+        raise UsageError("unexpected_argument", "Give either one question or --queries.", hint="--queries FILE")
+    return Asked(queries=Path(flags.queries), gate=flags.gate)
+
+
+def lines(response: Response) -> Iterator[str]:
+    """The figures, both lists side by side, and what changed each score; of a set, the questions that changed."""
+    view = response["diff"]
+    k = view["k"]
+    yield f"{'rbo':<9}{view['rbo']:.3f}  {_least(view, 'rbo_min')}first {view['depth']} rows, p {view['p']:g}"
+    yield f"{'jaccard':<9}{view['jaccard']:.3f}  {_least(view, 'jaccard_min')}first {k}"
+    for side in ("a", "b"):
+        yield f"{side:<9}{_side(view, side)}"
+    if "queries" in view:
+        yield (
+            f"{'changed':<9}{view['queries_changed']} of {counted(view['queries'], 'question')}, "
+            f"the first row of {view['firsts_changed']}"
+        )
+    for change in view["sets"]:
+        other = "b" if change["side"] == "a" else "a"
+        yield f"{'absent':<9}{counted(change['rows'], 'row')} of {other} not in {change['side']}: {change['cause']}"
+    for each in view.get("changed", []):
+        first = "first" if each["first_changed"] else ""
+        figures = f"rbo {each['rbo']:.3f}  jaccard {each['jaccard']:.3f}"
+        yield f"{'':<9}{figures}  {first:<5}  {clean(each['query'])}  {short(each['text'])}"
+    if "moves" in view:
+        yield from _columns(view["moves"], k)
+        yield from _reasons(view["moves"])
+    for condition in view.get("gate", []):
+        value = "-" if condition["value"] is None else f"{condition['value']:.3f}"
+        yield f"{'gate':<9}{condition['condition']}  {value}  {'holds' if condition['holds'] else 'FAILS'}"
+
+
+def _least(view: Mapping[str, Any], figure: str) -> str:
+    return f"least {view[figure]:.3f}  " if figure in view else ""
+
+
+def _side(view: Mapping[str, Any], side: str) -> str:
+    settings = [f"{key}={_typed(value)}" for key, value in view[side]["settings"].items()]
+    store = [view[side]["store"]] if "store" in view[side] else []
+    return clean("  ".join([*store, *settings])) or "as set"
+
+
+def _typed(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else f"{value}"
+
+
+def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
+    """Rank, the row of a, the row of b and where it comes from."""
+    a = {move["a"]["rank"]: move for move in moves}
+    b = {move["b"]["rank"]: move for move in moves}
+    rows = [
+        (str(rank), _cell(a.get(rank), "a", _left), _cell(b.get(rank), "b", _right))
+        for rank in range(1, k + 1)
+        if rank in a or rank in b
+    ]
+    if not rows:
+        return
+    width = max(len(left) for _, left, _ in rows)
+    for rank, left, right in rows:
+        yield f"{rank:>4}  {left:<{width}}  | {right}".rstrip()
+
+
+def _cell(move: MoveView | None, side: str, note: Callable[[MoveView], str]) -> str:
+    if move is None:
+        return ""
+    score = move["a" if side == "a" else "b"]["score"]
+    figure = "" if score is None else f"{score:.3f}  "
+    return f"{note(move):<7}{figure}{_place(move)}"
+
+
+def _left(move: MoveView) -> str:
+    return "gone" if move["kind"] == "gone" else ""
+
+
+def _right(move: MoveView) -> str:
+    before, after = move["a"]["rank"], move["b"]["rank"]
+    if move["kind"] in ("new", "same") or before is None or after is None:
+        return "new" if move["kind"] == "new" else ""
+    return f"up {before - after}" if after < before else f"down {after - before}"
+
+
+def _reasons(moves: Sequence[MoveView]) -> Iterator[str]:
+    """For every row that changed: its ranks, its scores, and the causes that add up to the difference."""
+    for move in moves:
+        told = [*_split(move), *_notes(move)]
+        if move["kind"] != "same" or told:
+            ranks = f"{_rank(move['a'])} -> {_rank(move['b'])}"
+            yield f"{ranks:>12}  {_place(move)}  {'; '.join(told)}".rstrip()
+
+
+def _split(move: MoveView) -> Iterator[str]:
+    before, after = move["a"]["score"], move["b"]["score"]
+    if before is None or after is None or move["delta"] is None or not move["causes"]:
+        return
+    parts = ", ".join(f"{cause['factor']} {cause['points']:+.3f}" for cause in move["causes"])
+    yield f"{before:.3f} -> {after:.3f}, {move['delta']:+.3f} = {parts}"
+
+
+def _notes(move: MoveView) -> Iterator[str]:
+    yield from (f"not in {each['side']}: {each['cause']}" for each in move["absent"])
+    for side, standing in (("a", move["a"]), ("b", move["b"])):
+        if "injected" in standing:
+            yield f"recalled in {side}"
+        if "displaced" in standing:
+            yield f"displaced by sparse recall in {side}"
+
+
+def _rank(standing: StandingView) -> str:
+    return "-" if standing["rank"] is None else f"#{standing['rank']}"
+
+
+def _place(move: MoveView) -> str:
+    row: ResultView = {"doc": move["doc"]}
+    if "chunk" in move:
+        row["chunk"] = move["chunk"]
+    return place(row)

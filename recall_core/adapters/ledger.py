@@ -1,0 +1,170 @@
+"""`recall explain`: flags into a question about one chunk, its ledger into a tree of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recall_core.adapters.asked import ask_of, check_question
+from recall_core.adapters.parser import Request
+from recall_core.adapters.render import DIGITS, clean, counted, short
+from recall_core.adapters.rql import read_rql
+from recall_core.adapters.streams import Streams
+from recall_core.contract import LeafView, LedgerView, PartView, Response, VersusView
+from recall_core.contract.ledger import ColumnsView, NeighbourView, StabilityView
+from recall_core.contract.views import NormalizerEcho
+from recall_core.errors import UsageError
+from recall_core.service import Recall
+
+WIDTH = 20  # cells of the longest bar
+_TEXT = 60
+_VISIBLE = 0.0005  # what three decimals can show
+
+_DECISIONS = {
+    "score": "by score",
+    "path": "equal scores, by path",
+    "offset": "equal scores, by place in the document",
+    "fused": "equal scores, in the order before the reranker",
+    "order_by": "by ORDER BY",
+    "recall": "by sparse-document recall",
+}
+_ABSENCES = {
+    "not_in_pool": "no signal proposed it",
+    "filtered": "the filter does not let it through",
+    "below_min_score": "its score is below min_score",
+    "document": "another chunk of its document stands for it",
+    "no_score": "the query asks for no score",
+}
+
+
+def explain(recall: Recall, request: Request, streams: Streams) -> Response:
+    """`recall explain WORDS --chunk ID [--vs ID]`."""
+    flags = request.flags
+    check_question(request)
+    if flags.chunk is None:
+        raise UsageError("missing_argument", "recall explain needs --chunk.", hint="recall explain WORDS --chunk ID")
+    words = " ".join(request.words) if flags.rql is None else None
+    rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
+    return recall.explain(words, ask_of(flags), flags.chunk, versus=flags.vs, rql=rql)
+
+
+def lines(response: Response) -> Iterator[str]:
+    """One ledger as a tree, or two, then what sets them apart, and how firm the list is."""
+    view = response["explanation"]
+    signals = response.get("query", {}).get("plan", {}).get("signals", [])
+    scales = {echo["signal"]: scale(echo["normalizer"]) for echo in signals if "normalizer" in echo}
+    yield from _ledger(view["chunk"], scales)
+    if "other" in view:
+        yield ""
+        yield from _ledger(view["other"], scales)
+    if "versus" in view:
+        yield ""
+        yield from _versus(view["versus"], view["chunk"]["id"])
+    if "stability" in view:
+        yield ""
+        yield from _stability(view["stability"])
+
+
+def leaf_lines(part: PartView) -> Iterator[str]:
+    """The leaves of a part in a list, one a line, without those that three decimals cannot show."""
+    for leaf in _shown(part):
+        yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
+
+
+def scale(echo: NormalizerEcho) -> str:
+    """How raw values became stage values, in a few words."""
+    if "rrf_k" in echo:
+        return f"weight / ({echo['rrf_k']:g} + rank)"
+    if "bound" in echo:
+        return f"of at most {echo['bound']:.3f}"
+    return f"{echo['method']} {echo['low']:.3f} to {echo['high']:.3f} of {counted(echo['pool_size'], 'candidate')}"
+
+
+def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
+    where = f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
+    yield "  ".join([where, view["id"][:DIGITS], *([clean(view["heading"])] if "heading" in view else [])])
+    if view["rank"] is None:
+        yield f"not among the {counted(view['of'], 'row')}: {_ABSENCES[view['absent']]}; {clean(view['hint'])}"
+    else:
+        yield f"rank {view['rank']} of {view['of']}"
+    if "score" not in view:
+        return
+    parts = view["explain"]["parts"]
+    most = max([abs(leaf["points"]) for part in parts for leaf in [part, *part.get("leaves", [])]], default=0.0)
+    for part in parts:
+        yield from _part(part, most, scales.get(part["signal"], ""))
+    sign = "✓" if abs(view["residual"]) < 1e-9 else "✗"
+    yield f"{view['score']:>+11.6f}  Σ {sign}  residual {view['residual']:.1e}"
+    if "recall" in view:
+        yield f"{'recalled':<9}a short document at distance {view['recall']['distance']:g}"
+    yield from map(_neighbour, view.get("neighbours", []))
+
+
+def _part(part: PartView, most: float, scale_of: str) -> Iterator[str]:
+    raw = "-" if part["raw"] is None else f"{part['raw']:.3f}"
+    rank = "-" if part["rank"] is None else f"#{part['rank']}"
+    figures = f"value {part['value']:.6f}  weight {part['weight']:g}  raw {raw}  rank {rank}"
+    bar = _bar(part["points"], most)
+    yield f"{part['points']:>+11.6f}  {bar}  {part['signal']:<9} {figures}  {scale_of}".rstrip()
+    for leaf in part.get("leaves", []):
+        bar = _bar(leaf["points"], most)
+        yield f"{leaf['points']:>+11.6f}  {bar}    {leaf['kind']:<9} {_about(leaf)}"
+
+
+def _bar(points: float, most: float) -> str:
+    """As long as the points are beside the largest; made of minus signs where they are below 0."""
+    cells = round(WIDTH * abs(points) / most) if most else 0
+    return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
+
+
+def _shown(part: PartView) -> list[LeafView]:
+    return [leaf for leaf in part.get("leaves", []) if abs(leaf["points"]) >= _VISIBLE]
+
+
+def _about(leaf: LeafView) -> str:
+    text = short(leaf["text"], _TEXT)
+    if leaf["kind"] != "term":
+        return text
+    floored = ", the least there is" if leaf.get("floored") else ""
+    length, average = _whole(leaf["length"]), _whole(leaf["average_length"])
+    return (
+        f"{text}  idf {leaf['idf']:.3f}{floored}  in {counted(leaf['df'], 'chunk')}  "
+        f"title {leaf['tf']['title']:g} body {leaf['tf']['body']:g}  {length:g} words of {average:.0f} on average"
+    )
+
+
+def _whole(columns: ColumnsView) -> float:
+    return columns["title"] + columns["body"]
+
+
+def _neighbour(view: NeighbourView) -> str:
+    flip = f"  {_flip(view['flips_at'])}" if "flips_at" in view else ""
+    where = f"#{view['rank']} {view['id'][:DIGITS]}  {clean(view['path'])}"
+    return f"{view['side']:<9}{view['margin']:.6f}  {_DECISIONS[view['decided_by']]}{flip}  {where}"
+
+
+def _flip(weight: float | None) -> str:
+    return "never changes places" if weight is None else f"changes places at weight {weight:.4f}"
+
+
+def _versus(view: VersusView, first: str) -> Iterator[str]:
+    side = "the first" if view["winner"] == first else "the second"
+    flip = f"; {_flip(view['flips_at'])}" if "flips_at" in view else ""
+    yield f"{side} leads by {view['margin']:.6f}, {_DECISIONS[view['decided_by']]}{flip}"
+    yield f"{'first':>11}{'second':>11}{'delta':>11}"
+    most = max((abs(each["delta"]) for each in view["differences"]), default=0.0)
+    for each in view["differences"]:
+        figures = f"{each['points']:>+11.6f}{each['other_points']:>+11.6f}{each['delta']:>+11.6f}"
+        about = f"{each['signal']:<9} {each['kind']:<9} {short(each['text'], _TEXT)}"
+        yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
+    yield f"{sum(each['delta'] for each in view['differences']):>+33.6f}  Σ"
+
+
+def _stability(view: StabilityView) -> Iterator[str]:
+    fragile = "  fragile" if view["fragile"] else ""
+    yield f"{'weight':<9}{view['weight']:g} semantic, first {view['k']}{fragile}"
+    for name, kept, distance in (
+        ("order", view["order"], view["order_distance"]),
+        ("members", view["members"], view["members_distance"]),
+    ):
+        away = "never changes" if distance is None else f"changes within {distance:.4f}"
+        yield f"{name:<9}stays from {kept['low']:.4f} to {kept['high']:.4f}, {away}"

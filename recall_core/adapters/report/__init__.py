@@ -1,0 +1,1 @@
+"""A question on one page, as HTML or Markdown: drawn from the response alone."""

@@ -1,0 +1,234 @@
+"""`recall tune`: flags into judged queries or one question, the answer into a curve, figures and break points."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from recall_core.adapters.asked import ask_of
+from recall_core.adapters.parser import Request
+from recall_core.adapters.progress import follow
+from recall_core.adapters.render import clean, counted, short
+from recall_core.adapters.rql import read_rql
+from recall_core.adapters.streams import Streams
+from recall_core.contract import Response
+from recall_core.contract.tuning import (
+    BandView,
+    ChangeView,
+    CurveView,
+    JudgedTuningView,
+    PinnedView,
+    ShiftView,
+    SweepView,
+    TuningView,
+    WeightsView,
+)
+from recall_core.errors import UsageError
+from recall_core.service import Recall
+from recall_core.tuning.judged import Options
+from recall_core.tuning.question import Wish
+
+COLUMNS = 64
+"""Weights from 0 to 1 side by side in the chart."""
+SHOWN = 5
+"""Winners, losers, combinations and parts of a plateau on a page; JSON has all of them."""
+
+_BARS = "▁▂▃▄▅▆▇█"
+_JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--grid", "--apply")
+_QUESTION_ONLY = ("--pin", "--pin-not", "--k", "--filter", "--exact", "--snapshot")
+
+
+def tune(recall: Recall, request: Request, streams: Streams) -> Response:
+    """`recall tune`. Raises Interrupted on Ctrl-C; nothing is written then."""
+    flags = request.flags
+    if request.words or flags.rql is not None:
+        return _question(recall, request, streams)
+    _refuse(flags, _QUESTION_ONLY, "needs a question", hint='recall tune "words" --pin ID')
+    if flags.apply and flags.set:
+        raise UsageError(
+            "conflicting_flags",
+            "--apply writes what beats recall.toml as it is, so it does not go with --set.",
+            hint="put the settings into recall.toml first",
+        )
+    options = Options(
+        queries=None if flags.queries is None else Path(flags.queries),
+        qrels=None if flags.qrels is None else Path(flags.qrels),
+        measure=flags.metric or "ndcg@10",
+        grid=tuple(flags.grid or ()),
+        curve=flags.sweep,
+        apply=flags.apply,
+    )
+    return follow(recall.tune(options, ask_of(flags)), streams=streams, kept=lambda _: "nothing was written")
+
+
+def is_negative(response: Response) -> bool:
+    """Nothing is recommended, or no weight keeps every pin."""
+    view = response.get("tuning", {})
+    return "refused" in view.get("judged", {}) or not view.get("pinned", {"weights": [0]})["weights"]
+
+
+def lines(response: Response) -> Iterator[str]:
+    """The answer in figures, each with its name in front."""
+    view = response["tuning"]
+    if "judged" in view:
+        yield from _judged_lines(view, view["judged"])
+    if "sweep" in view:
+        yield from _sweep_lines(view, view["sweep"])
+    if "pinned" in view:
+        yield from _pinned_lines(view, view["pinned"])
+
+
+def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name: str) -> Iterator[str]:
+    """The curve from weight 0 to 1: a bar for the mean in the middle of each column, the plateau, the weight."""
+    middles = [(column + 0.5) / COLUMNS for column in range(COLUMNS)]
+    heights = [curve["means"][bisect_right(curve["weights"], each) - 1] for each in middles]
+    low, high = min(heights), max(heights)
+    steps = [0 if high == low else int((each - low) / (high - low) * (len(_BARS) - 1)) for each in heights]
+    near = "".join("=" if _touches(plateau, column) else " " for column in range(COLUMNS))
+    quarters = "".join(f"{each:>{COLUMNS // 4}}" for each in (".25", ".5", ".75"))
+    yield f"{name:<12}{''.join(_BARS[each] for each in steps)}  {low:.3f} to {high:.3f}"
+    yield f"{'plateau':<12}{near}".rstrip()
+    yield f"{'now':<12}{' ' * min(int(weight * COLUMNS), COLUMNS - 1)}^"
+    yield f"{'weight':<12}0{quarters}{'1':>{COLUMNS // 4 - 1}}"
+
+
+def _touches(bands: Sequence[BandView], column: int) -> bool:
+    left, right = column / COLUMNS, (column + 1) / COLUMNS
+    return any(band["low"] < right and left < band["high"] for band in bands)
+
+
+def _question(recall: Recall, request: Request, streams: Streams) -> Response:
+    flags = request.flags
+    _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint="recall tune --queries FILE --qrels FILE")
+    pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
+    wishes = (*(Wish("in", each) for each in pins), *(Wish("out", each) for each in nots))
+    if wishes and flags.sweep:
+        raise UsageError("conflicting_flags", "Give either --sweep or pins.", hint='recall tune "words" --sweep')
+    if flags.rql is not None:
+        if request.words:
+            raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint="recall tune --rql @FILE")
+        _refuse(flags, ("--filter",), "does not go with --rql", hint="say it in the query: FILTER")
+    text = " ".join(request.words) if flags.rql is None else read_rql(flags.rql, streams.stdin)
+    return recall.sweep(text, ask_of(flags), is_rql=flags.rql is not None, breaks=flags.sweep, wishes=wishes)
+
+
+def _refuse(flags: object, names: Sequence[str], why: str, *, hint: str) -> None:
+    for name in names:
+        if getattr(flags, name[2:].replace("-", "_")):
+            raise UsageError("conflicting_flags", f"{name} {why}.", hint=hint)
+
+
+def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
+    if "curve" in view:
+        yield from chart(view["curve"], plateau=view["plateau"], weight=tuning["weight"], name=view["measure"])
+        yield ""
+    settings = f"  {_spelled(view['settings'])}" if view["settings"] else ""
+    gain, interval = view["gain_interval"], view["best_weight_interval"]
+    yield f"{'now':<12}{view['current']:.4f}  weight {tuning['weight']:g}"
+    yield f"{'best':<12}{view['best']:.4f}  weight {_bands(view['best_weights'])}{settings}"
+    yield f"{'plateau':<12}{_bands(view['plateau'])}"
+    yield f"{'best weight':<12}95 % of resamples have it in {interval['low']:.3f} to {interval['high']:.3f}"
+    yield f"{'gain':<12}{view['gain']:+.4f}  95 % {gain['low']:+.4f} to {gain['high']:+.4f}"
+    yield f"{'honest gain':<12}{view['honest_gain']:+.4f}  each query left out of the choice it is measured with"
+    yield f"{'p':<12}{view['p_picked']:.3f}  for having picked the best of all weights; {view['p']:.3f} without"
+    yield f"{'judged':<12}{view['judged']['current']:.0%} of the rows now, {view['judged']['best']:.0%} at the best"
+    yield f"{'fragile':<12}{_fragile(view)}"
+    yield from _combination_lines(view)
+    for name, changes in (("winners", view["winners"]), ("losers", view["losers"])):
+        yield from _change_lines(name, changes)
+    recommended = view["recommended"]
+    if recommended is not None:
+        yield f"{'recommended':<12}{_spelled(recommended['settings'])}  {view['measure']} {recommended['mean']:.4f}"
+    if "refused" in view:
+        yield f"{'refused':<12}{view['refused']['reason']} ({view['refused']['code']})"
+    if "applied" in view:
+        yield f"{'applied':<12}{_spelled(view['applied']['settings'])}  in {view['applied']['path']}"
+
+
+def _combination_lines(view: JudgedTuningView) -> Iterator[str]:
+    tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
+    for place, each in enumerate(tried[:SHOWN]):
+        name = "tried" if place == 0 else ""
+        yield f"{name:<12}{each['best']:.4f}  {each['gain']:+.4f}  {_spelled(each['settings']) or 'as set'}"
+    yield from _more(len(tried))
+
+
+def _change_lines(name: str, changes: Sequence[ChangeView]) -> Iterator[str]:
+    yield f"{name:<12}{len(changes)}"
+    for each in changes[:SHOWN]:
+        values = f"{each['before']:.3f} -> {each['after']:.3f}"
+        yield f"{'':<12}{values}  {clean(each['query'])}  {short(each['text'], 60)}"
+    yield from _more(len(changes))
+
+
+def _fragile(view: JudgedTuningView) -> str:
+    steady = view["stability"]
+    middle = "" if steady["median"] is None else f"; the median one at {steady['median']:.3f}"
+    return f"{steady['fragile']} of {view['queries']} orders change when the weight moves by .02{middle}"
+
+
+def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
+    fragile = ", fragile" if view["fragile"] else ""
+    candidates = counted(view["candidates"], "candidate")
+    yield f"{'now':<12}weight {tuning['weight']:g}, {candidates}, first {view['k']} rows"
+    yield f"{'order':<12}{_interval(view['order'])}  {_distance(view['order_distance'])}{fragile}"
+    yield f"{'members':<12}{_interval(view['members'])}  {_distance(view['members_distance'])}"
+    yield f"{'over all':<12}{counted(view['orders'], 'order')} of {counted(view['sets'], 'set')}"
+    for point in view.get("break_points", []):
+        shifts = "  ".join(_shift(each) for each in point["changes"])
+        yield f"{'at':<4}{point['weight']:<10.6f}{shifts}"
+
+
+def _shift(view: ShiftView) -> str:
+    where = clean(f"{view['path']}:{view['line_start']}-{view['line_end']}")
+    if view["before"] is None:
+        return f"+{where} #{view['after']}"
+    return f"-{where} #{view['before']}" if view["after"] is None else f"{where} #{view['before']}->{view['after']}"
+
+
+def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
+    yield f"{'now':<12}weight {tuning['weight']:g}, first {view['k']} rows"
+    for wish in view["wishes"]:
+        name = "pin" if wish["want"] == "in" else "pin-not"
+        holds = "holds" if wish["holds"] else "fails"
+        absent = "" if wish["candidates"] else "  not a candidate"
+        yield f"{name:<12}{holds}  {clean(wish['target'])}  {_intervals(wish['weights'])}{absent}"
+    yield f"{'weights':<12}{_intervals(view['weights'])}"
+    if view["conflict"]:
+        names = [clean(view["wishes"][each]["target"]) for each in view["conflict"]]
+        yield f"{'conflict':<12}no weight grants {' and '.join(names)}{' together' if len(names) > 1 else ''}"
+    proposed = view["proposed"]
+    if proposed is not None:
+        sets = " ".join(f"--set {key}={value:g}" for key, value in proposed["settings"].items())
+        yield f"{'proposed':<12}{sets}  {'confirmed' if proposed['confirmed'] else 'NOT confirmed'}"
+
+
+def _distance(distance: float | None) -> str:
+    return "at every weight" if distance is None else f"{distance:.4f} to the nearest end"
+
+
+def _bands(views: Sequence[BandView]) -> str:
+    """The widest bands, in ascending order."""
+    widest = sorted(views, key=lambda each: each["low"] - each["high"])[:SHOWN]
+    found = ", ".join(f"{each['low']:.4f} to {each['high']:.4f}" for each in sorted(widest, key=lambda b: b["low"]))
+    more = len(views) - len(widest)
+    return f"{found}, and {more} narrower" if more else found
+
+
+def _interval(view: WeightsView) -> str:
+    left, right = "(" if view["low_open"] else "[", ")" if view["high_open"] else "]"
+    return f"{left}{view['low']:.6g}, {view['high']:.6g}{right}"
+
+
+def _intervals(views: Sequence[WeightsView]) -> str:
+    return " ".join(map(_interval, views)) or "none"
+
+
+def _spelled(settings: Mapping[str, str | float]) -> str:
+    return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in settings.items())
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > SHOWN:
+        yield f"{'':<12}and {count - SHOWN} more"

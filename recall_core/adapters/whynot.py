@@ -1,0 +1,157 @@
+"""`recall whynot` and `recall trace`: flags into a question, a ladder of stages and a funnel into lines."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from recall_core.adapters.asked import ask_of, check_question, pack_of
+from recall_core.adapters.parser import Request
+from recall_core.adapters.render import DIGITS, clean, counted
+from recall_core.adapters.rql import read_rql
+from recall_core.adapters.streams import Streams
+from recall_core.contract import Response, TraceView, WhyNotView
+from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView
+from recall_core.errors import UsageError
+from recall_core.service import Ask, Pack, Recall
+
+WIDTH = 30  # cells of the longest bar
+_MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
+
+
+def whynot(recall: Recall, request: Request, streams: Streams) -> Response:
+    """`recall whynot WORDS --target TARGET`."""
+    target = request.flags.target
+    if target is None:
+        hint = "recall whynot WORDS --target docs/a.md"
+        raise UsageError("missing_argument", "recall whynot needs --target.", hint=hint)
+    words, ask, pack, rql = _question(request, streams)
+    response = recall.why_not(words, target, ask, pack, rql=rql, fixes=not request.flags.no_fixes)
+    if request.store is not None:
+        for fix in response["whynot"].get("fixes", []):
+            fix["command"] = shlex.join(["recall", "--store", request.store]) + fix["command"].removeprefix("recall")
+    return response
+
+
+def trace(recall: Recall, request: Request, streams: Streams) -> Response:
+    """`recall trace WORDS`."""
+    words, ask, pack, rql = _question(request, streams)
+    return recall.trace(words, ask, pack, rql=rql)
+
+
+def lines(response: Response) -> Iterator[str]:
+    """Whichever of the two the response holds."""
+    if "whynot" in response:
+        yield from whynot_lines(response["whynot"])
+    if "trace" in response:
+        yield from trace_lines(response["trace"])
+
+
+def whynot_lines(view: WhyNotView) -> Iterator[str]:
+    """The verdict, the ladder of stages with the first cross expanded, the other chunks, then fixes and proof."""
+    target = view["target"]
+    where = _place(target["chosen"]) if "chosen" in target else clean(target["text"])
+    yield f"{'present' if view['present'] else 'absent: ' + view['verdict']}  {where}"
+    expanded = view["present"]
+    for stage in view["stages"]:
+        yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(stage['detail'])}"
+        if stage["status"] == "fail" and not expanded:
+            expanded = True
+            yield from (f"{'':<13}{line}" for line in _evidence(stage.get("evidence", {})))
+            if "hint" in stage:
+                yield f"{'':<13}{clean(stage['hint'])}"
+    for other in target.get("others", []):
+        yield f"also  {_place(other)}"
+    for fix in view.get("fixes", []):
+        yield f"fix   {fix['command']}"
+        yield f"      {clean(fix['change'])}{_doubt(fix.get('next_smaller'))}"
+    yield from _proof(view)
+    if view.get("fixes") == [] and "proof" not in view:
+        yield "fix   none was found"
+
+
+def trace_lines(view: TraceView) -> Iterator[str]:
+    """One line a stage: rows in, rows out, milliseconds, and a bar; below the filter, its predicates."""
+    most = max((stage["rows_out"] for stage in view["stages"]), default=0)
+    yield f"{'stage':<10}{'in':>9}{'out':>9}{'ms':>9}"
+    for stage in view["stages"]:
+        spent = view["timings"].get(stage["stage"])
+        ms = "" if spent is None else f"{spent:.1f}"
+        bar = "#" * (-(-WIDTH * stage["rows_out"] // most) if most else 0)
+        yield f"{stage['stage']:<10}{stage['rows_in']:>9}{stage['rows_out']:>9}{ms:>9}  {bar}".rstrip()
+        if stage["stage"] == "filter" and "filter" in view:
+            yield f"  {'alone':>8}{'in order':>10}{'only by':>9}  removed"
+            for predicate in view["filter"]:
+                yield from _predicate(predicate)
+
+
+def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack, str | None]:
+    check_question(request)
+    flags = request.flags
+    if flags.budget_tokens is None and (flags.diversity is not None or flags.counter is not None):
+        flag = "--diversity" if flags.diversity is not None else "--counter"
+        raise UsageError(
+            "conflicting_flags", f"{flag} speaks of a context, which has a budget.", hint="--budget-tokens 2000"
+        )
+    words = " ".join(request.words) if flags.rql is None else None
+    rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
+    return words, ask_of(flags), pack_of(flags), rql
+
+
+def _place(view: SoughtView) -> str:
+    rank = "not ranked" if view["rank"] is None else f"rank {view['rank']}"
+    where = f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
+    return f"{where}  {view['chunk_id'][:DIGITS]}  {rank}"
+
+
+def _evidence(view: EvidenceView) -> Iterator[str]:
+    for failing in view.get("failing", []):
+        value = "missing" if failing["value"] is None else clean(str(failing["value"]))[:80]
+        yield f"{clean(failing['predicate'])}  is {value}"
+    for dropped in view.get("drop", []):
+        yield f"drop  {clean(' and '.join(dropped))}"
+    for term in view.get("terms", []):
+        stem = f" ({clean(term['stem'])})" if "stem" in term else ""
+        held = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
+        floored = "  floored" if term["floored"] else ""
+        yield f"{clean(term['text'])}{stem}  in {counted(term['df'], 'chunk')}  idf {term['idf']:.3f}{floored}{held}"
+    if "last_score" in view and "gap" in view:
+        yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} to go"
+    if "against" in view:
+        yield _rival(view["against"])
+    for chunk_id in view.get("siblings", []):
+        yield f"packed  {chunk_id[:DIGITS]}"
+    for rule in view.get("rules", []):
+        yield f"rule  {clean(rule)}"
+
+
+def _proof(view: WhyNotView) -> Iterator[str]:
+    if "proof" not in view:
+        return
+    proof = view["proof"]
+    at = "" if proof["at"] is None else f", at weight {proof['at']:g}"
+    yield f"proof no weight brings it among the first {proof['k']}: its best rank is {proof['best_rank']}{at}"
+    yield f"      {counted(proof['always_ahead'], 'chunk')} ahead of it at every weight; where it ranks best, first"
+    yield from (f"      {_rival(rival)}" for rival in proof["ahead"])
+
+
+def _rival(view: RivalView) -> str:
+    figures = [f"{name} {view[name]:.3f}" for name in ("lexical", "semantic", "score") if name in view]
+    return "  ".join([view["chunk_id"][:DIGITS], clean(view["path"]), *figures])
+
+
+def _doubt(next_smaller: str | None) -> str:
+    return f"; confirmed, and {clean(next_smaller)} would not do" if next_smaller else "; confirmed"
+
+
+def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
+    text = f"{'  ' * depth}{clean(view['text'])}"
+    if "removed_alone" in view:
+        removed = (view["removed_alone"], view["removed_in_order"], view["removed_only_by_this"])
+        yield f"  {removed[0]:>8}{removed[1]:>10}{removed[2]:>9}  {text}"
+    else:
+        yield f"  {'':>27}  {text}  ({counted(view['rows'], 'row')} pass)"
+    if view.get("missing"):
+        yield f"  {'':>27}  {'  ' * depth}{counted(view['missing'], 'row')} without a value"
+    for term in view.get("terms", []):
+        yield from _predicate(term, depth + 1)

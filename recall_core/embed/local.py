@@ -1,0 +1,211 @@
+"""The `local` embedder: a text is the mean of its tokens' static vectors; a small model of meaning, offline.
+
+The vectors are WordLlama's l2_supercat with 256 components, MIT, trained from the token embeddings of Llama 2. They
+are read straight from the files of the `wordllama` package, which is never imported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core.config import Config
+from recall_core.embed.installed import ModelFile, missing, read, unavailable
+from recall_core.embed.tokens import Tokens
+from recall_core.embed.unit import unit
+from recall_core.ports import Share
+from recall_core.types import Vector
+
+if TYPE_CHECKING:
+    import mmap
+
+DIMENSION = 256
+IDENTITY = f"local-l2_supercat-1:{DIMENSION}"
+PACKAGE = "wordllama"
+WEIGHTS = ModelFile(
+    PACKAGE,
+    "weights/l2_supercat_256.safetensors",
+    "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+)
+TOKENIZER = ModelFile(
+    PACKAGE,
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+)
+
+_ROW = Struct(f"<{DIMENSION}e")
+_PLAIN_TOKENS = 2048  # below it plain Python answers before NumPy is even imported
+_BATCH_CHARS = 1 << 18
+_SPACE, _LINE_END = "▁", "<0x0A>"  # as the vocabulary spells them
+_DECIMALS = 12
+
+
+class LocalEmbedder:
+    """Turns texts into unit vectors by averaging token vectors; offline, the same bytes on every machine.
+
+    Nothing is loaded before the first text; then both files are checked against their sha256. A vector is float16
+    arithmetic in disguise: every component is a multiple of 2**-24 below 2**4, so float64 adds them exactly, in any
+    order, up to 2**25 tokens.
+    """
+
+    dimension = DIMENSION
+    identity = IDENTITY
+
+    def __init__(self, weights: ModelFile = WEIGHTS, tokenizer: ModelFile = TOKENIZER) -> None:
+        self._files = (weights, tokenizer)
+
+    @property
+    def max_input(self) -> None:
+        """No bound: a text is a bag of tokens."""
+        return
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """Always 1: a text is read at once."""
+        return [1] * len(texts)
+
+    def load(self) -> None:
+        """Read and check the model now. Raises EmbedError `embedder_unavailable`, `embedder_damaged`."""
+        self._model  # noqa: B018 - reading it is loading it
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        """One vector a text, in order; b"" for a text without a character that shows.
+
+        A text's vector does not depend on its companions, and a question is embedded like any other text.
+        """
+        return [vector for batch in _batches(texts) for vector in self._embed(batch)]
+
+    def shares(self, question: str, texts: Sequence[str]) -> list[list[Share]]:
+        """Of each text's cosine with the question, what each distinct word of the text gives; see ports.Additive.
+
+        A word is what tokens of letters and digits spell together. Words come in the order in which the text first
+        names them; values have 12 decimals, so that they are the same on every machine.
+        """
+        import numpy as np  # noqa: PLC0415 - a search without a ledger never needs it
+
+        weights, first, tokens = self._model
+        table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
+        asked, *found = self._ids([question, *texts])
+        direction = table[asked].astype(np.float64).sum(axis=0)
+        length = float(np.sqrt(direction @ direction))
+        shared: list[list[Share]] = []
+        for ids in found:
+            rows = table[ids].astype(np.float64)
+            whole = rows.sum(axis=0)
+            lengths = length * float(np.sqrt(whole @ whole))
+            values = (rows @ direction / lengths).tolist() if lengths else []
+            shared.append(_worded(tokens.names(ids), values) if lengths else [])
+        return shared
+
+    @cached_property
+    def _model(self) -> tuple[mmap.mmap, int, Tokens]:
+        """The weights, where their first row begins, and the tokenizer."""
+        weights, tokenizer = self._files
+        return *_rows(weights), Tokens(read(tokenizer))
+
+    def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        weights, first, _ = self._model
+        ids = self._ids(texts)
+        if sum(map(len, ids)) <= _PLAIN_TOKENS:
+            return [embed_plain(each, weights, first) for each in ids]
+        return embed_numpy(ids, weights, first)
+
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        tokens = self._model[2]
+        return [found if text.strip() else [] for text, found in zip(texts, tokens.ids(texts), strict=True)]
+
+
+def embed_plain(ids: Sequence[int], weights: mmap.mmap, first: int) -> Vector:
+    """The mean of these rows, scaled to length 1; touches no other row and needs no NumPy."""
+    if not ids:
+        return b""
+    rows = [_ROW.unpack_from(weights, first + _ROW.size * i) for i in ids]
+    return unit([sum(column) for column in zip(*rows, strict=True)])
+
+
+def embed_numpy(ids: Sequence[Sequence[int]], weights: mmap.mmap, first: int) -> list[Vector]:
+    """`embed_plain` of many texts, with NumPy; the same bytes."""
+    import numpy as np  # noqa: PLC0415 - a single question must not pay for it
+
+    table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
+    return [unit(table[list(each)].astype(np.float64).sum(axis=0).tolist()) if each else b"" for each in ids]
+
+
+def _rows(file: ModelFile) -> tuple[mmap.mmap, int]:
+    """A checked safetensors file with one float16 matrix, and where its first row begins.
+
+    Layout: 8 bytes with the length of a JSON header, the header, then the numbers.
+    """
+    weights = read(file)
+    length = int.from_bytes(weights[:8], "little")
+    (tensor,) = json.loads(weights[8 : 8 + length]).values()
+    if tensor["dtype"] != "F16" or tensor["shape"][1] != DIMENSION:
+        raise unavailable("local", f"{file.path} holds {tensor['dtype']} rows of {tensor['shape'][1]} components")
+    return weights, 8 + length + int(tensor["data_offsets"][0])
+
+
+def _worded(names: Sequence[str], values: Sequence[float]) -> list[Share]:
+    """The tokens' values added up by the word that they spell: letters and digits that follow each other."""
+    words: dict[str, float] = {}
+    pieces: list[str] = []
+    total = 0.0
+    for name, value in zip([*names, _SPACE], [*values, 0.0], strict=True):
+        if pieces and not (name[:1].isalnum() and (pieces[-1][-1:].isalnum() or pieces[-1] == _SPACE)):
+            word = "".join(pieces).replace(_LINE_END, " ").replace(_SPACE, " ").strip()
+            words[word] = words.get(word, 0.0) + total
+            pieces, total = [], 0.0
+        pieces.append(name)
+        total += value
+    return [Share("token", word, round(value, _DECIMALS)) for word, value in words.items()]
+
+
+def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    start = chars = 0
+    for i, text in enumerate(texts):
+        if i > start and chars + len(text) > _BATCH_CHARS:
+            yield texts[start:i]
+            start, chars = i, 0
+        chars += len(text)
+    if start < len(texts):
+        yield texts[start:]
+
+
+class LocalKind(NamedTuple):
+    """How `local` is recognised and made. weights and tokenizer: where its files lie."""
+
+    name: str = "local"
+    purpose: str = "meaning of words from a small offline model, fast"
+    vector_weight: float = 0.3
+    weights: ModelFile = WEIGHTS
+    tokenizer: ModelFile = TOKENIZER
+
+    def sends_text(self, config: Config) -> bool:
+        """Never."""
+        return False
+
+    def missing(self, config: Config) -> str | None:
+        """Why it cannot be used here, or None."""
+        return missing(packages=("tokenizers",), files=(self.weights, self.tokenizer), extra="local")
+
+    def dimension(self, config: Config) -> int:
+        """Always 256."""
+        return DIMENSION
+
+    def recognises(self, identity: str, config: Config) -> bool:
+        """Whether the identity is this model's."""
+        return identity == IDENTITY
+
+    def new(self, config: Config, *, dimension: int | None = None) -> LocalEmbedder:
+        """The embedder; for a new store (dimension is None) its files are checked at once."""
+        reason = self.missing(config)
+        if reason is not None:
+            raise unavailable(self.name, reason)
+        embedder = LocalEmbedder(self.weights, self.tokenizer)
+        if dimension is None:
+            embedder.load()
+        return embedder
+
+
+LOCAL = LocalKind()

@@ -1,0 +1,1 @@
+"""Embedders that ask a model server or a model package: OpenAI-compatible, Gemini, sentence-transformers."""

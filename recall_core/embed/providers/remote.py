@@ -1,0 +1,275 @@
+"""What the embedders behind a server share: kinds with their models, batches, windows and checks of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from recall_core.config import Config
+from recall_core.embed.providers.windows import cut, means, unit
+from recall_core.embed.providers.wire import (
+    INSTALL,
+    TIMEOUT_SECONDS,
+    Wire,
+    is_loopback,
+    key_of,
+    server_of,
+)
+from recall_core.errors import EmbedError
+from recall_core.types import Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BATCH_CHARS = 100_000  # far below the 300,000 tokens that OpenAI takes at once, even where a character is two
+
+
+class Model(NamedTuple):
+    """What is known of a model before it is asked. dimension: None until then."""
+
+    dimension: int | None
+    max_input: int
+
+
+class Dialect(Protocol):
+    """How one family of servers is asked for vectors."""
+
+    def path(self, model: str) -> str:
+        """What stands behind the server's address."""
+
+    def headers(self, key: str) -> dict[str, str]:
+        """How a key is shown."""
+
+    def body(self, model: str, texts: Sequence[str], *, is_query: bool) -> object:
+        """The request for these texts."""
+
+    def rows(self, answer: object) -> list[object]:
+        """One list of components a text, in order. Raises ValueError with what is wrong with the answer."""
+
+    def tokens(self, answer: object) -> int:
+        """What the server says it read, 0 where it does not say."""
+
+
+class _Lack(NamedTuple):
+    """What is missing before a server may be asked, and what to type about it."""
+
+    reason: str
+    hint: str
+    code: str = "embedder_unavailable"
+
+
+class RemoteEmbedder:
+    """Vectors from a server. It is first asked when something is embedded, or at once where dimension is None.
+
+    connect: makes the wire.  tokens_used: what the server says it read since this embedder was made.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        model: str,
+        *,
+        dialect: Dialect,
+        connect: Callable[[], Wire],
+        dimension: int | None,
+        max_input: int,
+        batch_texts: int,
+    ) -> None:
+        self._model = model
+        self._dialect = dialect
+        self._connect = connect
+        self._wire: Wire | None = None
+        self._batch_texts = batch_texts
+        self.max_input = max_input
+        self.tokens_used = 0
+        self.dimension = dimension or self._matrix(["dimension"], is_query=False).shape[1]
+        self.identity = f"{identity_prefix(kind, model)}{self.dimension}"
+
+    def connect(self) -> Wire:
+        """The way to the server, made when it is first needed; no request yet."""
+        if self._wire is None:
+            self._wire = self._connect()
+        return self._wire
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """How many windows each text takes, 1 also for a text that is not sent."""
+        return [max(1, len(cut(text, self.max_input))) for text in texts]
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        """One vector a text, in order: unit length, the mean of its windows; b"" for one without a visible character.
+
+        Raises EmbedError: see Wire.post; `provider_invalid_response` also for a wrong number or dimension of
+        vectors, NaN, infinity or zeros.
+        """
+        windows = [cut(text, self.max_input) for text in texts]
+        flat = [window for of_text in windows for window in of_text]
+        if not flat:
+            return [b""] * len(texts)
+        matrix = self._matrix(flat, is_query=is_query, dimension=self.dimension)
+        try:
+            return means(matrix, [len(of_text) for of_text in windows])
+        except ValueError as error:
+            raise self.connect().invalid(str(error)) from error
+
+    def _matrix(self, texts: Sequence[str], *, is_query: bool, dimension: int | None = None) -> NDArray[np.float64]:
+        """(n, dimension) unit vectors."""
+        wire = self.connect()
+        batches = list(_batches(texts, self._batch_texts))
+        bodies = [self._dialect.body(self._model, batch, is_query=is_query) for batch in batches]
+        answers = wire.post(self._dialect.path(self._model), bodies)
+        try:
+            rows = [
+                row
+                for batch, answer in zip(batches, answers, strict=True)
+                for row in _counted(self._dialect.rows(answer), len(batch))
+            ]
+            matrix = unit(_matrix(rows, dimension))
+        except ValueError as error:
+            raise wire.invalid(str(error)) from error
+        self.tokens_used += sum(map(self._dialect.tokens, answers))
+        return matrix
+
+
+class RemoteKind(NamedTuple):
+    """A kind of embedder behind a server.
+
+    url, model: what an empty setting stands for.  models: those that are known; `other` is assumed of the rest.
+    variables: where a key may lie in the environment, the first that is set counts; none where no key is sent.
+    batch_texts: how many a request carries.
+    """
+
+    name: str
+    purpose: str
+    provider: str
+    url: str
+    model: str
+    models: Mapping[str, Model]
+    other: Model
+    variables: tuple[str, ...]
+    batch_texts: int
+    dialect: Dialect
+    vector_weight: float = 0.5
+
+    def sends_text(self, config: Config) -> bool:
+        """Whether the server is another machine."""
+        return not is_loopback(self._url(config))
+
+    def missing(self, config: Config) -> str | None:
+        """The package, the key or the permission that is not there; whether the server answers shows at use."""
+        lack = self._lack(config)
+        return lack.reason if lack else None
+
+    def dimension(self, config: Config) -> int | None:
+        """Components of the model's vectors, where the model is a known one."""
+        return self._known(config).dimension
+
+    def recognises(self, identity: str, config: Config) -> bool:
+        """Whether the identity is of this kind and of the model in these settings; the address does not count."""
+        prefix = identity_prefix(self.name, self._model(config))
+        return identity.startswith(prefix) and identity[len(prefix) :].isdecimal()
+
+    def new(
+        self,
+        config: Config,
+        *,
+        dimension: int | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        pause: Callable[[float], None] | None = None,
+    ) -> RemoteEmbedder:
+        """An embedder by these settings, which asks the server once where nobody knows the dimension.
+
+        timeout_seconds, pause: see Wire. Whatever is missing, and an address that may not be used, shows at once
+        for a new store, and for an old one when something is embedded. Raises EmbedError `embedder_unavailable`,
+        `network_not_allowed`, and see Wire.
+        """
+        known = self._known(config)
+        embedder = RemoteEmbedder(
+            self.name,
+            self._model(config),
+            dialect=self.dialect,
+            connect=partial(self._connect, config, timeout_seconds, pause),
+            dimension=dimension or known.dimension,
+            max_input=known.max_input,
+            batch_texts=self.batch_texts,
+        )
+        if dimension is None:
+            embedder.connect()
+        return embedder
+
+    def _connect(self, config: Config, timeout_seconds: float, pause: Callable[[float], None] | None) -> Wire:
+        lack = self._lack(config)
+        if lack:
+            raise EmbedError(lack.code, f"{self.name} cannot be used: {lack.reason}.", hint=lack.hint)
+        return Wire(
+            self.provider,
+            self._url(config),
+            key=key_of(self.variables),
+            headers=self.dialect.headers,
+            timeout_seconds=timeout_seconds,
+            pause=pause,
+        )
+
+    def _lack(self, config: Config) -> _Lack | None:
+        sends_text = self.sends_text(config)
+        if find_spec("httpx") is None:
+            return _Lack("the httpx package is not installed", INSTALL)
+        if sends_text and self.variables and key_of(self.variables) is None:
+            reason = f"the environment has no {' or '.join(self.variables)}"
+            return _Lack(reason, f"export {self.variables[0]}=…")
+        if sends_text and not config.allow_network:
+            reason = f"it sends text to {server_of(self._url(config))}, and allow_network is false"
+            return _Lack(reason, "allow_network = true in recall.toml", "network_not_allowed")
+        return None
+
+    def _url(self, config: Config) -> str:
+        return config.embedding_url or self.url
+
+    def _model(self, config: Config) -> str:
+        return config.embedding_model or self.model
+
+    def _known(self, config: Config) -> Model:
+        return self.models.get(self._model(config), self.other)
+
+
+def identity_prefix(kind: str, model: str) -> str:
+    """An identity up to its dimension. It tells neither address nor key: another of these embeds nothing again."""
+    return f"{kind}-{model or 'unnamed'}:"
+
+
+def _batches(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    start = chars = 0
+    for i, text in enumerate(texts):
+        if i > start and (i - start >= most or chars + len(text) > _BATCH_CHARS):
+            yield texts[start:i]
+            start, chars = i, 0
+        chars += len(text)
+    yield texts[start:]
+
+
+def _counted(rows: list[object], count: int) -> list[object]:
+    if len(rows) != count:
+        raise ValueError(f"{len(rows)} vectors for {count} texts")
+    return rows
+
+
+def _matrix(rows: Sequence[object], dimension: int | None) -> NDArray[np.float64]:
+    """The rows as numbers. Raises ValueError where one is no list of `dimension` numbers."""
+    import numpy as np  # noqa: PLC0415 - a command that embeds nothing does not load it
+
+    lists = [row for row in rows if isinstance(row, list)]
+    if len(lists) != len(rows):
+        raise ValueError("a vector is not a list")
+    width = dimension or len(lists[0])
+    for row in lists:
+        if len(row) != width or width == 0:
+            raise ValueError(f"{len(row)} components instead of {width or 'some'}")
+        # NumPy would read null, true and "1" as numbers.
+        if not all(type(component) in (float, int) for component in row):
+            raise ValueError("a component is not a number")
+    try:
+        return np.array(lists, dtype=np.float64)
+    except OverflowError as error:
+        raise ValueError("a component is NaN or infinite") from error

@@ -1,0 +1,110 @@
+"""The embedder that runs a sentence-transformers model on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from recall_core.config import Config
+from recall_core.embed.providers.remote import identity_prefix
+from recall_core.embed.providers.windows import cut, means, unit
+from recall_core.errors import EmbedError
+from recall_core.types import Vector
+
+INSTALL = "pip install sentence-transformers"
+MODEL = "all-MiniLM-L6-v2"
+_OTHER_MAX_INPUT = 512  # where a model does not tell
+
+
+class SentenceEmbedder:
+    """Vectors of a model on this machine, which is loaded when something is embedded.
+
+    model: a folder, or a name that was downloaded before, or may be where allow_network is true.
+    """
+
+    def __init__(self, model: str, *, allow_network: bool, dimension: int | None) -> None:
+        self._name = model
+        self._allow_network = allow_network
+        self.dimension: int = dimension or self._model.get_sentence_embedding_dimension()
+        self.identity = f"{_identity_prefix(model)}{self.dimension}"
+
+    @property
+    def max_input(self) -> int:
+        """Word pieces that the model reads at once; asking loads it."""
+        return int(self._model.max_seq_length or _OTHER_MAX_INPUT)
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """How many windows each text takes, 1 also for an empty one."""
+        return [max(1, len(cut(text, self.max_input))) for text in texts]
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        """One vector a text, in order: unit length, the mean of its windows; b"" for one without a visible character.
+
+        Raises EmbedError `embedder_unavailable` where the model cannot be loaded, `embed_invalid` where it
+        returns vectors without a direction.
+        """
+        windows = [cut(text, self.max_input) for text in texts]
+        flat = [window for of_text in windows for window in of_text]
+        if not flat:
+            return [b""] * len(texts)
+        # Models that tell questions from documents bring a prompt of that name.
+        prompt = "query" if is_query and "query" in self._model.prompts else None
+        raw = self._model.encode(flat, prompt_name=prompt, show_progress_bar=False).astype("float64")
+        try:
+            return means(unit(raw), [len(of_text) for of_text in windows])
+        except ValueError as error:
+            raise EmbedError("embed_invalid", f"The model {self._name} returned nonsense: {error}.") from error
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an extra that loads for seconds
+
+            return SentenceTransformer(self._name, local_files_only=not self._allow_network)
+        except ImportError as error:
+            message = "The sentence-transformers package is not installed."
+            raise EmbedError("embedder_unavailable", message, hint=INSTALL) from error
+        except (OSError, ValueError) as error:
+            message = f"The model {self._name} cannot be loaded: {error}"
+            raise EmbedError("embedder_unavailable", message, hint='embedding_model = "FOLDER"') from error
+
+
+class SentenceKind(NamedTuple):
+    """sentence-transformers by the name or folder in embedding_model."""
+
+    name: str = "sentence-transformers"
+    purpose: str = "any sentence-transformers model in a folder, run on this machine"
+    vector_weight: float = 0.5
+
+    def sends_text(self, config: Config) -> bool:
+        """Never: a download brings the model here."""
+        return False
+
+    def missing(self, config: Config) -> str | None:
+        """That the package is not installed; whether the model is there shows at use."""
+        found = find_spec("sentence_transformers")
+        return None if found else "the sentence-transformers package is not installed"
+
+    def dimension(self, config: Config) -> int | None:
+        """Known when the model is loaded."""
+        return None
+
+    def recognises(self, identity: str, config: Config) -> bool:
+        """Whether the identity is of the model in these settings; the folder it lies in does not count."""
+        prefix = _identity_prefix(config.embedding_model or MODEL)
+        return identity.startswith(prefix) and identity[len(prefix) :].isdecimal()
+
+    def new(self, config: Config, *, dimension: int | None = None) -> SentenceEmbedder:
+        """An embedder by these settings, which loads the model at once where nobody knows the dimension."""
+        model = config.embedding_model or MODEL
+        return SentenceEmbedder(model, allow_network=config.allow_network, dimension=dimension)
+
+
+def _identity_prefix(model: str) -> str:
+    return identity_prefix("sentence-transformers", PurePath(model).name)
+
+
+SENTENCE = SentenceKind()

@@ -1,0 +1,1 @@
+"""Is the ranking good, and is it better: judgements, measures, fixtures and their verdicts."""

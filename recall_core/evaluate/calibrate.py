@@ -1,0 +1,193 @@
+"""The sparse_distance_ceiling that judged queries speak for, and what it would do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from recall_core.contract.fixtures import CalibrationView, CeilingView, DistancesView
+from recall_core.evaluate.asker import Asker
+from recall_core.evaluate.fixture.left_out import left_out
+from recall_core.evaluate.fixture.rates import rate
+from recall_core.evaluate.judgements import names_of
+from recall_core.evaluate.questions import questions
+from recall_core.ports import Store
+from recall_core.retrieve import Answer
+from recall_core.store.sqlite.store import SqliteStore
+
+_STEPS = 10_000  # a ceiling is proposed with four decimals, rounded up
+
+
+class Near(NamedTuple):
+    """A short document near a query and out of its list; the ones of a query stand nearest first."""
+
+    query: int
+    distance: float
+    relevant: bool
+
+
+class Judged(NamedTuple):
+    """What the judged queries say. missed: for each query, how many relevant short documents its list lacks.
+
+    near: every candidate; injectable: those that the limit on injections lets through, by distance.
+    """
+
+    near: tuple[Near, ...]
+    injectable: tuple[Near, ...]
+    missed: tuple[int, ...]
+
+
+class Effect(NamedTuple):
+    """What a ceiling does: how many injections, and how many of them are relevant."""
+
+    ceiling: float
+    injections: int
+    relevant: int
+
+
+def calibrate(judged: Mapping[str, Collection[str]], asker: Asker) -> CalibrationView:
+    """The ceiling with the highest F-measure over these queries, beside the one that is set.
+
+    judged: query text to the paths of its relevant documents.
+    The F-measure is the harmonic mean of two shares: of the injections, those that are relevant; of the relevant
+    short documents left out of the list, those that come back. Of equal ones the lowest ceiling is proposed.
+    held_out says how far that can be trusted: what all queries but one propose, measured on that one.
+    """
+    gathered = _gather(judged, asker, allowed=max(1, asker.config.sparse_max_injections))
+    missed = sum(gathered.missed)
+    nearest = min((each.distance for each in gathered.near), default=None)
+    current = effect(gathered.injectable, asker.config.sparse_distance_ceiling)
+    view = CalibrationView(
+        queries=len(judged),
+        k=asker.k,
+        embedder=asker.store.info().embedder,
+        left_out=missed,
+        relevant=_distances(each.distance for each in gathered.near if each.relevant),
+        irrelevant=_distances(_nearest_irrelevant(gathered.near)),
+        current=_ceiling_view(current, missed),
+        can_fire=nearest is not None and nearest <= asker.config.sparse_distance_ceiling,
+    )
+    proposed = propose(gathered.injectable, missed)
+    if proposed is not None:
+        view["proposed"] = _ceiling_view(proposed, missed)
+        view["held_out"] = _ceiling_view(held_out(gathered, proposed.ceiling), missed)
+        view["setting"] = f"sparse_distance_ceiling = {proposed.ceiling:g}"
+    return view
+
+
+def judged_paths(
+    store: SqliteStore, *, queries: Path | None, qrels: Path | None
+) -> tuple[dict[str, set[str]], tuple[str, ...]]:
+    """Query text to the paths of its relevant documents, and warnings; what no file gives comes from the store.
+
+    Raises UsageError `no_judgements`, `bad_queries`, `bad_qrels`.
+    """
+    asked = questions(store, names_of(store), queries=queries, qrels=qrels)
+    judged: dict[str, set[str]] = {}
+    for query, grades in asked.grades.items():
+        judged.setdefault(asked.texts[query], set()).update(path for path, grade in grades.items() if grade >= 1)
+    return judged, asked.warnings
+
+
+def effect(injectable: Sequence[Near], ceiling: float) -> Effect:
+    """What that ceiling does."""
+    within = [each for each in injectable if each.distance <= ceiling]
+    return Effect(ceiling, len(within), sum(each.relevant for each in within))
+
+
+def propose(injectable: Sequence[Near], missed: int) -> Effect | None:
+    """The ceiling of highest F-measure, the lowest of equal ones; None where no relevant document can come back.
+
+    injectable: by distance. F = 2 * relevant / (injections + missed), and 0 for no injection.
+    """
+    best: Effect | None = None
+    for step in _steps(injectable):
+        if step.relevant and (best is None or _f(step, missed) > _f(best, missed)):
+            best = step
+    return best
+
+
+def held_out(judged: Judged, ceiling: float) -> Effect:
+    """Every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
+    injections = relevant = 0
+    missed = sum(judged.missed)
+    for query in dict.fromkeys(each.query for each in judged.injectable):
+        others = [each for each in judged.injectable if each.query != query]
+        chosen = propose(others, missed - judged.missed[query])
+        if chosen is not None:
+            own = effect([each for each in judged.injectable if each.query == query], chosen.ceiling)
+            injections, relevant = injections + own.injections, relevant + own.relevant
+    return Effect(ceiling, injections, relevant)
+
+
+def _gather(judged: Mapping[str, Collection[str]], asker: Asker, *, allowed: int) -> Judged:
+    near: list[Near] = []
+    injectable: list[Near] = []
+    missed: list[int] = []
+    for number, (query, paths) in enumerate(judged.items()):
+        found = asker.answer(asker.plan(query))
+        own = [Near(number, distance, key.path in paths) for key, distance in left_out(found, asker.store)]
+        near += own
+        injectable += own[:allowed]
+        missed.append(_missed(found, paths, asker.store))
+    return Judged(tuple(near), tuple(sorted(injectable, key=lambda each: (each.distance, each.query))), tuple(missed))
+
+
+def _missed(found: Answer, paths: Collection[str], store: Store) -> int:
+    """How many of these documents are short and have no row in the list."""
+    if found.pool is None or found.fused is None:
+        return 0
+    keys = found.pool.keys
+    listed = {keys[position].doc_rowid for position in found.fused.order[: min(found.plan.limit, found.fused.kept)]}
+    live = [named for path in sorted(paths) for named in store.resolve(path)[:1]]
+    absent = {store.rowid("doc", full_id) for kind, full_id in live if kind == "doc"} - listed
+    counts = store.chunk_counts(sorted(absent))
+    return sum(count <= found.plan.config.sparse_chunk_threshold for count in counts.values())
+
+
+def _steps(injectable: Sequence[Near]) -> Iterator[Effect]:
+    """The effect of every ceiling that lets through more than the one before, lowest first."""
+    relevant = 0
+    for count, each in enumerate(injectable, start=1):
+        relevant += each.relevant
+        ceiling = _rounded_up(each.distance)
+        if count == len(injectable) or _rounded_up(injectable[count].distance) > ceiling:
+            yield Effect(ceiling, count, relevant)
+
+
+def _rounded_up(distance: float) -> float:
+    return min(ceil(round(distance * _STEPS, 2)) / _STEPS, 2.0)
+
+
+def _f(done: Effect, missed: int) -> float:
+    return 2 * done.relevant / (done.injections + missed)
+
+
+def _nearest_irrelevant(near: Iterable[Near]) -> Iterator[float]:
+    """Of each query, the distance that a wrong injection would have."""
+    seen: set[int] = set()
+    for each in near:
+        if not each.relevant and each.query not in seen:
+            seen.add(each.query)
+            yield each.distance
+
+
+def _distances(distances: Iterable[float]) -> DistancesView:
+    found = sorted(distances)
+    if not found:
+        return DistancesView(count=0, least=None, median=None, most=None)
+    return DistancesView(count=len(found), least=found[0], median=round(median(found), 6), most=found[-1])
+
+
+def _ceiling_view(done: Effect, missed: int) -> CeilingView:
+    return CeilingView(
+        ceiling=done.ceiling,
+        injections=done.injections,
+        relevant=done.relevant,
+        precision=rate(done.relevant, done.injections),
+        recall=rate(done.relevant, missed),
+        f=round(_f(done, missed), 6) if done.injections + missed else None,
+    )

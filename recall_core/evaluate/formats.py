@@ -1,0 +1,227 @@
+"""Files of queries and judgements: BEIR, TREC, JSON lines and Quepid, told apart by what stands in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, NoReturn
+
+from recall_core.errors import UsageError
+
+QrelsFormat = Literal["beir", "trec"]
+
+_GRADE = re.compile(r"([+-]?[0-9]{1,4})(?:\.0+)?")
+_QUERY_HEADS = {"id", "_id", "qid", "query-id", "query_id"}
+_GRADE_HEADS = {"score", "grade", "rel", "relevance", "rating", "label"}
+_QUEPID_IDS = {"docid", "doc_id", "doc id"}
+_QUERIES_HINT = '{"_id": "q1", "text": "…"} or q1<TAB>… on each line'
+_QRELS_HINT = "q1<TAB>doc1<TAB>1 (BEIR) or q1 0 doc1 1 (TREC) on each line"
+
+
+class Qrel(NamedTuple):
+    """One judgement as a file has it: how relevant a document, by the file's name for it, is to a query."""
+
+    query: str
+    document: str
+    grade: int
+
+
+class Qrels(NamedTuple):
+    """The judgements of a file, in file order, and the texts of queries where the file brings them (Quepid)."""
+
+    rows: tuple[Qrel, ...]
+    texts: dict[str, str]
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    """Query id to text, in file order. Raises UsageError `bad_queries`."""
+    return parse_queries(_text(path, "bad_queries", _QUERIES_HINT), name=str(path))
+
+
+def parse_queries(text: str, *, name: str) -> dict[str, str]:
+    """Query id to text, from BEIR or other JSON lines (`_id` or `id`, `text`), or from lines of id, tab and text.
+
+    Empty lines are passed over; further keys are ignored; a line repeated word for word is one query. name: the
+    file, for messages. Raises UsageError `bad_queries` with the line and what was expected there.
+    """
+    found: dict[str, str] = {}
+    lines = list(_lines(text))
+    read = _json_query if lines and lines[0][1].lstrip().startswith("{") else _tab_query
+    for number, line in lines:
+        where = f"{name}:{number}"
+        query, words = read(line, where)
+        if read is _tab_query and not found and query.lower() in _QUERY_HEADS:
+            continue
+        _check_query(query, words, where)
+        if found.setdefault(query, words) != words:
+            raise _bad_query(where, f"query {query} has another text above")
+    if not found:
+        raise _bad_query(name, "there is no query")
+    return found
+
+
+def read_qrels(path: Path) -> Qrels:
+    """The judgements of a file. Raises UsageError `bad_qrels`."""
+    return parse_qrels(_text(path, "bad_qrels", _QRELS_HINT), name=str(path))
+
+
+def parse_qrels(text: str, *, name: str) -> Qrels:
+    """Judgements from BEIR (three columns between tabs), TREC (four between blanks) or Quepid (CSV with a header).
+
+    Grades are whole numbers from -9999 to 9999. name: the file, for messages. Raises UsageError `bad_qrels` with the
+    line and what was expected there.
+    """
+    lines = list(_lines(text))
+    if not lines:
+        _bad_qrel(name, "there is no judgement")
+    head = lines[0][1]
+    if _is_quepid(head):
+        return _quepid(text, name)
+    columns = 3 if head.count("\t") == 2 else 4
+    rows = []
+    for number, line in lines:
+        cells = line.split("\t") if columns == 3 else line.split()
+        if len(cells) != columns:
+            expected = "3 columns between tabs" if columns == 3 else "4 columns: query, 0, document, grade"
+            _bad_qrel(f"{name}:{number}", f"there are {len(cells)} columns, not {expected}")
+        if columns == 3 and number == lines[0][0] and cells[-1].strip().lower() in _GRADE_HEADS:
+            continue
+        rows.append(_qrel(cells[0], cells[-2], cells[-1], f"{name}:{number}"))
+    return Qrels(tuple(rows), {})
+
+
+def queries_lines(queries: Mapping[str, str]) -> Iterator[str]:
+    """The queries as BEIR JSON lines, in the order given."""
+    for query, text in queries.items():
+        yield json.dumps({"_id": query, "text": text}, ensure_ascii=False) + "\n"
+
+
+def qrels_lines(rows: Iterable[Qrel], form: QrelsFormat) -> Iterator[str]:
+    """The judgements as BEIR's or TREC's lines, in the order given."""
+    if form == "beir":
+        yield "query-id\tcorpus-id\tscore\n"
+    between = "\t" if form == "beir" else " 0 "
+    last = "\t" if form == "beir" else " "
+    for row in rows:
+        yield f"{row.query}{between}{row.document}{last}{row.grade}\n"
+
+
+def _text(path: Path, code: str, hint: str) -> str:
+    """The whole file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(code, f"{path} cannot be read: {error}.", hint=hint) from error
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines that are not blank, without their ends."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line.removesuffix("\r")
+
+
+def _json_query(line: str, where: str) -> tuple[str, str]:
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _bad_query(where, f"not valid JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise _bad_query(where, "not a JSON object")
+    query = record.get("_id", record.get("id"))
+    words = record.get("text")
+    if isinstance(query, bool) or not isinstance(query, str | int):
+        raise _bad_query(where, "it has no id that is a string or a whole number")
+    if not isinstance(words, str):
+        raise _bad_query(where, 'it has no string under "text"')
+    return str(query), words
+
+
+def _tab_query(line: str, where: str) -> tuple[str, str]:
+    query, tab, words = line.partition("\t")
+    if not tab:
+        raise _bad_query(where, "neither a JSON object nor an id, a tab and a text")
+    return query, words
+
+
+def _check_query(query: str, words: str, where: str) -> None:
+    if not is_query_id(query):
+        raise _bad_query(where, f"the id {query!r} has blanks or unprintable characters, or is empty")
+    if not words.strip():
+        raise _bad_query(where, f"query {query} has no text")
+    if not _is_storable(words):
+        raise _bad_query(where, f"the text of query {query} has half a surrogate pair")
+
+
+def is_query_id(query: str) -> bool:
+    """Whether every format can carry this id: TREC files separate by blanks."""
+    return bool(query) and query.isprintable() and " " not in query
+
+
+def _is_storable(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _qrel(query: str, document: str, grade: str, where: str) -> Qrel:
+    document = document.strip()
+    if not is_query_id(query):
+        _bad_qrel(where, f"the query id {query!r} has blanks or unprintable characters, or is empty")
+    if not document or not _is_storable(document):
+        _bad_qrel(where, "there is no document")
+    number = _GRADE.fullmatch(grade.strip())
+    if number is None:
+        _bad_qrel(where, f"the grade {grade.strip()!r} is not a whole number from -9999 to 9999")
+    return Qrel(query, document, int(number[1]))
+
+
+def _is_quepid(head: str) -> bool:
+    names = {name.strip().strip('"').lower() for name in head.split(",")}
+    return "query" in names and "rating" in names and bool(names & _QUEPID_IDS)
+
+
+def _quepid(text: str, name: str) -> Qrels:
+    """Rows of query text, document and rating; an unrated one is no judgement. A query's id is made of its text."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[Qrel] = []
+    texts: dict[str, str] = {}
+    head: list[str] = []
+    try:
+        for cells in reader:
+            where = f"{name}:{reader.line_num}"
+            if not head:
+                head = [cell.strip().lower() for cell in cells]
+                places = head.index("query"), head.index("rating"), min(map(head.index, _QUEPID_IDS & set(head)))
+                continue
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(head):
+                _bad_qrel(where, f"there are {len(cells)} columns, not the header's {len(head)}")
+            words, rating, document = (cells[place] for place in places)
+            query = query_id(words)
+            _check_query(query, words, where)
+            texts[query] = words
+            if rating.strip():
+                rows.append(_qrel(query, document, rating, where))
+    except (csv.Error, ValueError) as error:
+        raise UsageError("bad_qrels", f"{name}:{reader.line_num}: {error}.", hint="query,docid,rating") from error
+    if not rows:
+        _bad_qrel(name, "there is no judgement")
+    return Qrels(tuple(rows), texts)
+
+
+def query_id(words: str) -> str:
+    """The id of a query that was given none: the same for the same text."""
+    return f"q-{sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def _bad_query(where: str, reason: str) -> UsageError:
+    return UsageError("bad_queries", f"{where}: {reason}.", hint=_QUERIES_HINT)
+
+
+def _bad_qrel(where: str, reason: str) -> NoReturn:
+    raise UsageError("bad_qrels", f"{where}: {reason}.", hint=_QRELS_HINT)

@@ -1,0 +1,109 @@
+"""Judgements in a store: kept by path and span, so that they outlast the chunks they were made on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from recall_core.errors import UsageError
+from recall_core.evaluate.formats import Qrel
+from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
+from recall_core.store.sqlite.store import SqliteStore
+
+_PUT = """
+INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET grade = excluded.grade
+"""
+
+
+class Judgement(NamedTuple):
+    """How relevant a document, or a span of it, is to a query. spot.path may be of no live document."""
+
+    query: str
+    spot: Spot
+    grade: int
+
+
+class Located(NamedTuple):
+    """Judgements whose names were looked up in a store. unknown: how many name no live document, or several."""
+
+    judgements: tuple[Judgement, ...]
+    unknown: int
+
+
+def names_of(store: SqliteStore) -> Names:
+    """The names of the store's live documents."""
+    rows = store.execute(
+        "SELECT d.path, f.path FROM doc d LEFT JOIN file f ON f.rowid = d.file WHERE d.deleted = 0 ORDER BY d.path"
+    )
+    return Names((path, file) for path, file in rows)
+
+
+def located(rows: Iterable[Qrel], names: Names) -> Located:
+    """The judgements at their documents' places, in order; an unknown document's name is taken for its path."""
+    found, unknown = [], 0
+    for row in rows:
+        spot = names.find(row.document)
+        unknown += spot is None
+        found.append(Judgement(row.query, spot or unknown_spot(row.document), row.grade))
+    return Located(tuple(found), unknown)
+
+
+def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
+    """Add queries and judgements in one transaction; a span that was judged takes the last grade.
+
+    Every judgement is of a query given here or stored before. Raises UsageError `query_conflict` where a query is
+    stored with another text; then nothing is written.
+    """
+    with store.transaction():
+        known = dict(store.execute("SELECT id, text FROM judged_query"))
+        for query, text in queries.items():
+            if known.setdefault(query, text) != text:
+                raise UsageError(
+                    "query_conflict",
+                    f"Query {query} is in the store with another text: {known[query]}",
+                    hint="give the query another id",
+                )
+            store.execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+        for query, spot, grade in judgements:
+            store.execute(_PUT, (query, *spot, grade))
+
+
+def stored_queries(store: SqliteStore) -> dict[str, str]:
+    """Query id to text, by id."""
+    return dict(store.execute("SELECT id, text FROM judged_query ORDER BY id"))
+
+
+def stored(store: SqliteStore, names: Names) -> Located:
+    """The store's judgements by query, path and span, each at the document that its path names at this moment."""
+    rows = store.execute(
+        "SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY query, path, offset, end_offset"
+    )
+    found, unknown = [], 0
+    for query, path, offset, end, grade in rows:
+        spot = Spot(path) if path in names else names.find(path)
+        unknown += spot is None
+        if spot is None or (offset, end) != WHOLE:
+            spot = Spot(path if spot is None else spot.path, offset, end)
+        found.append(Judgement(query, spot, grade))
+    return Located(tuple(found), unknown)
+
+
+def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
+    """Query id to path to grade: the last grade of each span, the highest of a document's spans."""
+    last = {(query, spot): grade for query, spot, grade in judgements}
+    found: dict[str, dict[str, int]] = {}
+    for (query, spot), grade in last.items():
+        grades = found.setdefault(query, {})
+        grades[spot.path] = max(grade, grades.get(spot.path, grade))
+    return found
+
+
+def grade_of_chunk(judgements: Sequence[Judgement], *, path: str, offset: int, end: int) -> int | None:
+    """The highest grade of one query's judgements that reach into this chunk, None where none does."""
+    grades = [
+        grade
+        for _, spot, grade in judgements
+        if spot.path == path and ((spot.offset, spot.end) == WHOLE or (spot.offset < end and offset < spot.end))
+    ]
+    return max(grades, default=None)

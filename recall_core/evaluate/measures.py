@@ -1,0 +1,155 @@
+"""What a ranking is worth: named measures, computed by ir_measures, and what the missing judgements could change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import accumulate
+from math import log2
+from types import ModuleType
+from typing import NamedTuple
+
+from recall_core.errors import UsageError
+
+DEFAULT = "ndcg@10,map,mrr,p@5,recall@100"
+DIGITS = 6  # of every value, so that two runs compare equal to the last digit
+EPSILON = 1e-9  # values are rounded: a difference that is smaller is none
+DEEPEST = 10_000
+_KINDS = {
+    "ndcg": "nDCG",
+    "map": "AP",
+    "ap": "AP",
+    "mrr": "RR",
+    "rr": "RR",
+    "p": "P",
+    "precision": "P",
+    "recall": "R",
+    "r": "R",
+}
+_NAMES = {"nDCG": "ndcg", "AP": "map", "RR": "mrr", "P": "p", "R": "recall"}
+_CUT = ("P", "R")  # measures that mean nothing without a cutoff
+_MEASURE = re.compile(r"([a-z]+)(?:@([0-9]{1,9}))?")
+
+
+class Measure(NamedTuple):
+    """A measure by ir_measures' name for it. cutoff: hits that it looks at, None for all."""
+
+    kind: str
+    cutoff: int | None
+
+    @property
+    def name(self) -> str:
+        """As it is written and shown: `ndcg@10`."""
+        return _NAMES[self.kind] + ("" if self.cutoff is None else f"@{self.cutoff}")
+
+
+def parse_measures(text: str) -> tuple[Measure, ...]:
+    """The measures in a list with commas, each once. Raises UsageError `unknown_metric`, `bad_value`."""
+    return tuple(dict.fromkeys(parse_measure(part.strip()) for part in text.split(",")))
+
+
+def parse_measure(text: str) -> Measure:
+    """One measure, in capitals or not. Raises UsageError `unknown_metric`, `bad_value`."""
+    found = _MEASURE.fullmatch(text.lower())
+    if found is None or found[1] not in _KINDS:
+        near = get_close_matches(text.lower().partition("@")[0], list(_KINDS), n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}?" if near else f"--metrics {DEFAULT}"
+        raise UsageError("unknown_metric", f"There is no measure {text!r}.", hint=hint)
+    kind, cutoff = _KINDS[found[1]], None if found[2] is None else int(found[2])
+    if (cutoff is None and kind in _CUT) or (cutoff is not None and not 1 <= cutoff <= DEEPEST):
+        raise UsageError("bad_value", f"{text} needs a cutoff from 1 to {DEEPEST}.", hint=f"{found[1]}@10")
+    return Measure(kind, cutoff)
+
+
+def ir_measures() -> ModuleType:
+    """The library. Raises UsageError `eval_unavailable` where it is not installed."""
+    try:
+        import ir_measures as library  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(
+            "eval_unavailable",
+            "Measuring needs the package ir-measures, which is not installed.",
+            hint="pip install 'recall-tui[eval]'",
+        ) from error
+    module: ModuleType = library
+    return module
+
+
+def values(
+    measures: Sequence[Measure],
+    grades: Mapping[str, Mapping[str, int]],
+    rankings: Mapping[str, Sequence[str]],
+) -> dict[Measure, dict[str, float]]:
+    """Each measure for each query of `grades`, in its order, rounded; a query without a ranking has 0.
+
+    grades: query to document to grade, relevant from 1; documents without a grade are taken for irrelevant.
+    rankings: query to documents, best first. Every query has a relevant document.
+    """
+    library = ir_measures()
+    wanted = {library.parse_measure(_spelled(measure)): measure for measure in measures}
+    qrels, run = _numbered(grades, rankings)
+    found: dict[Measure, dict[str, float]] = {measure: dict.fromkeys(grades, 0.0) for measure in measures}
+    queries = list(grades)
+    for metric in library.iter_calc(list(wanted), qrels, run):
+        found[wanted[metric.measure]][queries[int(metric.query_id)]] = round(float(metric.value), DIGITS)
+    return found
+
+
+def _spelled(measure: Measure) -> str:
+    return measure.kind + ("" if measure.cutoff is None else f"@{measure.cutoff}")
+
+
+def _numbered(
+    grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Judgements and run with numbers for names, which C code may cut, and scores that fall by 1 from hit to hit,
+    because trec_eval orders equal scores by name."""
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number, (query, judged) in enumerate(grades.items()):
+        hits = rankings.get(query, ())
+        names = {document: str(place) for place, document in enumerate(dict.fromkeys((*hits, *judged)))}
+        qrels[str(number)] = {names[document]: grade for document, grade in judged.items()}
+        run[str(number)] = {names[document]: float(len(hits) - rank) for rank, document in enumerate(hits)}
+    return qrels, run
+
+
+def judged_share(judged: Mapping[str, int], hits: Sequence[str], cutoff: int) -> float | None:
+    """The share of the first `cutoff` hits that have a judgement, None without hits."""
+    shown = hits[:cutoff]
+    return sum(document in judged for document in shown) / len(shown) if shown else None
+
+
+def bounds(
+    measure: Measure, judged: Mapping[str, int], hits: Sequence[str], *, best: int
+) -> tuple[float, float] | None:
+    """The least and the most that p@k or ndcg@k of one query could be, None for other measures.
+
+    Each unjudged one of the first k hits may turn out irrelevant or of grade `best`, the highest of all judgements.
+    With m of them relevant, nDCG is least when they are the last m and most when they are the first m; the ideal
+    ranking grows with m, which is why a hit that turns out relevant can also cost nDCG.
+    """
+    cutoff = measure.cutoff
+    if cutoff is None or measure.kind not in ("P", "nDCG"):
+        return None
+    shown = hits[:cutoff]
+    if measure.kind == "P":
+        sure = sum(judged.get(document, 0) >= 1 for document in shown)
+        holes = sum(document not in judged for document in shown)
+        return sure / cutoff, (sure + holes) / cutoff
+    return _ndcg_bounds(judged, shown, cutoff, best)
+
+
+def _ndcg_bounds(judged: Mapping[str, int], shown: Sequence[str], cutoff: int, best: int) -> tuple[float, float]:
+    discounts = [1 / log2(rank + 2) for rank in range(cutoff)]
+    holes = [discounts[rank] for rank, document in enumerate(shown) if document not in judged]
+    sure = sum(max(judged.get(document, 0), 0) * discounts[rank] for rank, document in enumerate(shown))
+    ideal = sorted((grade for grade in judged.values() if grade > 0), reverse=True)[:cutoff]
+    first, last = list(accumulate(holes, initial=0.0)), list(accumulate(reversed(holes), initial=0.0))
+    found = []
+    for relevant, (worth, most) in enumerate(zip(first, accumulate(discounts, initial=0.0), strict=False)):
+        rest = sum(grade * discount for grade, discount in zip(ideal, discounts[relevant:], strict=False))
+        whole = best * most + rest
+        found += [(sure + best * worth) / whole, (sure + best * last[relevant]) / whole]
+    return min(found), max(found)

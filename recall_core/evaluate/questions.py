@@ -1,0 +1,91 @@
+"""The queries of an evaluation with what is known of them: from files, from the store, or from both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core.errors import UsageError
+from recall_core.evaluate.formats import Qrels, read_qrels, read_queries
+from recall_core.evaluate.judgements import Located, by_document, located, stored, stored_queries
+from recall_core.evaluate.names import Names
+from recall_core.store.sqlite.store import SqliteStore
+
+
+class Questions(NamedTuple):
+    """What is asked. grades: query to document to grade, of evaluated queries, shorter ids first, so
+    that numbers stand in their order and the same queries give the same figures wherever they come from.
+
+    unjudged and without_relevant: queries passed over, because nothing or nothing relevant is known for them.
+    judgements: of the evaluated queries, and unknown: those among them whose document the store does not hold.
+    """
+
+    texts: dict[str, str]
+    grades: dict[str, dict[str, int]]
+    unjudged: int
+    without_relevant: int
+    judgements: int
+    unknown: int
+    warnings: tuple[str, ...]
+
+    @property
+    def best(self) -> int:
+        """The highest grade."""
+        return max(grade for grades in self.grades.values() for grade in grades.values())
+
+
+def questions(store: SqliteStore, names: Names, *, queries: Path | None, qrels: Path | None) -> Questions:
+    """The queries to evaluate; what no file gives comes from the store.
+
+    Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`.
+    """
+    file = None if qrels is None else read_qrels(qrels)
+    texts = read_queries(queries) if queries is not None else (file.texts if file else {}) or stored_queries(store)
+    found = stored(store, names) if file is None else located(with_ids(file, texts).rows, names)
+    judged = by_document(found.judgements)
+    asked = sorted(texts, key=lambda query: (len(query), query))
+    grades = {query: judged[query] for query in asked if any(grade >= 1 for grade in judged.get(query, {}).values())}
+    if not grades:
+        raise UsageError(
+            "no_judgements",
+            "No query has a document that is judged relevant.",
+            hint="recall judge import --queries FILE --qrels FILE",
+        )
+    unjudged = sum(query not in judged for query in texts)
+    unknown = sum(path not in names for documents in grades.values() for path in documents)
+    return Questions(
+        texts={query: texts[query] for query in grades},
+        grades=grades,
+        unjudged=unjudged,
+        without_relevant=len(texts) - len(grades) - unjudged,
+        judgements=sum(map(len, grades.values())),
+        unknown=unknown,
+        warnings=warnings(unknown, _without_text(found, texts)),
+    )
+
+
+def with_ids(qrels: Qrels, texts: Mapping[str, str]) -> Qrels:
+    """The judgements under the ids that these texts have; only Quepid's files name queries by their text."""
+    if not qrels.texts:
+        return qrels
+    ids = {text: query for query, text in reversed(list(texts.items()))}
+    rows = tuple(row._replace(query=ids.get(qrels.texts[row.query], row.query)) for row in qrels.rows)
+    return Qrels(rows, {ids.get(text, query): text for query, text in qrels.texts.items()})
+
+
+def _without_text(found: Located, texts: Mapping[str, str]) -> int:
+    return sum(judgement.query not in texts for judgement in found.judgements)
+
+
+def warnings(unknown: int, without_text: int) -> tuple[str, ...]:
+    """What has to be said about judgements that find no document, and those that find no query."""
+    said = []
+    if unknown:
+        said.append(
+            f"W_UNKNOWN_DOCUMENT: {unknown} of the judgements name no document of this store, or more than one; "
+            "none of those can be found"
+        )
+    if without_text:
+        said.append(f"W_UNKNOWN_QUERY: {without_text} judgements are of queries whose text is not given")
+    return tuple(said)

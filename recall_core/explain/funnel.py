@@ -1,0 +1,154 @@
+"""The funnel: how many rows are left after each step from the store to the answer, and what each step took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import NamedTuple, TypeVar, cast
+
+from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
+from recall_core.explain.whynot.question import Asker, Question, planned
+from recall_core.rank.fuse import rank
+from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import candidate_range, page
+from recall_core.retrieve.pool import ask
+from recall_core.rql.ast import And, Expr, Not, Or
+from recall_core.rql.print import print_filter
+from recall_core.store.sqlite.compile import is_native
+from recall_core.store.sqlite.funnel import Counts, all_rows, filter_counts
+
+Given = TypeVar("Given")
+
+
+class Trace(NamedTuple):
+    """The funnel, with the answer at its end."""
+
+    view: TraceView
+    found: Answer
+
+
+class _Clock:
+    """Milliseconds by stage."""
+
+    def __init__(self) -> None:
+        self.timings: dict[str, float] = {}
+
+    def timed(self, stage: str, work: Callable[[], Given]) -> Given:
+        began = perf_counter()
+        done = work()
+        self.timings[stage] = round((perf_counter() - began) * 1000, 3)
+        return done
+
+
+def trace(asker: Asker, question: Question) -> Trace:
+    """The way of a question: store, live, filter, each signal, union, documents, kept, shown, packed.
+
+    Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
+    the filter leaves, and union is what they propose together.
+    """
+    plan = planned(question, asker.config)
+    clock, stages = _Clock(), _Stages()
+    found = clock.timed("answer", lambda: asker.answer(plan))
+    stages.add("store", clock.timed("store", lambda: all_rows(asker.store)))
+    live = clock.timed("live", lambda: len(asker.store.candidates(None)))
+    stages.add("live", live)
+    predicates: list[PredicateView] = []
+    if plan.where is not None:
+        where, table = plan.where, "chunk" if found.pool is not None else plan.table
+        counts = clock.timed("filter", lambda: filter_counts(asker.store, where, table=table))
+        if table == "doc":
+            stages.add("documents", counts.rows)
+        predicates = _filter_views(where, counts)
+        stages.add("filter", counts.passing_all)
+    if found.pool is None:
+        stages.scanned(found)
+    else:
+        _scored(asker, plan, found, clock, stages)
+    _shown(asker, question, found, clock, stages)
+    parts = {"table": plan.table, "stages": stages.views, **({"filter": predicates} if predicates else {})}
+    return Trace(cast(TraceView, {**parts, "timings": clock.timings}), found)
+
+
+class _Stages:
+    """The stages so far; each takes in what the one before it let through."""
+
+    def __init__(self) -> None:
+        self.views: list[FunnelStageView] = []
+
+    @property
+    def left(self) -> int:
+        """Rows that are left."""
+        return self.views[-1]["rows_out"]
+
+    def add(self, stage: str, rows_out: int, *, rows_in: int | None = None) -> None:
+        """One more stage."""
+        before = rows_in if rows_in is not None else self.left if self.views else rows_out
+        self.views.append(FunnelStageView(stage=stage, rows_in=before, rows_out=rows_out))
+
+    def scanned(self, found: Answer) -> None:
+        """Rows without a score: all that pass are on the list."""
+        if found.total != self.left:
+            self.add("documents", found.total)
+
+
+def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Stages) -> None:
+    """What each signal proposes, both together, and what the score then keeps."""
+    pool, fused, ranked = found.pool, found.fused, found.ranked
+    assert pool is not None  # noqa: S101 - the caller looked
+    assert fused is not None  # noqa: S101
+    assert ranked is not None  # noqa: S101
+    passing = stages.left
+    k = None if pool.exact else plan.config.pool
+    query = ask(plan, asker.store, None).lexical
+    if query is not None:
+        weight, where = plan.config.title_weight, plan.where
+        proposed = clock.timed("lexical", lambda: asker.store.lexical(query, where=where, k=k, title_weight=weight))
+        stages.add("lexical", len(proposed), rows_in=passing)
+    if plan.semantic is not None:
+        vectors = len(pool.semantic) - pool.semantic.count(None)
+        meant = clock.timed("semantic", lambda: asker.answer(plan._replace(lexical=None))).pool if query else pool
+        if not pool.exact and meant is not None:
+            vectors = len(meant.keys)
+        stages.add("semantic", vectors, rows_in=passing)
+    stages.add("union", len(pool.keys), rows_in=passing)
+    clock.timed("kept", lambda: rank(pool, plan.config))
+    if plan.table == "doc":
+        stages.add("documents", len(fused))
+    stages.add("kept", ranked.kept)
+
+
+def _shown(asker: Asker, question: Question, found: Answer, clock: _Clock, stages: _Stages) -> None:
+    """The rows of the page; or those that may be packed, and those that are."""
+    if question.budget_tokens is None:
+        stages.add("top_k", len(clock.timed("top_k", lambda: page(found, asker.store))))
+        return
+    packed = clock.timed("packed", lambda: asker.pack(found, question))
+    start, stop = candidate_range(found)
+    stages.add("top_k", stop - start)
+    stages.add("packed", sum(len(block.chunk_ids) for block in packed.blocks))
+
+
+def _filter_views(where: Expr, counts: Counts) -> list[PredicateView]:
+    chain = where.terms if isinstance(where, And) else (where,)
+    views = []
+    for term, removed in zip(chain, counts.removed, strict=True):
+        view = _predicate_view(term, counts)
+        terms = view.pop("terms", None)
+        view["removed_alone"] = removed.alone
+        view["removed_in_order"] = removed.in_order
+        view["removed_only_by_this"] = removed.only_by_this
+        if terms is not None:
+            view["terms"] = terms
+        views.append(view)
+    return views
+
+
+def _predicate_view(expr: Expr, counts: Counts) -> PredicateView:
+    text = print_filter(expr)
+    rows = counts.passing[text]
+    if isinstance(expr, Not):
+        return PredicateView(kind="not", text=text, rows=rows, terms=[_predicate_view(expr.operand, counts)])
+    if isinstance(expr, And | Or):
+        terms = [_predicate_view(term, counts) for term in expr.terms]
+        return PredicateView(kind="and" if isinstance(expr, And) else "or", text=text, rows=rows, terms=terms)
+    return PredicateView(kind="predicate", text=text, rows=rows, missing=counts.missing[text], native=is_native(expr))

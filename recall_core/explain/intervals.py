@@ -1,0 +1,97 @@
+"""Sets of weights: unions of intervals with exact ends, each open or closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor
+from typing import NamedTuple, TypeVar
+
+from recall_core.explain.lines import Weight, exact
+
+Label = TypeVar("Label")
+
+_DIGITS = (3, 4, 5, 6)
+"""Weights that a person types. Six decimals keep unequal scores of six decimals further apart than float error."""
+
+
+class Interval(NamedTuple):
+    """Weights from low to high. An open end is not part of it; low == high is one weight, both ends closed."""
+
+    low: Fraction
+    high: Fraction
+    low_open: bool = False
+    high_open: bool = False
+
+    @property
+    def width(self) -> float:
+        """Its length, 0 to 1."""
+        return float(self.high - self.low)
+
+    def holds(self, weight: Weight) -> bool:
+        """Whether the weight lies in it, exactly."""
+        w = exact(weight)
+        return (self.low < w or (w == self.low and not self.low_open)) and (
+            w < self.high or (w == self.high and not self.high_open)
+        )
+
+    def distance(self, weight: Weight) -> Fraction:
+        """How far the weight is from its nearer end; 0 between them."""
+        w = exact(weight)
+        return max(self.low - w, w - self.high, Fraction(0))
+
+
+def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Interval, Label]]:
+    """The longest stretches of equal labels, in ascending order; together they are [0, 1].
+
+    weights: the break points, 0 and 1 included. labels: one for each break point and each open cell between two,
+    in turn, so 2 * len(weights) - 1.
+    """
+    found: list[tuple[Interval, Label]] = []
+    start = 0
+    for at in range(1, len(labels) + 1):
+        if at == len(labels) or labels[at] != labels[start]:
+            found.append((_stretch(weights, start, at - 1), labels[start]))
+            start = at
+    return found
+
+
+def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:
+    """The weights in both unions. Each union is in ascending order and its intervals do not touch."""
+    met: list[Interval] = []
+    for one in left:
+        for other in right:
+            low, low_open = max((one.low, one.low_open), (other.low, other.low_open))
+            high, closed = min((one.high, not one.high_open), (other.high, not other.high_open))
+            if low < high or (low == high and not low_open and closed):
+                met.append(Interval(low, high, low_open, not closed))
+    return tuple(met)
+
+
+def nearest(intervals: Sequence[Interval], weight: Weight) -> Interval | None:
+    """The interval closest to the weight, then the longer; single weights only when there is nothing else."""
+    long = [each for each in intervals if each.low < each.high]
+    return min(long or intervals, key=lambda each: (each.distance(weight), each.low - each.high), default=None)
+
+
+def weight_inside(interval: Interval, near: Weight) -> float | None:
+    """A weight that the interval holds: the given one, else the nearest of few decimals, else the middle.
+
+    None when no float prints a decimal in it, as with a single weight of 1/3.
+    """
+    tried = [exact(near), *(_decimal(interval, exact(near), 10**digits) for digits in _DIGITS)]
+    tried.append((interval.low + interval.high) / 2)
+    return next((float(each) for each in tried if 0 <= each <= 1 and interval.holds(float(each))), None)
+
+
+def _stretch(weights: Sequence[Fraction], first: int, last: int) -> Interval:
+    return Interval(weights[first // 2], weights[(last + 1) // 2], first % 2 == 1, last % 2 == 1)
+
+
+def _decimal(interval: Interval, near: Fraction, unit: int) -> Fraction:
+    """The multiple of 1 / unit just inside the end that faces the given weight."""
+    if near <= interval.low:
+        low = interval.low * unit
+        return Fraction(floor(low) + 1 if interval.low_open else ceil(low), unit)
+    high = interval.high * unit
+    return Fraction(ceil(high) - 1 if interval.high_open else floor(high), unit)

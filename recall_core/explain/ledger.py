@@ -1,0 +1,174 @@
+"""The ledger's leaves: what the points of each part of a score add up from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.contract import LeafView
+from recall_core.explain.lexical import Contribution, lexical_contributions
+from recall_core.explain.semantic import sentence_contributions, word_contributions
+from recall_core.ports import Embedder, Store
+from recall_core.rank.normalize import scale
+from recall_core.retrieve import Answer
+from recall_core.scored import Leaves
+from recall_core.text import embedded_text
+from recall_core.types import Hit, Part, Signal
+
+MOST_WORDS = 8
+"""Semantic leaves of a row in a list, the largest; the others are one leaf together."""
+
+_OF_TEXT = ("feature", "collision", "token", "sentence", "removal")
+_ROUNDING = 2e-6  # half a unit of the sixth decimal, of a raw value and of its stage value, and float32 storage
+_NOISE = 1e-10
+"""Less than this is the rounding of floats, not of stage values."""
+
+
+class Weighed(NamedTuple):
+    """A row of an answer's pool whose parts are to be taken apart."""
+
+    rowid: int
+    text: str
+    """As the embedder was given it."""
+    parts: tuple[Part, ...]
+
+
+def hit_leaves(found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None) -> list[Leaves]:
+    """The leaves of each hit of this answer: lexical ones, and semantic ones where the embedder tells words apart.
+
+    The leaves of a part add up to its points within 1e-9.
+    """
+    if found.pool is None or found.ranked is None:
+        return [{} for _ in hits]
+    keys, order = found.pool.keys, found.ranked.order
+    rows = [weighed(keys[order[hit.rank - 1]].rowid, hit) for hit in hits]
+    return leaves(found, rows, store=store, embedder=embedder, most=MOST_WORDS)
+
+
+def weighed(rowid: int, hit: Hit) -> Weighed:
+    """A hit with the text that its embedder was given."""
+    text = "" if hit.chunk is None else embedded_text(hit.doc.path, hit.doc.title, hit.chunk.text)
+    return Weighed(rowid, text, hit.parts)
+
+
+def leaves(
+    found: Answer,
+    rows: Sequence[Weighed],
+    *,
+    store: Store,
+    embedder: Embedder | None,
+    most: int | None = None,
+    by_sentence: bool = False,
+) -> list[Leaves]:
+    """The leaves of each row. most: semantic leaves that are told apart, all by default.
+
+    by_sentence: ask an embedder that does not tell words apart about every sentence, which takes many embeddings.
+    """
+    pool, plan = found.pool, found.plan
+    if pool is None:
+        return [{} for _ in rows]
+    made: dict[Signal, Mapping[int, list[Contribution]] | None] = {}
+    if plan.config.fusion == "rrf":
+        made = {"lexical": {}, "semantic": {}}
+    else:
+        if pool.lexical:
+            made["lexical"] = lexical_contributions(found, _valued(rows, "lexical"), store)
+        if pool.semantic and plan.semantic is not None and embedder is not None:
+            made["semantic"] = _semantic(plan.semantic, rows, embedder, by_sentence=by_sentence)
+    scales = {signal: scale(pool, signal, plan.config.normalize) for signal in made}
+    return [
+        {
+            part.signal: _leaves(part, row, by_row.get(row.rowid, []), scales[part.signal], found, most=most)
+            for part in row.parts
+            if (by_row := made.get(part.signal)) is not None
+        }
+        for row in rows
+    ]
+
+
+def _valued(rows: Sequence[Weighed], signal: Signal) -> list[int]:
+    """The rows that have a value for this signal."""
+    return [row.rowid for row in rows if any(part.signal == signal and part.raw is not None for part in row.parts)]
+
+
+def _semantic(
+    question: str, rows: Sequence[Weighed], embedder: Embedder, *, by_sentence: bool
+) -> Mapping[int, list[Contribution]] | None:
+    valued = set(_valued(rows, "semantic"))
+    asked = [row for row in rows if row.rowid in valued]
+    made = word_contributions(embedder, question, [row.text for row in asked])
+    if made is None and by_sentence:
+        made = [sentence_contributions(embedder, question, row.text) for row in asked]
+    return None if made is None else {row.rowid: each for row, each in zip(asked, made, strict=True)}
+
+
+def _leaves(
+    part: Part,
+    row: Weighed,
+    contributions: Sequence[Contribution],
+    limits: tuple[float, float],
+    found: Answer,
+    *,
+    most: int | None,
+) -> list[LeafView]:
+    """A part's leaves; none where the row has no value for the signal."""
+    config = found.plan.config
+    if part.raw is None:
+        return []
+    if config.fusion == "rrf":
+        return [LeafView(kind="rank", text=f"rank {part.rank}", points=part.points)]
+    low, high = limits
+    if high <= low:
+        return [LeafView(kind="scale", text=_flat(config), points=part.points)] if part.points else []
+    share = _share(part, row.parts, config)
+    factor = share / (high - low)
+    made = [each.leaf(factor * each.value) for each in contributions]
+    if part.signal == "semantic" and most is not None:
+        made = largest(made, most)
+    if low:
+        made.append(LeafView(kind="scale", text=f"minus the pool's lowest, {low:g}", points=-factor * low))
+    if part.raw < 0 and config.normalize != "minmax":
+        clipped = LeafView(kind="clipped", text="a cosine below 0 counts 0", points=-_sum(made))
+        return [*made, clipped] if made else []
+    return [*made, *_rest(part.points - _sum(made), _ROUNDING * (factor + share))]
+
+
+def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
+    """The words and sentences of most points, the largest first, and one for all others; then the arithmetic.
+
+    Ties stay in their order.
+    """
+    words = sorted((leaf for leaf in made if leaf["kind"] in _OF_TEXT), key=lambda leaf: -abs(leaf["points"]))
+    rest = words[most:]
+    others = [LeafView(kind="other", text=f"{len(rest)} smaller", points=_sum(rest), count=len(rest))] if rest else []
+    return [*words[:most], *others, *(leaf for leaf in made if leaf["kind"] not in _OF_TEXT)]
+
+
+def total(part: Part, made: Leaves) -> float:
+    """What a part's leaves add up to; a part without leaves is its own."""
+    return _sum(made[part.signal]) if part.signal in made and part.raw is not None else part.points
+
+
+def _share(part: Part, parts: Sequence[Part], config: Config) -> float:
+    """What a stage value of 1 gives in points: the signal's share of the weights, and of what a reranker leaves."""
+    share = part.weight / fsum(each.weight for each in parts if each.signal != "rerank")
+    return share * (1.0 - config.rerank_weight) if config.rerank else share
+
+
+def _rest(rest: float, most: float) -> Iterator[LeafView]:
+    """What is left: the sixth decimals; more than `most` where a vector was made of something else than this text."""
+    if abs(rest) >= _NOISE:
+        if abs(rest) <= most:
+            yield LeafView(kind="rounding", text="stage values have 6 decimals", points=rest)
+        else:
+            yield LeafView(kind="residual", text="not accounted for", points=rest)
+
+
+def _flat(config: Config) -> str:
+    return f"{config.normalize}: every candidate has the same value"
+
+
+def _sum(made: Sequence[LeafView]) -> float:
+    return fsum(leaf["points"] for leaf in made)

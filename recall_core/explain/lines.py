@@ -1,0 +1,146 @@
+"""Candidates as straight lines: what each one scores as the weight moves from lexical to semantic, in integers."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import gcd, lcm
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from recall_core.rank.fuse import signal_ranks
+from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
+from recall_core.types import Pool
+
+Weight: TypeAlias = float | Fraction
+"""The semantic share of the weights, 0 to 1; a float means the decimal that it prints as."""
+Integers: TypeAlias = NDArray[np.int64]
+
+_SMALL = 2**24
+"""Values below this make denominators below 2**26, whose fractions differ by more than a float64 can blur."""
+
+
+class Lines(NamedTuple):
+    """A pool in natural order, which decides ties: candidate i scores ((1 - w) * a[i] + w * b[i]) / scale."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    scale: int
+
+
+def weighted(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
+    """The lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
+    scale = 10**DECIMALS
+    return Lines(tuple(round(value * scale) for value in lexical), tuple(round(v * scale) for v in semantic), scale)
+
+
+def reciprocal(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
+    """The lines of weighted reciprocal rank fusion, 1 / (rrf_k + rank), absent 0; not divided by their maximum.
+
+    The integers are exact and large: the scale is the least common multiple of all denominators.
+    """
+    scale = lcm(*{rrf_k + rank for rank in (*lexical, *semantic) if rank is not None})
+    a, b = ([0 if rank is None else scale // (rrf_k + rank) for rank in ranks] for ranks in (lexical, semantic))
+    # Multiples of a common factor cross where their quotients cross.
+    shared = gcd(scale, *a, *b)
+    return Lines(tuple(value // shared for value in a), tuple(value // shared for value in b), scale // shared)
+
+
+def lines_of(pool: Pool, config: Config) -> Lines:
+    """What `rank` would score under these settings, for every weight. One signal alone gives flat lines."""
+    columns = (pool.lexical or pool.semantic, pool.semantic or pool.lexical)
+    if config.fusion == "rrf":
+        lexical, semantic = map(signal_ranks, columns)
+        return reciprocal(lexical, semantic, config.rrf_k)
+    values = (lexical_values(pool, config.normalize), semantic_values(pool, config.normalize))
+    return weighted(values[0] or values[1], values[1] or values[0])
+
+
+def weight_of(config: Config) -> Fraction:
+    """The weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
+    semantic = Fraction(str(config.vector_weight))
+    return semantic / (Fraction(str(config.bm25_weight)) + semantic)
+
+
+def exact(weight: Weight) -> Fraction:
+    """The weight as a fraction. Raises UsageError below 0 and above 1."""
+    if not 0 <= weight <= 1:
+        raise UsageError("bad_value", f"A share of the weight goes from 0 to 1, not {weight}.", hint="0.5")
+    return weight if isinstance(weight, Fraction) else Fraction(str(float(weight)))
+
+
+def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
+    """Every candidate's exact score as a numerator, and the common denominator."""
+    w = exact(weight)
+    p, q = w.numerator, w.denominator
+    return [a * (q - p) + b * p for a, b in zip(lines.a, lines.b, strict=True)], q * lines.scale
+
+
+def order_at(lines: Lines, weight: Weight) -> list[int]:
+    """All candidates, best first, at exactly this weight: score descending, then natural order."""
+    scores, _ = scores_at(lines, weight)
+    return sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+
+
+def crossing(lines: Lines, x: int, y: int) -> Fraction | None:
+    """The weight in [0, 1] at which two candidates score the same; None when there is none, or every weight is."""
+    da, db = lines.a[x] - lines.a[y], lines.b[x] - lines.b[y]
+    if da == db or da * db > 0:
+        return None
+    return Fraction(da, da - db)
+
+
+def contenders(lines: Lines, k: int) -> list[int]:
+    """In natural order, the candidates that fewer than k others lead at both ends, and so at every weight.
+
+    Whoever is not listed is outside the top k everywhere.
+    """
+    place = [0] * len(lines.b)
+    for at, candidate in enumerate(order_at(lines, Fraction(1))):
+        place[candidate] = at
+    kept: list[int] = []
+    nearest: list[int] = []  # the k best places at weight 1 of those that lead at weight 0
+    for candidate in order_at(lines, Fraction(0)):
+        if len(nearest) < k or place[candidate] < nearest[-1]:
+            kept.append(candidate)
+            insort(nearest, place[candidate])
+            del nearest[k:]
+    return sorted(kept)
+
+
+def integers(values: Sequence[int]) -> Integers:
+    """A column for NumPy: int64 where differences stay small, Python's own integers where they do not."""
+    small = not values or max(map(abs, values)) < _SMALL
+    # Object arrays obey the same operators, so that one piece of code serves both.
+    return np.array(values, dtype=np.int64) if small else cast(Integers, np.array(values, dtype=object))
+
+
+def groups(numerators: Integers, denominators: Integers) -> tuple[list[int], list[int]]:
+    """Fractions of [0, 1] in ascending order, as positions, and where in that order each distinct value begins."""
+    # Division rounds correctly: equal fractions give equal floats, and a greater one never gives a lower float.
+    keys = (numerators / denominators).astype(np.float64)
+    by = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[by], prepend=-1.0)).tolist()
+    if denominators.dtype == np.int64:
+        return by.tolist(), starts
+    return _settled(by.tolist(), starts, numerators, denominators)
+
+
+def _settled(
+    by: list[int], starts: list[int], numerators: Integers, denominators: Integers
+) -> tuple[list[int], list[int]]:
+    """The same, where large fractions that round to one float are put in order as fractions."""
+    begins: list[int] = []
+    for start, stop in pairwise([*starts, len(by)]):
+        begins.append(start)
+        if stop - start > 1:
+            values = {at: Fraction(int(numerators[at]), int(denominators[at])) for at in by[start:stop]}
+            by[start:stop] = sorted(values, key=values.__getitem__)
+            begins += [at for at in range(start + 1, stop) if values[by[at]] != values[by[at - 1]]]
+    return by, begins

@@ -1,0 +1,100 @@
+"""A change to a question, tried: the changed question brings the target in, and the next smaller change does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from recall_core.explain.intervals import Interval
+from recall_core.explain.whynot.present import is_present, is_shown
+from recall_core.explain.whynot.question import Asker, Question, assignments, planned
+from recall_core.explain.whynot.target import Sought
+from recall_core.retrieve import Answer
+from recall_core.rql.ast import Value
+
+K_MOST = 200
+"""Rows that a person may still look through: a fix asks for no more, and a proof speaks of so many."""
+
+
+class Start(NamedTuple):
+    """A question with its answer, from which a change sets out, and what was changed to come here."""
+
+    question: Question
+    found: Answer
+    kinds: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    size: float = 0
+
+
+class Change(NamedTuple):
+    """A change that is to be tried. smaller: the next smaller one, and what it is."""
+
+    kind: str
+    said: str
+    question: Question
+    settings: tuple[str, ...]
+    size: float
+    smaller: Question | None = None
+    smaller_said: str | None = None
+    weights: Interval | None = None
+
+
+def confirmed(asker: Asker, change: Change, sought: Sought) -> Change | None:
+    """The change, if the question as it leaves it is answered with what is sought and the smaller one is not."""
+    if not is_present(asker, change.question, sought):
+        return None
+    if change.smaller is not None and is_present(asker, change.smaller, sought):
+        return None
+    return change
+
+
+def from_start(
+    start: Start,
+    kind: str,
+    said: str,
+    question: Question,
+    *,
+    size: float,
+    settings: Mapping[str, Value] | None = None,
+    smaller: tuple[Question, str] | None = None,
+    weights: Interval | None = None,
+) -> Change:
+    """The change that `question` is, together with what was changed before it."""
+    return Change(
+        "+".join([*start.kinds, kind]),
+        "; ".join([*start.said, said]),
+        question,
+        (*start.settings, *assignments(settings or {})),
+        start.size + size,
+        None if smaller is None else smaller[0],
+        None if smaller is None else smaller[1],
+        weights,
+    )
+
+
+def moved(
+    start: Start,
+    kind: str,
+    said: str,
+    question: Question,
+    found: Answer,
+    *,
+    size: float,
+    settings: tuple[str, ...] = (),
+) -> Start:
+    """A start from which to go on, one change further."""
+    return Start(
+        question, found, (*start.kinds, kind), (*start.said, said), (*start.settings, *settings), start.size + size
+    )
+
+
+def reweighed(asker: Asker, start: Start, question: Question) -> Answer:
+    """The start's pool ranked as another question asks, which differs in ranking and paging only."""
+    plan = planned(question, asker.config)
+    return asker.weigh(start.found._replace(plan=plan), plan.config)
+
+
+def shows(asker: Asker, start: Start, question: Question, sought: Sought) -> bool:
+    """Whether the start's pool, ranked as that question asks, shows what is sought. Cheap; not yet a confirmation."""
+    return is_shown(asker, question, reweighed(asker, start, question), sought)

@@ -1,0 +1,162 @@
+"""The stages between the pool and the page: rank, ties, min_score, reranking, sparse recall, limit, offset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from recall_core.contract.whynot import RivalView
+from recall_core.explain.whynot.present import place
+from recall_core.explain.whynot.question import Asker
+from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
+from recall_core.explain.whynot.target import Sought
+from recall_core.rank.fuse import Ranking, best_of_each_document, rank
+from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import candidate_range
+
+
+def placed_stages(asker: Asker, found: Answer, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
+    """fusion, tie_break, min_score, rerank, sparse, page."""
+    if found.pool is None or found.ranked is None or found.fused is None:
+        for name in ("fusion", "tie_break", "min_score", "rerank", "sparse"):
+            yield passed_over(name, "the question scores nothing")
+        yield _page(found, scanned_place(asker, found, sought), is_context=is_context)
+        return
+    if place(found, sought) is None:
+        for name in ("fusion", "tie_break", "min_score", "rerank", "sparse", "page"):
+            yield passed_over(name, "it is not among the candidates")
+        return
+    order = _fused(found)
+    yield from _fusion(asker, found, order, sought, is_context=is_context)
+    yield _min_score(found, sought)
+    yield _rerank(found, order, sought)
+    yield _sparse(asker, found, sought)
+    yield _page(found, place(found, sought), is_context=is_context)
+
+
+def last_row(found: Answer, *, is_context: bool) -> int | None:
+    """The last rank that is shown, or None where a context takes the list as far as its budget goes."""
+    if is_context and not found.plan.is_capped:
+        return None
+    return found.plan.offset + found.plan.limit
+
+
+def scanned_place(asker: Asker, found: Answer, sought: Sought) -> int | None:
+    """Its index in a list without scores."""
+    plan = found.plan
+    _, rows = asker.store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
+    wanted = sought.doc_rowid if plan.table == "doc" else sought.row.rowid
+    column = 0 if plan.table == "doc" else 1
+    return next((at for at, row in enumerate(rows) if row[column] == wanted), None)
+
+
+def _fused(found: Answer) -> Ranking:
+    """The order by score, before anything was reranked or given away."""
+    assert found.pool is not None  # noqa: S101 - the caller looked
+    ordered = rank(found.pool, found.plan.config)
+    return best_of_each_document(found.pool, ordered) if found.plan.table == "doc" else ordered
+
+
+def _fusion(asker: Asker, found: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
+    if found.plan.order:
+        yield passed_over("fusion", "ORDER BY decides the order, not the score")
+        yield passed_over("tie_break", "ORDER BY decides the order, not the score")
+        return
+    at = place(found, sought, order=order.order)
+    assert at is not None  # noqa: S101 - the candidates are the same
+    position, last = order.order[at], last_row(found, is_context=is_context)
+    score = order.scores[position]
+    evidence: dict[str, Any] = {"rank": at + 1, "of": len(order), "score": score}
+    told = f"rank {at + 1} of {len(order)} with {score:.6f}"
+    if last is None or last < 1 or last > len(order):
+        yield passed("fusion", told, evidence)
+        yield passed_over("tie_break", "no other row competes for its place")
+        return
+    last_position = order.order[last - 1]
+    last_score = order.scores[last_position]
+    evidence |= {"last": last, "last_score": last_score, "gap": last_score - score}
+    reach = max(last, found.plan.config.rerank_rows) if found.plan.config.rerank else last
+    is_tied = score == last_score and position != last_position
+    if at < reach or is_tied:
+        yield passed("fusion", told, evidence)
+    else:
+        behind = f", {last_score - score:.6f} behind row {last}"
+        yield failed("fusion", "rank", told + behind, evidence)
+    if not is_tied:
+        yield passed_over("tie_break", f"row {last} does not have its score")
+        return
+    yield _tie(asker, found, last_position, sought, score=score, is_lost=at >= reach)
+
+
+def _tie(asker: Asker, found: Answer, other: int, sought: Sought, *, score: float, is_lost: bool) -> Stage:
+    assert found.pool is not None  # noqa: S101 - the caller looked
+    rival = asker.store.fetch([found.pool.keys[other].rowid])[0]
+    own = sought.row
+    key = "id"
+    if rival.doc.path != own.doc.path:
+        key = "path"
+    elif rival.chunk.offset != own.chunk.offset:
+        key = "offset"
+    against = RivalView(chunk_id=rival.chunk.id, path=rival.doc.path, score=score)
+    evidence = {"score": score, "key": key, "against": against}
+    where = f"{rival.doc.path}:{rival.chunk.line_start}-{rival.chunk.line_end}"
+    if is_lost:
+        return failed("tie_break", "tie_break", f"{where} has the same score and comes first by {key}", evidence)
+    return passed("tie_break", f"{where} has the same score and comes later by {key}", evidence)
+
+
+def _min_score(found: Answer, sought: Sought) -> Stage:
+    least = found.plan.config.min_score
+    at = place(found, sought)
+    if least <= 0 or at is None or found.ranked is None:
+        return passed_over("min_score", "no score is too low")
+    score = found.ranked.scores[found.ranked.order[at]]
+    evidence = {"score": score, "min_score": least}
+    if score >= least:
+        return passed("min_score", f"{score:.6f} is not below {least:g}", evidence)
+    return failed("min_score", "threshold", f"{score:.6f} is below min_score {least:g}", evidence)
+
+
+def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
+    config, plan = found.plan.config, found.plan
+    if not config.rerank or found.fused is None:
+        return passed_over("rerank", "no reranker is set")
+    before, after = place(found, sought, order=order.order), place(found, sought, order=found.fused.order)
+    if before is None or after is None or before >= config.rerank_rows:
+        return passed_over("rerank", f"it is not among the {config.rerank_rows} rows that are scored again")
+    evidence = {"rank_before": before + 1, "rank": after + 1, "depth": config.rerank_rows}
+    told = f"from rank {before + 1} to {after + 1}"
+    if after >= plan.offset + plan.limit and not plan.order:
+        return failed("rerank", "rerank", told, evidence)
+    return passed("rerank", told, evidence)
+
+
+def _sparse(asker: Asker, found: Answer, sought: Sought) -> Stage:
+    at = place(found, sought)
+    if found.recall is None or found.ranked is None or found.pool is None or at is None:
+        return passed_over("sparse", "sparse-document recall is off")
+    position = found.ranked.order[at]
+    reason = found.recall.report.reason
+    if position in found.recall.given:
+        return passed("sparse", "a row was given to it: its document is short and near", {"reason": reason})
+    for taker, given in found.recall.given.items():
+        if given.displaced == position:
+            row = asker.store.fetch([found.pool.keys[taker].rowid])[0]
+            against = RivalView(chunk_id=row.chunk.id, path=row.doc.path)
+            detail = f"its row was given to {row.doc.path}, a short document that is near"
+            return failed("sparse", "displaced", detail, {"against": against, "reason": reason})
+    return passed("sparse", f"no row was taken from it ({reason})", {"reason": reason})
+
+
+def _page(found: Answer, at: int | None, *, is_context: bool) -> Stage:
+    if at is None:
+        return passed_over("page", "it is not in the list")
+    first, last = found.plan.offset + 1, last_row(found, is_context=is_context)
+    if last is None:
+        first, last = (candidate_range(found)[0] + 1, found.total)
+    evidence = {"rank": at + 1, "of": found.total, "first": first, "last": last}
+    if at + 1 < first:
+        return failed("page", "offset", f"OFFSET passes over its row, {at + 1}", evidence)
+    if at + 1 > last:
+        return failed("page", "limit", f"row {at + 1} comes after the last one that is shown, {last}", evidence)
+    return passed("page", f"row {at + 1} is between {first} and {last}", evidence)

@@ -1,0 +1,55 @@
+"""Is it in the answer? Asked of the same page and the same context that a search would show."""
+
+from __future__ import annotations
+
+from recall_core.explain.whynot.question import Asker, Question, planned
+from recall_core.explain.whynot.target import Sought
+from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import page
+from recall_core.types import Packed, Table
+
+
+def answered(asker: Asker, question: Question) -> Answer:
+    """The question asked, from its plan on."""
+    return asker.answer(planned(question, asker.config))
+
+
+def is_present(asker: Asker, question: Question, sought: Sought) -> bool:
+    """Whether the question, asked anew, is answered with what is sought."""
+    return is_shown(asker, question, answered(asker, question), sought)
+
+
+def is_shown(asker: Asker, question: Question, found: Answer, sought: Sought) -> bool:
+    """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
+    if question.budget_tokens is not None:
+        return is_packed(asker.pack(found, question), found.plan.table, sought)
+    if found.plan.table == "doc":
+        return any(hit.doc.id == sought.row.doc.id for hit in page(found, asker.store))
+    return any(hit.chunk and hit.chunk.id == sought.row.chunk.id for hit in page(found, asker.store))
+
+
+def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
+    """Whether a context holds it: the whole chunk, or at least the text that was looked for."""
+    for block in packed.blocks:
+        if table == "doc" and block.doc.id == sought.row.doc.id:
+            return True
+        if sought.row.chunk.id in block.chunk_ids:
+            return not block.truncated or (sought.snippet is not None and sought.snippet in block.text)
+    return False
+
+
+def place(found: Answer, sought: Sought, *, order: list[int] | None = None) -> int | None:
+    """Its index in the ranked list (or in this order of the pool's positions), or None where it is not in it."""
+    if found.pool is None or found.ranked is None:
+        return None
+    keys = found.pool.keys
+    order = found.ranked.order if order is None else order
+    if found.plan.table == "doc":
+        return next((at for at, each in enumerate(order) if keys[each].doc_rowid == sought.doc_rowid), None)
+    return next((at for at, each in enumerate(order) if keys[each].rowid == sought.row.rowid), None)
+
+
+def position(found: Answer, sought: Sought) -> int | None:
+    """Its position in the pool's columns; of a document, that of its best chunk."""
+    at = place(found, sought)
+    return None if at is None or found.ranked is None else found.ranked.order[at]

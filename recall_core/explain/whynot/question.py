@@ -1,0 +1,149 @@
+"""The question that is being explained: as it was put, with something changed, and as a command to type."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core.config import Config, override
+from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
+from recall_core.rql.ast import Expr, Value
+from recall_core.rql.parser import parse_query
+from recall_core.rql.print import print_filter, print_query
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Packed
+
+
+class Question(NamedTuple):
+    """Words or RQL with everything that decides the answer. budget_tokens: None for a list, else for a context."""
+
+    words: str
+    rql: str | None = None
+    mode: str = "hybrid"
+    filter: str | None = None
+    k: int | None = None
+    settings: tuple[str, ...] = ()
+    exact: bool = False
+    budget_tokens: int | None = None
+    diversity: int | None = None
+    counter: str | None = None
+
+
+class Asker(NamedTuple):
+    """A store with what is needed to ask it, step by step as a search is answered. base: the store's folder."""
+
+    store: SqliteStore
+    base: Path
+    config: Config
+    """The settings, with those that the store was made with."""
+    answer: Callable[[Plan], Answer]
+    weigh: Callable[[Answer, Config], Answer]
+    """The same pool under other ranking settings."""
+    pack: Callable[[Answer, Question], Packed]
+
+
+def planned(question: Question, config: Config) -> Plan:
+    """The plan that a search, a query or a context makes of it."""
+    if question.rql is not None:
+        plan = plan_rql(question.rql, config=config, exact=question.exact, settings=question.settings)
+        return plan if question.k is None else plan._replace(limit=question.k, is_capped=True)
+    return plan_words(
+        question.words,
+        config=override(config, question.settings),
+        mode=question.mode,
+        filter_text=question.filter,
+        k=question.k,
+        exact=question.exact,
+    )
+
+
+def with_settings(question: Question, values: Mapping[str, Value]) -> Question:
+    """The question under other settings: an option of the query where it has one, else as --set takes them."""
+    settings = dict(values)
+    if question.rql is not None:
+        query = parse_query(question.rql).query
+        options = dict(query.options)
+        said = [key for key in settings if key in options]
+        options |= {key: _option(settings.pop(key)) for key in said}
+        if said:
+            question = question._replace(rql=print_query(query._replace(options=tuple(options.items()))))
+    kept = [each for each in question.settings if each.partition("=")[0].strip() not in settings]
+    return question._replace(settings=(*kept, *assignments(settings)))
+
+
+def assignments(values: Mapping[str, Value]) -> tuple[str, ...]:
+    """`key=value` for each setting, as --set takes them."""
+    return tuple(f"{key}={_spelt(value)}" for key, value in values.items())
+
+
+def with_limit(question: Question, limit: int, offset: int | None = None) -> Question:
+    """The question for so many rows. offset: rows of a query to pass over, None to leave it as it is."""
+    if question.rql is None:
+        return question._replace(k=limit)
+    query = parse_query(question.rql).query
+    query = query._replace(limit=limit, offset=query.offset if offset is None else offset)
+    return question._replace(rql=print_query(query), k=None)
+
+
+def with_filter(question: Question, where: Expr | None) -> Question:
+    """The question under another filter, or under none."""
+    if question.rql is None:
+        return question._replace(filter=None if where is None else print_filter(where))
+    return question._replace(rql=print_query(parse_query(question.rql).query._replace(where=where)))
+
+
+def with_word(question: Question, word: str) -> Question:
+    """The question with one more word, in each text that it searches for."""
+    if question.rql is None:
+        return question._replace(words=f"{question.words} {word}")
+    query = parse_query(question.rql).query
+    using = tuple(each._replace(text=f"{each.text} {word}") for each in query.using)
+    return question._replace(rql=print_query(query._replace(using=using)))
+
+
+def command(question: Question) -> str:
+    """The command that asks it, for a shell."""
+    verb = "query" if question.rql is not None else "search"
+    parts = ["recall", verb if question.budget_tokens is None else "context"]
+    text = question.words if question.rql is None else _limited(question)
+    is_flagged = text.startswith("-") and question.rql is None
+    if question.rql is not None and question.budget_tokens is not None:
+        parts += ["--rql", text]
+    elif not is_flagged:
+        parts.append(text)
+    parts += _flags(question)
+    return shlex.join([*parts, "--", text] if is_flagged else parts)
+
+
+def _limited(question: Question) -> str:
+    text = question.rql or ""
+    return text if question.k is None else with_limit(question, question.k).rql or ""
+
+
+def _flags(question: Question) -> list[str]:
+    flags: list[str] = []
+    if question.rql is None:
+        flags += {"lexical": ["--bm25"], "semantic": ["--vector"]}.get(question.mode, [])
+        flags += ["--k", str(question.k)] if question.k is not None else []
+        flags += ["--filter", question.filter] if question.filter is not None else []
+    for name, value in (
+        ("--budget-tokens", question.budget_tokens),
+        ("--diversity", question.diversity),
+        ("--counter", question.counter),
+    ):
+        flags += [name, str(value)] if value is not None else []
+    for assignment in question.settings:
+        flags += ["--set", assignment]
+    return [*flags, "--exact"] if question.exact else flags
+
+
+def _option(value: Value) -> Value:
+    return False if value == "" and isinstance(value, str) else value
+
+
+def _spelt(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,177 @@
+"""Fixes of a rank: more rows, another weight, or both; or the proof that no weight does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from recall_core.explain.intervals import Interval, nearest, weight_inside
+from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
+from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
+from recall_core.explain.whynot.present import place, position
+from recall_core.explain.whynot.question import Asker, assignments, with_limit, with_settings
+from recall_core.explain.whynot.target import Sought
+from recall_core.explain.winning import Winning, ranked_where, winning_weights
+from recall_core.rql.ast import Value
+
+_BEYOND = Fraction(1, 10**7)
+"""How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
+
+
+class Never(NamedTuple):
+    """No weight brings the candidate at `position` among the first K_MOST. ahead: who leads it where it is best."""
+
+    position: int
+    winning: Winning
+    at: float | None
+    ahead: tuple[int, ...]
+
+
+def ranked_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+    """The smallest k, the nearest weights, and, where neither does, both together; each confirmed."""
+    more = by_k(asker, start, sought)
+    other = by_weight(asker, start, sought)
+    if more:
+        yield more
+    if other:
+        yield other
+    if not (more or other):
+        both = by_weight_and_k(asker, start, sought)
+        if both:
+            yield both
+
+
+def by_k(asker: Asker, start: Start, sought: Sought) -> Change | None:
+    """The fewest rows that show it: one row less does not."""
+    plan = start.found.plan
+    at = place(start.found, sought)
+    if at is None or at < plan.offset or at >= start.found.total:
+        return None
+    first = at + 1 - plan.offset
+    for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
+        if k > plan.limit and shows(asker, start, with_limit(start.question, k), sought):
+            return confirmed(asker, _k_change(start, _least_k(asker, start, k, sought)), sought)
+    return None
+
+
+def by_weight(asker: Asker, start: Start, sought: Sought) -> Change | None:
+    """The weight nearest to the current one that shows it, from the exact set of those that do."""
+    lines, x, plan = lines_for(start, sought), position(start.found, sought), start.found.plan
+    if (
+        lines is None
+        or x is None
+        or not (start.found.pool and start.found.pool.lexical and start.found.pool.semantic)
+    ):
+        return None
+    wins = ranked_where(lines, x, lambda rank: plan.offset < rank <= plan.offset + plan.limit)
+    now = weight_of(plan.config)
+    chosen = nearest(wins, now)
+    if chosen is None or chosen.holds(now):
+        return None
+    for weight in dict.fromkeys((weight_inside(chosen, now), float((chosen.low + chosen.high) / 2))):
+        if weight is not None:
+            change = confirmed(asker, _weight_change(start, weight, now, chosen, wins), sought)
+            if change:
+                return change
+    return None
+
+
+def by_weight_and_k(asker: Asker, start: Start, sought: Sought) -> Change | None:
+    """The weights at which it ranks best, with as many rows as that takes."""
+    lines, x = lines_for(start, sought), position(start.found, sought)
+    if lines is None or x is None:
+        return None
+    winning = winning_weights(lines, x, K_MOST)
+    now = weight_of(start.found.plan.config)
+    chosen = nearest(winning.best_at, now)
+    weight = None if chosen is None else weight_inside(chosen, now)
+    if not winning.intervals or weight is None:
+        return None
+    values = _weights(weight)
+    question = with_settings(start.question, values)
+    said = f"weigh meaning {weight:g}"
+    found = reweighed(asker, start, question)
+    size = float(abs(Fraction(str(weight)) - now))
+    return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=assignments(values)), sought)
+
+
+def never(start: Start, sought: Sought) -> Never | None:
+    """The proof that no weight brings it among the first K_MOST by score; None where one does, or others decide."""
+    config = start.found.plan.config
+    lines, x = lines_for(start, sought), position(start.found, sought)
+    if lines is None or x is None or start.found.plan.table == "doc":
+        return None
+    if config.rerank and config.rerank_rows > K_MOST:
+        return None
+    winning = winning_weights(lines, x, K_MOST)
+    if winning.intervals:
+        return None
+    chosen = nearest(winning.best_at, weight_of(config))
+    at = (
+        None
+        if chosen is None
+        else chosen.low
+        if chosen.low == chosen.high
+        else weight_inside(chosen, weight_of(config))
+    )
+    order = order_at(lines, weight_of(config) if at is None else at)
+    return Never(x, winning, None if at is None else float(at), tuple(order[: min(10, order.index(x))]))
+
+
+def lines_for(start: Start, sought: Sought) -> Lines | None:
+    """The pool as lines over the weight, where the score of a chunk decides."""
+    found = start.found
+    if found.pool is None or found.plan.order or found.plan.table == "doc" or position(found, sought) is None:
+        return None
+    return lines_of(found.pool, found.plan.config) if found.pool.lexical or found.pool.semantic else None
+
+
+def _least_k(asker: Asker, start: Start, k: int, sought: Sought) -> int:
+    while k > 1 and k - 1 > start.found.plan.limit and shows(asker, start, with_limit(start.question, k - 1), sought):
+        k -= 1
+    return k
+
+
+def _k_change(start: Start, k: int) -> Change:
+    limit = start.found.plan.limit
+    return from_start(
+        start,
+        "k",
+        f"ask for {k} rows instead of {limit}",
+        with_limit(start.question, k),
+        size=k - limit,
+        smaller=(with_limit(start.question, k - 1), f"{k - 1} rows"),
+    )
+
+
+def _weight_change(
+    start: Start, weight: float, now: Fraction, chosen: Interval, wins: tuple[Interval, ...]
+) -> Change:
+    values = _weights(weight)
+    outside = _outside(chosen, now, wins)
+    smaller = None
+    if outside is not None:
+        smaller = (with_settings(start.question, _weights(outside)), f"weight {outside:.9g}")
+    return from_start(
+        start,
+        "weight",
+        f"weigh meaning {weight:g} of 1 instead of {float(now):.6g}",
+        with_settings(start.question, values),
+        size=abs(weight - float(now)),
+        settings=values,
+        smaller=smaller,
+        weights=chosen,
+    )
+
+
+def _outside(chosen: Interval, now: Fraction, wins: tuple[Interval, ...]) -> float | None:
+    """A weight just past the end that faces the current one, where no other interval begins."""
+    weight = chosen.low - _BEYOND if now <= chosen.low else chosen.high + _BEYOND
+    if not 0 <= weight <= 1 or any(each.holds(float(weight)) for each in wins):
+        return None
+    return float(weight)
+
+
+def _weights(weight: float) -> dict[str, Value]:
+    return {"bm25_weight": round(1 - weight, 9), "vector_weight": weight}

@@ -1,0 +1,152 @@
+"""The stages of the signals: which words of the question it holds, how near it lies, and whether it was proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from recall_core.contract.whynot import SoughtTermView
+from recall_core.explain.whynot.present import position
+from recall_core.explain.whynot.question import Asker
+from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
+from recall_core.explain.whynot.target import Sought
+from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.pool import ask
+from recall_core.store.sqlite.lexical import IDF_FLOOR, tokenizers
+from recall_core.types import LexicalQuery, Part, Signal, TermStat
+
+
+def lexical_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
+    """Which terms it holds and which not, and its rank by words alone.
+
+    Fails where the words do not match it, unless its place in the list is good enough without (is_listed).
+    """
+    if plan.lexical is None:
+        return passed_over("lexical", "the question does not look for words")
+    question = ask(plan, asker.store, None)
+    query = question.lexical
+    if query is None or not query.match:
+        return failed("lexical", "lexical", "the question has no word to look for")
+    part = _part(found, sought, "lexical")
+    raw = part.raw if part else _alone(asker, query, sought, plan)
+    views = _terms(asker, query, question.terms, sought)
+    missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
+    evidence = {"terms": views, "missing": missing, **_figures(found, part, "lexical"), "raw": raw}
+    if raw is None:
+        needed = "every word is needed" if plan.config.match == "all" else "it holds none of the words"
+        without = f", and it is without {', '.join(missing)}" if missing and plan.config.match == "all" else ""
+        if is_listed:
+            return passed("lexical", f"{needed + without}, and it has its place without", evidence)
+        return failed("lexical", "lexical", needed + without, evidence)
+    floored = [view["text"] for view in views if view["floored"]]
+    common = f"; in half of all chunks or more, and so without weight: {', '.join(floored)}" if floored else ""
+    held = "its words match" if query.raw else f"it holds {len(views) - len(missing)} of {len(views)} terms"
+    return passed("lexical", f"{held}{_ranked(evidence)}{common}", evidence)
+
+
+def semantic_stage(plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
+    """Its cosine and its rank by meaning alone.
+
+    Fails where it is not at all similar, or has no vector, unless its place in the list is good enough without.
+    """
+    if plan.semantic is None:
+        return passed_over("semantic", "the question does not look for meaning")
+    part = _part(found, sought, "semantic")
+    if part is None:
+        return passed_over("semantic", "it was not scored")
+    evidence = {**_figures(found, part, "semantic"), "raw": part.raw}
+    if part.raw is None or part.raw <= 0:
+        nothing = "it has no vector to compare"
+        if part.raw is not None:
+            nothing = f"its cosine is {part.raw:g}, which counts as nothing"
+        if is_listed:
+            return passed("semantic", f"{nothing}, and it has its place without", evidence)
+        return failed("semantic", "semantic", nothing, evidence)
+    return passed("semantic", f"cosine {part.raw:g}{_ranked(evidence)}", evidence)
+
+
+def pool_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought) -> Stage:
+    """Whether a bounded pool holds it; the exact ranks say how deep it would have to be."""
+    if found.pool is None:
+        return passed_over("pool", "the question scores nothing")
+    if found.pool.exact:
+        return passed_over("pool", "every row is a candidate")
+    ranks = full_ranks(asker, plan, found, sought)
+    depth = plan.config.pool
+    told = ", ".join(f"{rank} by {name}" for name, rank in ranks.items() if rank is not None) or "unranked"
+    evidence: dict[str, Any] = {"depth": depth}
+    nearest = min((rank for rank in ranks.values() if rank is not None), default=None)
+    evidence |= {"rank": nearest}
+    if position(found, sought) is not None:
+        return passed("pool", f"it is among the first {depth} of a signal: {told}", evidence)
+    return failed("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
+
+
+def full_ranks(asker: Asker, plan: Plan, found: Answer, sought: Sought) -> dict[Signal, int | None]:
+    """Its rank in each signal's full list, from 1; of the vector, by the question's own text asked once more."""
+    ranks: dict[Signal, int | None] = {}
+    query = ask(plan, asker.store, None).lexical
+    if query is not None and query.match:
+        weight = plan.config.title_weight
+        ranks["lexical"] = _rank(
+            asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought
+        )
+    if plan.semantic is not None:
+        everything = asker.answer(plan._replace(exact=True, lexical=None))
+        pool = everything.pool
+        if pool is not None and pool.semantic:
+            values = {key.rowid: value for key, value in zip(pool.keys, pool.semantic, strict=True)}
+            held = {rowid: value for rowid, value in values.items() if value is not None}
+            ranks["semantic"] = _rank(asker, held, sought)
+    return ranks
+
+
+def _rank(asker: Asker, values: Mapping[int, float], sought: Sought) -> int | None:
+    """Ties stand in natural order."""
+    own = values.get(sought.row.rowid)
+    if own is None:
+        return None
+    ahead = sum(value > own for value in values.values())
+    equal = asker.store.candidates(None, rowids=[rowid for rowid, value in values.items() if value == own])
+    return ahead + 1 + [key.rowid for key in equal].index(sought.row.rowid)
+
+
+def _part(found: Answer, sought: Sought, signal: Signal) -> Part | None:
+    at = position(found, sought)
+    if at is None or found.ranked is None:
+        return None
+    index = found.ranked.order.index(at)
+    return next((part for part in found.ranked[index].parts if part.signal == signal), None)
+
+
+def _figures(found: Answer, part: Part | None, signal: Signal) -> dict[str, Any]:
+    if part is None or found.pool is None:
+        return {}
+    raw = found.pool.lexical if signal == "lexical" else found.pool.semantic
+    present = len(raw) - raw.count(None)
+    return {"value": part.value, "points": part.points, "rank": part.rank, "of": present}
+
+
+def _ranked(evidence: Mapping[str, Any]) -> str:
+    return f", rank {evidence['rank']} of {evidence['of']}" if evidence.get("rank") else ""
+
+
+def _alone(asker: Asker, query: LexicalQuery, sought: Sought, plan: Plan) -> float | None:
+    rowid = sought.row.rowid
+    return asker.store.lexical_scores(query, [rowid], title_weight=plan.config.title_weight).get(rowid)
+
+
+def _terms(asker: Asker, query: LexicalQuery, terms: tuple[TermStat, ...], sought: Sought) -> list[SoughtTermView]:
+    views: list[dict[str, Any]] = [
+        {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR} for term in terms
+    ]
+    if not query.raw and query.phrases:
+        _, stemmed = tokenizers()
+        rowid = sought.row.rowid
+        counts = asker.store.occurrences(query, [rowid]).counts
+        for view, phrase, held in zip(views, query.phrases, counts, strict=True):
+            stem = " ".join(stem for token in phrase.tokens for stem in stemmed(token))
+            if stem != phrase.text.strip('"'):
+                view["stem"] = stem
+            view["title"], view["body"] = held.get(rowid, (0, 0))
+    return cast(list[SoughtTermView], views)

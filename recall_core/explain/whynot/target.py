@@ -1,0 +1,108 @@
+"""What a target names: a chunk, a document, lines, a text, or a file that is not in the store."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from recall_core import found
+from recall_core.explain.whynot.question import Asker
+from recall_core.store.sqlite import sought
+from recall_core.types import Row
+
+_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
+
+Kind = Literal["chunk", "document", "lines", "file", "text"]
+
+
+class Target(NamedTuple):
+    """What was asked for. rows: the live chunks that it names, in natural order; none where the store has none."""
+
+    text: str
+    kind: Kind
+    rows: tuple[Row, ...] = ()
+    snippet: str | None = None
+    """The text that was looked for."""
+    absent: Literal["", "not_ingested", "tombstoned", "not_indexed"] = ""
+    """Why there are no rows."""
+    path: str = ""
+    """The path behind an absent one."""
+
+
+class Sought(NamedTuple):
+    """The chunk that stands for a target. doc_rowid: its document's."""
+
+    row: Row
+    doc_rowid: int
+    snippet: str | None
+
+
+def identify(asker: Asker, text: str) -> Target:
+    """The target of that name: paths first, then ids, lines, files on disk, what has left, and texts.
+
+    A target in double quotes is a text. Raises UnknownTarget, UsageError `ambiguous_id`.
+    """
+    if len(text) > 2 and text[0] == text[-1] == '"':
+        return _text(asker, text, text[1:-1])
+    target = _named(asker, text) or _lines(asker, text) or _not_in_store(asker, text)
+    return target or _text(asker, text, text)
+
+
+def _named(asker: Asker, text: str) -> Target | None:
+    store = asker.store
+    one = found.one(store, text, base=asker.base)
+    if one is None:
+        return _records(asker, text)
+    kind, full_id = one
+    if kind == "chunk":
+        return Target(text, "chunk", tuple(store.fetch([store.rowid("chunk", full_id)])))
+    rows = tuple(store.chunks_of(full_id))
+    return Target(text, "document", rows, absent="" if rows else "not_indexed", path=text)
+
+
+def _records(asker: Asker, text: str) -> Target | None:
+    """A file of records has no document of its own."""
+    for spelling in found.spellings(text, base=asker.base):
+        if rowids := sought.chunks_of_record_files(asker.store, spelling):
+            return Target(text, "document", tuple(asker.store.fetch(rowids)))
+    return None
+
+
+def _lines(asker: Asker, text: str) -> Target | None:
+    lines = _LINES.fullmatch(text)
+    if lines is None:
+        return None
+    first = int(lines["first"])
+    one = found.one(asker.store, lines["path"], base=asker.base)
+    if one is None or one[0] != "doc":
+        return _not_in_store(asker, lines["path"])
+    rowids = sought.chunks_of_lines(asker.store, one[1], first, int(lines["last"] or first))
+    if not rowids:
+        raise found.unknown(text)
+    return Target(text, "lines", tuple(asker.store.fetch(rowids)))
+
+
+def _not_in_store(asker: Asker, text: str) -> Target | None:
+    for spelling in found.spellings(text, base=asker.base):
+        path = sought.removed_path(asker.store, spelling)
+        if path is not None:
+            return Target(text, "file", absent="tombstoned", path=path)
+    for place in (Path.cwd() / text, asker.base / text):
+        if _is_file(place):
+            return Target(text, "file", absent="not_ingested", path=str(place))
+    return None
+
+
+def _is_file(place: Path) -> bool:
+    try:
+        return place.is_file()
+    except (OSError, ValueError):  # a name too long, or with a NUL: no file has it
+        return False
+
+
+def _text(asker: Asker, typed: str, snippet: str) -> Target:
+    rowids = sought.chunks_with(asker.store, snippet) if snippet.strip() else []
+    if not rowids:
+        raise found.unknown(typed)
+    return Target(typed, "text", tuple(asker.store.fetch(rowids)), snippet=snippet)

@@ -1,0 +1,236 @@
+"""The whole account: every stage, the verdict, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from recall_core.contract.whynot import (
+    FailingView,
+    FixView,
+    ProofView,
+    RivalView,
+    SoughtView,
+    StageView,
+    TargetView,
+    WeightRangeView,
+    WhyNotView,
+)
+from recall_core.explain.whynot.fix import K_MOST, Change, Start
+from recall_core.explain.whynot.packed import packed_stages
+from recall_core.explain.whynot.placed import last_row, placed_stages, scanned_place
+from recall_core.explain.whynot.predicates import drops, failing, without
+from recall_core.explain.whynot.present import answered, is_packed, is_shown, place
+from recall_core.explain.whynot.question import Asker, Question, command, planned, with_filter
+from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
+from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
+from recall_core.explain.whynot.stored import absent_stages, stored_stages
+from recall_core.explain.whynot.target import Sought, Target, identify
+from recall_core.retrieve import Answer, Plan
+from recall_core.types import Row
+
+_OTHERS = 10
+
+
+class WhyNot(NamedTuple):
+    """The account, with the answer that it is about."""
+
+    view: WhyNotView
+    found: Answer
+
+
+def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True) -> WhyNot:
+    """Why what the target names is not in the answer to the question: all stages, whatever the first one says.
+
+    fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
+    """
+    named = identify(asker, target)
+    plan = planned(question, asker.config)
+    found = asker.answer(plan)
+    if not named.rows:
+        return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
+    sought, listed = _chosen(asker, question, plan, found, named)
+    is_listed = _is_listed(asker, question, listed, sought)
+    stages = [
+        *stored_stages(asker, named, sought, plan, is_listed=is_listed),
+        _filter_stage(plan, sought.row),
+        lexical_stage(asker, listed.plan, listed, sought, is_listed=is_listed),
+        semantic_stage(listed.plan, listed, sought, is_listed=is_listed),
+        pool_stage(asker, listed.plan, listed, sought),
+        *placed_stages(asker, listed, sought, is_context=question.budget_tokens is not None),
+        *_packed_stages(asker, question, found, sought),
+    ]
+    is_present = is_shown(asker, question, found, sought)
+    view = _view(named, sought, _others(asker, found, named, sought), stages, is_present=is_present)
+    view["target"]["chosen"]["rank"] = _rank(asker, found, sought)
+    if fixes and not is_present:
+        _add_fixes(view, asker, question, found, sought)
+    return WhyNot(view, found)
+
+
+def _chosen(asker: Asker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
+    """The chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
+    rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
+    if rows or plan.where is None:
+        return _best(asker, found, rows or named.rows, named, question), found
+    dropped = min((drops(plan.where, row)[0] for row in named.rows), key=len)
+    relaxed = answered(asker, with_filter(question, without(plan.where, dropped)))
+    passing = [row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row)]
+    return _best(asker, relaxed, passing, named, question), relaxed
+
+
+def _best(asker: Asker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
+    """The best ranked of these chunks; of a context, one that is packed."""
+    choices = [Sought(row, _doc_rowid(asker, row), named.snippet) for row in rows]
+    ranked = sorted(choices, key=lambda each: _order(asker, found, each))
+    if question.budget_tokens is None or len(ranked) == 1:
+        return ranked[0]
+    packed = asker.pack(found, question)
+    return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
+
+
+def _order(asker: Asker, found: Answer, sought: Sought) -> float:
+    rank = _rank(asker, found, sought)
+    return float("inf") if rank is None else rank
+
+
+def _rank(asker: Asker, found: Answer, sought: Sought) -> int | None:
+    at = scanned_place(asker, found, sought) if found.pool is None else place(found, sought)
+    return None if at is None else at + 1
+
+
+def _doc_rowid(asker: Asker, row: Row) -> int:
+    return asker.store.rowid("doc", row.doc.id)
+
+
+def _filter_stage(plan: Plan, row: Row) -> Stage:
+    if plan.where is None:
+        return passed_over("filter", "there is no filter")
+    sets = drops(plan.where, row)
+    if not sets:
+        return passed("filter", "it passes the filter")
+    left = failing(plan.where, row)
+    shown = [
+        FailingView(predicate=each.text, value=list(each.value) if isinstance(each.value, tuple) else each.value)
+        for each in left
+    ]
+    values = "; ".join(f"{each['predicate']} (it is {_said(each['value'])})" for each in shown)
+    evidence = {"failing": shown, "drop": [list(each) for each in sets]}
+    return failed("filter", "filter", f"it fails {values}", evidence)
+
+
+def _said(value: object) -> str:
+    if value is None or value == []:
+        return "missing"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _packed_stages(asker: Asker, question: Question, found: Answer, sought: Sought) -> list[Stage]:
+    plan = found.plan
+    cap = plan.config.diversity if question.diversity is None else question.diversity
+    if question.budget_tokens is None:
+        return list(packed_stages(None, plan.table, sought, cap=cap, is_listed=False))
+    is_listed = _is_listed(asker, question, found, sought)
+    packed = asker.pack(found, question)
+    return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed))
+
+
+def _is_listed(asker: Asker, question: Question, found: Answer, sought: Sought) -> bool:
+    """Whether it has one of the rows that are shown, or that may be packed."""
+    rank, last = _rank(asker, found, sought), last_row(found, is_context=question.budget_tokens is not None)
+    return rank is not None and found.plan.offset < rank <= min(found.total if last is None else last, found.total)
+
+
+def _others(asker: Asker, found: Answer, named: Target, sought: Sought) -> list[SoughtView]:
+    """The target's other chunks, best first."""
+    others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
+    if found.plan.table == "doc" or found.pool is None:
+        return [_sought_view(each.row, None) for each in others[:_OTHERS]]
+    places = {} if found.ranked is None else {found.pool.keys[p].rowid: at for at, p in enumerate(found.ranked.order)}
+    others.sort(key=lambda each: places.get(each.row.rowid, len(places)))
+    ranks = [places.get(each.row.rowid) for each in others]
+    return [
+        _sought_view(each.row, None if at is None else at + 1)
+        for each, at in zip(others[:_OTHERS], ranks[:_OTHERS], strict=True)
+    ]
+
+
+def _sought_view(row: Row, rank: int | None) -> SoughtView:
+    chunk = row.chunk
+    return SoughtView(
+        chunk_id=chunk.id, path=row.doc.path, line_start=chunk.line_start, line_end=chunk.line_end, rank=rank
+    )
+
+
+def _view(
+    named: Target, sought: Sought | None, others: list[SoughtView], stages: list[Stage], *, is_present: bool
+) -> WhyNotView:
+    target = TargetView(text=named.text, kind=named.kind, chunks=len(named.rows))
+    if sought is not None:
+        target["chosen"] = _sought_view(sought.row, None)
+        target["others"] = others
+    first = next((stage.code for stage in stages if stage.status == "fail" and stage.code), "limit")
+    verdict = "present" if is_present else first
+    return WhyNotView(
+        target=target, present=is_present, verdict=verdict, stages=[_stage_view(each) for each in stages]
+    )
+
+
+def _stage_view(stage: Stage) -> StageView:
+    view = StageView(stage=stage.stage, status=stage.status, detail=stage.detail)
+    if stage.code is not None:
+        view["code"] = stage.code
+    if stage.evidence:
+        view["evidence"] = stage.evidence
+    if stage.hint is not None:
+        view["hint"] = stage.hint
+    return view
+
+
+def _add_fixes(view: WhyNotView, asker: Asker, question: Question, found: Answer, sought: Sought) -> None:
+    from recall_core.explain.whynot.fixes import fixes  # noqa: PLC0415 - without fixes, NumPy is not needed
+
+    done = fixes(asker, question, found, sought)
+    view["fixes"] = [_fix_view(change) for change in done.changes]
+    if done.never is not None:
+        winning = done.never.winning
+        view["proof"] = ProofView(
+            kind="never",
+            k=K_MOST,
+            best_rank=winning.best_rank,
+            at=done.never.at,
+            always_ahead=len(winning.always_ahead),
+            ahead=[_rival(asker, done.start, position) for position in done.never.ahead],
+        )
+
+
+def _fix_view(change: Change) -> FixView:
+    view = FixView(
+        kind=change.kind,
+        change=change.said,
+        command=command(change.question),
+        settings=list(change.settings),
+        size=change.size,
+        confirmed=True,
+    )
+    if change.weights is not None:
+        low, high, low_open, high_open = change.weights
+        view["weights"] = WeightRangeView(low=float(low), high=float(high), low_open=low_open, high_open=high_open)
+    if change.smaller_said is not None:
+        view["next_smaller"] = change.smaller_said
+    return view
+
+
+def _rival(asker: Asker, start: Start, position: int) -> RivalView:
+    pool, ranked = start.found.pool, start.found.ranked
+    assert pool is not None  # noqa: S101 - a proof speaks of a pool
+    assert ranked is not None  # noqa: S101
+    row = asker.store.fetch([pool.keys[position].rowid])[0]
+    view = RivalView(chunk_id=row.chunk.id, path=row.doc.path)
+    for column in ranked.columns:
+        if column.signal == "lexical":
+            view["lexical"] = column.values[position]
+        elif column.signal == "semantic":
+            view["semantic"] = column.values[position]
+    return view

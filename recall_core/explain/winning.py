@@ -1,0 +1,84 @@
+"""Where one candidate stands at every weight: its rank as a step function, and the weights that let it win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from recall_core.explain.intervals import Interval, runs
+from recall_core.explain.lines import Lines, Weight, groups, integers, order_at
+
+
+class RankLine(NamedTuple):
+    """One candidate's rank, from 1, over all weights, in ascending order; neighbours differ."""
+
+    candidate: int
+    steps: tuple[tuple[Interval, int], ...]
+
+
+class Winning(NamedTuple):
+    """For which weights a candidate is in the top k: all of them, exactly; none when it never is."""
+
+    intervals: tuple[Interval, ...]
+    best_rank: int
+    """The best it reaches at any weight, from 1."""
+    best_at: tuple[Interval, ...]
+    always_ahead: tuple[int, ...]
+    """Who leads it at every weight, both signals being at least as good. With k of them it can never win; it may
+    never win with fewer, when different ones lead it at different weights."""
+
+
+def rank_line(lines: Lines, x: int) -> RankLine:
+    """The rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
+    weights, ahead, _ = _ahead(lines, x)
+    return RankLine(x, tuple((where, count + 1) for where, count in runs(weights, ahead)))
+
+
+def rank_lines(lines: Lines, weight: Weight, m: int) -> tuple[RankLine, ...]:
+    """The rank lines of the m candidates that are best at this weight, best first: what a bump chart draws."""
+    return tuple(rank_line(lines, x) for x in order_at(lines, weight)[:m])
+
+
+def ranked_where(lines: Lines, x: int, wanted: Callable[[int], bool]) -> tuple[Interval, ...]:
+    """The weights at which x has a wanted rank (from 1), in ascending order."""
+    weights, ahead, _ = _ahead(lines, x)
+    return tuple(where for where, yes in runs(weights, [wanted(count + 1) for count in ahead]) if yes)
+
+
+def winning_weights(lines: Lines, x: int, k: int) -> Winning:
+    """Every weight that puts x in the top k (He and Lo's why-not question for two lists), in O(n log n).
+
+    Ends are open or closed as the natural order decides ties; single weights are possible.
+    """
+    weights, ahead, always = _ahead(lines, x)
+    best = min(ahead)
+    inside = tuple(where for where, yes in runs(weights, [count < k for count in ahead]) if yes)
+    at_best = tuple(where for where, yes in runs(weights, [count == best for count in ahead]) if yes)
+    return Winning(inside, best + 1, at_best, always)
+
+
+def _ahead(lines: Lines, x: int) -> tuple[list[Fraction], list[int], tuple[int, ...]]:
+    """The break points of the rank of x, how many lead x at and between them, and who leads it everywhere.
+
+    Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
+    before x in natural order.
+    """
+    a, b = integers(lines.a), integers(lines.b)
+    da, db = a - a[x], b - b[x]
+    before = np.arange(len(a)) < x
+    at_start, at_end = (da > 0) | (da == 0) & before, (db > 0) | (db == 0) & before
+    meets = ((da <= 0) & (db >= 0) | (da >= 0) & (db <= 0)) & (da != db)
+    falling, early = (da > db)[meets], before[meets]
+    numerators = abs(da[meets])
+    by, starts = groups(numerators, numerators + abs(db[meets]))
+    met = [Fraction(int(da[meets][by[at]]), int((da - db)[meets][by[at]])) for at in starts]
+    weights = [Fraction(0)] * (met[:1] != [0]) + met + [Fraction(1)] * (met[-1:] != [1])
+    point = np.zeros(len(by), dtype=np.int64)
+    point[by] = np.searchsorted(starts, np.arange(len(by)), side="right") - 1 + weights.index(met[0]) if met else 0
+    changes = np.zeros(2 * len(weights), dtype=np.int64)
+    changes[0] = np.count_nonzero(at_start & ~meets) + np.count_nonzero(falling)
+    np.add.at(changes, 2 * point + (falling == early), np.where(falling, -1, 1))
+    return weights, np.cumsum(changes)[:-1].tolist(), tuple(np.flatnonzero(at_start & at_end).tolist())

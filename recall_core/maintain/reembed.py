@@ -1,0 +1,184 @@
+"""Reembed: every vector made anew with another embedder, while questions use the old ones until all are there."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from recall_core.config import COMMIT_SECONDS, Config, assign, replace
+from recall_core.contract import ReembedView
+from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.errors import ConfigError, StoreError, UsageError
+from recall_core.ingest.vectors import Made, Pace, embed, made_in_turn, tokens_of
+from recall_core.maintain.settings import write_settings
+from recall_core.ports import Embedder
+from recall_core.store.sqlite import reembed as incoming
+from recall_core.store.sqlite.reembed import Target
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Progress, Stage
+
+_BLOCK_TEXTS = 1_024
+_FIXED = ("store_path", "embedding", "counter", "chunk_tokens", "overlap_tokens", "max_chunk_chars")
+
+
+class Reembedded(NamedTuple):
+    """What was done, and the settings as they are by now."""
+
+    view: ReembedView
+    config: Config
+    warnings: tuple[str, ...]
+
+
+def reembed(
+    store: SqliteStore, name: str, settings: Sequence[str], *, config: Config, toml: Path
+) -> Generator[Progress, None, Reembedded]:
+    """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
+
+    settings: `key=value` that go with the embedder and are written down too. Stopping at any event, or a failure,
+    leaves the store answering as before, and the same call goes on where it was; each distinct text is embedded
+    once. For the embedder that the store has already, nothing is embedded.
+    Raises ConfigError, UsageError `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
+    """
+    wanted, reasons = resolve_auto(_wanted(name, settings, config))
+    embedder = new_embedder(wanted)
+    previous = store.embedder()
+    command = shlex.join(["recall", "reembed", wanted.embedding, *(word for s in settings for word in ("--set", s))])
+    run = _Run(store, embedder, Target(embedder.identity, embedder.dimension, command))
+    warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
+    if embedder.identity == previous:
+        if incoming.unfinished(store) is not None:
+            incoming.give_up(store)
+        yield run.event("done")
+    else:
+        yield from run.all_vectors()
+    changed = _changed(wanted, settings, is_new=not agrees(config, embedder.identity))
+    try:
+        if changed:
+            write_settings(toml, changed)
+    except ConfigError as error:
+        warnings.append(f"W_CONFIG: {error.message}")
+    return Reembedded(run.view(previous), replace(wanted, changed, where=str(toml)), tuple(warnings))
+
+
+def _wanted(name: str, settings: Sequence[str], config: Config) -> Config:
+    for setting in settings:
+        key = setting.partition("=")[0].strip()
+        if key in _FIXED:
+            hint = f"recall reembed {setting.partition('=')[2]}" if key == "embedding" else "recall init"
+            raise UsageError("setting_fixed", f"{key} cannot be set along with a new embedder.", hint=hint)
+    return assign(replace(config, {"embedding": name}, where="recall reembed"), settings, where="--set")
+
+
+def _changed(wanted: Config, settings: Sequence[str], *, is_new: bool) -> dict[str, Any]:
+    """What recall.toml has to say: a new embedder with the weights that suit it unless one was set; what was set."""
+    named = [setting.partition("=")[0].strip() for setting in settings]
+    changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}
+    if is_new and not {"bm25_weight", "vector_weight"} & set(named):
+        weight = vector_weight(wanted)
+        changed |= {"bm25_weight": round(1 - weight, 6), "vector_weight": weight}
+    return changed | {key: getattr(wanted, key) for key in named}
+
+
+class _Run:
+    """One run: what is done and what waits, counted in distinct texts."""
+
+    def __init__(self, store: SqliteStore, embedder: Embedder, target: Target) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.target = target
+        self.pace = Pace()
+        self.tokens_before = tokens_of(embedder)
+        self.info = store.info()
+        self.texts = self.embedded = self.reused = 0
+
+    def dropped(self) -> list[str]:
+        """A warning where an unfinished reembed to another embedder ends here."""
+        old = incoming.unfinished(self.store)
+        if old is None or incoming.is_next(self.store, self.target):
+            return []
+        return [f"W_REEMBED: the unfinished reembed to {old.embedder} is dropped"]
+
+    def all_vectors(self) -> Iterator[Progress]:
+        """Embed what is left and switch; what others add in between is embedded first."""
+        yield self.event("embed")
+        if not incoming.is_next(self.store, self.target):
+            embed(["Recall"], self.embedder)  # one that cannot be reached must not cost what another one has made
+        incoming.begin(self.store, self.target)
+        self.reused = incoming.done(self.store)
+        while not incoming.switch(self.store, self.target):
+            if not incoming.is_next(self.store, self.target):
+                if self.store.embedder() == self.target.embedder:
+                    break  # another process has done the same and was faster
+                raise self._replaced()
+            self.texts = incoming.texts(self.store)
+            yield from self._embed_left()
+        self.info = self.store.info()
+        yield self.event("commit")
+        yield self.event("done")
+
+    def _embed_left(self) -> Iterator[Progress]:
+        """Every text that waits, saved at least every COMMIT_SECONDS, and when this is stopped or fails."""
+        unsaved: dict[bytes, Made] = {}
+        since = monotonic()
+        try:
+            for answers in self._answers():
+                unsaved |= answers
+                self.embedded += len(answers)
+                if monotonic() - since >= COMMIT_SECONDS:
+                    if not self._save(unsaved):
+                        return
+                    unsaved, since = {}, monotonic()
+                yield self.event("embed")
+        finally:
+            self._save(unsaved)
+
+    def _answers(self) -> Iterator[dict[bytes, Made]]:
+        after = b""
+        while texts := incoming.left(self.store, after=after, limit=_BLOCK_TEXTS):
+            yield from made_in_turn(texts, self.embedder, self.pace)
+            after = max(texts)
+
+    def _save(self, made: Mapping[bytes, Made]) -> bool:
+        """False when another process has made the switch to the same target meanwhile."""
+        if not made or incoming.save(self.store, self.target, made):
+            return True
+        if self.store.embedder() == self.target.embedder:
+            return False
+        raise self._replaced()
+
+    def _replaced(self) -> StoreError:
+        return StoreError(
+            "reembed_replaced",
+            f"Another reembed has taken the place of this one, to {self.target.embedder}.",
+            hint=self.target.command,
+        )
+
+    def event(self, stage: Stage) -> Progress:
+        """Documents count as files, which all are there; chunks are distinct texts."""
+        documents = self.info.documents
+        waiting = max(0, self.texts - self.embedded - self.reused)
+        counters = (documents, documents, documents, self.texts, self.embedded, self.reused)
+        return Progress(stage, "", *counters, 0, 0, 0, 0, (), waiting=waiting, tokens=self._tokens())
+
+    def _tokens(self) -> int | None:
+        tokens = tokens_of(self.embedder)
+        return None if tokens is None else tokens - (self.tokens_before or 0)
+
+    def view(self, previous: str) -> ReembedView:
+        """What the run did."""
+        view = ReembedView(
+            embedder=self.target.embedder,
+            previous=previous,
+            dimension=self.target.dimension,
+            chunks=self.info.chunks,
+            vectors=self.info.vectors,
+            embedded=self.embedded,
+            reused=self.reused,
+        )
+        tokens = self._tokens()
+        if tokens is not None:
+            view["tokens"] = tokens
+        return view

@@ -1,0 +1,47 @@
+"""Changing settings in a recall.toml: its comments, its order and its line ends stay as their owner left them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from recall_core.errors import ConfigError
+
+
+def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
+    """Put these values into the file, which is either whole and new or as it was; a missing one is made.
+
+    Raises ConfigError `settings_unwritable`, with what to write by hand.
+    """
+    import tomlkit  # noqa: PLC0415 - only a change of settings needs it
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    try:
+        document = tomlkit.parse(toml.read_bytes().decode() if toml.exists() else "")
+        for key, value in values.items():
+            document[key] = value
+        _put_in_place(toml, tomlkit.dumps(document).encode())
+    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+        by_hand = tomlkit.dumps(dict(values)).strip().replace("\n", ", ")
+        raise ConfigError(
+            "settings_unwritable", f"{toml} cannot be written ({error}); put into it: {by_hand}"
+        ) from error
+
+
+def _put_in_place(toml: Path, text: bytes) -> None:
+    """Behind a symbolic link, its target is replaced; the file keeps its mode."""
+    target = toml.resolve()
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with part.open("wb") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        if target.exists():
+            part.chmod(target.stat().st_mode)
+        part.replace(target)
+    finally:
+        with suppress(OSError):  # after the replacement, or where it could not be made, there is none to take away
+            part.unlink()

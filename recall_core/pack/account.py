@@ -1,0 +1,145 @@
+"""What a context is worth: its value beside the most that any choice could reach, what it covers, what it wastes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.pack.duplicates import near_duplicates, shingles
+from recall_core.pack.knapsack import Thing, bound
+from recall_core.pack.layout import Layout, layout
+from recall_core.pack.optimal import VALUE_SCALE, cost_of, value_of
+from recall_core.text import Counter
+from recall_core.types import Chunk, Hit, Packed
+
+_SEAM_TOKENS = 2  # a stretch cut out of a text can count one token more at either end than it did inside
+_SEAM_PIECES = 8  # the same for a tokenizer that may cut words otherwise at a seam
+
+
+class Twins(NamedTuple):
+    """Near-duplicates: ranks, best first, and how many tokens the packed ones behind the first take."""
+
+    ranks: tuple[int, ...]
+    wasted_tokens: int
+
+
+class Account(NamedTuple):
+    """The worth of a context over the candidates it was chosen from.
+
+    value: scores of the packed chunks added up, of a cut one the share that was kept.  bound: no choice of these
+    candidates under this budget is worth more.  efficiency: value / bound, None when the bound is 0.
+    redundancy: 1 - distinct word 3-shingles / all, over the blocks.  truncated_tokens: of the cut chunk, left out.
+    """
+
+    candidates: int
+    value: float
+    bound: float
+    efficiency: float | None
+    documents: int
+    redundancy: float
+    duplicates: tuple[Twins, ...]
+    truncated_tokens: int
+
+
+def account(packed: Packed, hits: Sequence[Hit], *, counter: Counter, config: Config) -> Account:
+    """The account of a context. hits: the candidates, best first, at least down to the last that was packed.
+
+    The bound is the linear relaxation. Where blocks are merged, a chunk may cost less than it would alone: then it
+    is taken to cost only the text that no other candidate shares, without a header.
+    """
+    sheet = layout(config, counter)
+    kept = _kept_shares(packed, hits, counter)
+    values = {hit.rank: value_of(hit) for hit in hits}
+    value = sum(values[rank] * share for rank, share in kept.items() if rank in values)
+    merged = config.pack != "optimal"
+    costs = _least_costs(hits, sheet) if merged else [cost_of(sheet, hit, number=len(hits)) for hit in hits]
+    room = packed.budget_tokens + (0 if merged else sheet.gap_tokens)
+    things = [Thing(values[hit.rank], cost) for hit, cost in zip(hits, costs, strict=True)]
+    most = bound(things, capacity=room)
+    return Account(
+        candidates=len(hits),
+        value=value / VALUE_SCALE,
+        bound=most / VALUE_SCALE,
+        efficiency=value / most if most > 0 else None,
+        documents=len({block.doc.path for block in packed.blocks}),
+        redundancy=_redundancy(packed),
+        duplicates=_twins(hits, kept),
+        truncated_tokens=_truncated(packed, hits, counter),
+    )
+
+
+def coverage(packed: Packed, idf: Mapping[str, float], holders: Mapping[str, frozenset[str]]) -> float | None:
+    """The share of the query's idf whose terms occur in a packed chunk; None when no term is known.
+
+    holders: for each term, the ids of the chunks that hold it.
+    """
+    whole = sum(idf.values())
+    if whole <= 0:
+        return None
+    inside = {chunk_id for block in packed.blocks for chunk_id in block.chunk_ids}
+    return sum(weight for term, weight in idf.items() if holders.get(term, frozenset()) & inside) / whole
+
+
+def _kept_shares(packed: Packed, hits: Sequence[Hit], counter: Counter) -> dict[int, float]:
+    """rank to the share of the chunk's tokens that is in the context: 1 unless it was cut."""
+    shares = {rank: 1.0 for block in packed.blocks for rank in block.ranks}
+    whole = _cut_chunk(packed, hits)
+    if whole is not None:
+        shares[packed.blocks[-1].ranks[0]] = counter.count(packed.blocks[-1].text) / counter.count(whole.text)
+    return shares
+
+
+def _least_costs(hits: Sequence[Hit], sheet: Layout) -> list[int]:
+    """For each chunk, no more tokens than it can add to any context that holds other candidates too."""
+    by_document: dict[str, list[tuple[int, int]]] = {}
+    for hit in hits:
+        chunk = _chunk(hit)
+        by_document.setdefault(hit.doc.id, []).append((chunk.offset, chunk.end))
+    costs = []
+    for hit in hits:
+        chunk = _chunk(hit)
+        start, end = chunk.offset, chunk.end
+        for offset, other_end in by_document[hit.doc.id]:
+            if (offset, other_end) == (chunk.offset, chunk.end):
+                continue
+            if offset <= start < other_end:
+                start = other_end
+            if offset < end <= other_end:
+                end = offset
+        own = chunk.text[start - chunk.offset : end - chunk.offset] if start < end else ""
+        costs.append(max(0, sheet.count(own) - (_SEAM_TOKENS if sheet.summable else _SEAM_PIECES)))
+    return costs
+
+
+def _redundancy(packed: Packed) -> float:
+    sets = [shingles(block.text) for block in packed.blocks]
+    whole = sum(map(len, sets))
+    return 1 - len(frozenset().union(*sets)) / whole if whole else 0.0
+
+
+def _twins(hits: Sequence[Hit], kept: Mapping[int, float]) -> tuple[Twins, ...]:
+    found = []
+    for group in near_duplicates([_chunk(hit).text for hit in hits]):
+        inside = [hits[position] for position in group if hits[position].rank in kept]
+        wasted = sum(_chunk(hit).tokens for hit in inside[1:])
+        found.append(Twins(tuple(hits[position].rank for position in group), wasted))
+    return tuple(found)
+
+
+def _truncated(packed: Packed, hits: Sequence[Hit], counter: Counter) -> int:
+    whole = _cut_chunk(packed, hits)
+    return 0 if whole is None else max(0, counter.count(whole.text) - counter.count(packed.blocks[-1].text))
+
+
+def _cut_chunk(packed: Packed, hits: Sequence[Hit]) -> Chunk | None:
+    """The chunk of which only the beginning is in the context, whole."""
+    last = packed.blocks[-1] if packed.blocks else None
+    if last is None or not last.truncated:
+        return None
+    return next(_chunk(hit) for hit in hits if hit.rank == last.ranks[0])
+
+
+def _chunk(hit: Hit) -> Chunk:
+    assert hit.chunk is not None  # noqa: S101 - a candidate for packing always has one
+    return hit.chunk

@@ -1,0 +1,149 @@
+"""Packing for value: the choice of whole chunks whose scores add up to the most that fits the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, islice
+from typing import cast
+
+from recall_core.config import OPTIMAL_ROWS, Config
+from recall_core.pack.knapsack import Thing, choose
+from recall_core.pack.layout import Draft, Layout, draft, fits, layout, render
+from recall_core.text import Counter
+from recall_core.types import Block, Chunk, Hit, Omission, Packed
+
+VALUE_SCALE = 10**9
+"""Scores are whole multiples of 1e-9 here, so that sums do not depend on their order."""
+
+
+def pack_optimal(
+    candidates: Iterable[Hit],
+    *,
+    total: int,
+    budget_tokens: int,
+    counter: Counter,
+    config: Config,
+    pinned: frozenset[str] = frozenset(),
+    dropped: frozenset[str] = frozenset(),
+) -> Packed:
+    """The most valuable context of whole, unmerged chunks among the best 200 candidates and the pinned ones below.
+
+    Arguments as for `greedy.pack`.
+
+    A hit is worth its score (1 without one) and costs its header, its text and a separator. An exact 0/1 knapsack;
+    ties go to the better ranks. Pinned hits go in first, in rank order, as far as they fit. Blocks stand in rank
+    order. Nothing is cut, so a larger budget may show other chunks; raising it never lowers the value.
+
+    Where a counter does not add up over blocks, the choice is made again with less room until the text fits.
+    """
+    sheet = layout(config, counter)
+    stream = iter(candidates)
+    hits = list(islice(stream, OPTIMAL_ROWS))
+    last = hits[-1].rank if hits else 0
+    hits += _further_pins(stream, pinned - dropped - {_chunk(hit).id for hit in hits})
+    fixed = [hit for hit in hits if _chunk(hit).id in pinned - dropped]
+    free = [hit for hit in hits if _chunk(hit).text and _chunk(hit).id not in pinned | dropped]
+    chosen = _settled(sheet, fixed, free, budget_tokens, config.diversity)
+    drafts = _drafts(sheet, chosen)
+    text = render(sheet, drafts)
+    ranks = {hit.rank for hit in chosen}
+    omitted = [_omission(hit, chosen, config.diversity, dropped) for hit in hits if hit.rank not in ranks]
+    if total > len(hits):
+        tail = next(rank for rank in count(last + 1) if all(hit.rank != rank for hit in hits))
+        omitted.append(Omission("budget", tail, total - len(hits), "", ""))
+    absent = pinned - dropped - {_chunk(hit).id for hit in hits}
+    warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
+    if hits and not chosen:
+        warnings.append(f"W_BUDGET: no whole chunk fits into {budget_tokens} tokens; pack = rank cuts one")
+    return Packed(
+        text=text,
+        budget_tokens=budget_tokens,
+        used_tokens=counter.count(text),
+        counter=counter.name,
+        candidates=total,
+        blocks=tuple(each.block for each in drafts),
+        omitted=tuple(omitted),
+        warnings=tuple(warnings),
+    )
+
+
+def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> list[Hit]:
+    """The pinned hits below the best; read no further than the last of them."""
+    found: list[Hit] = []
+    while len(found) < len(waiting) and (hit := next(stream, None)) is not None:
+        if _chunk(hit).id in waiting:
+            found.append(hit)
+    return found
+
+
+def value_of(hit: Hit) -> int:
+    """A hit's worth in units of 1e-9; a hit without a score is worth 1."""
+    return VALUE_SCALE if hit.score is None else max(0, round(hit.score * VALUE_SCALE))
+
+
+def cost_of(sheet: Layout, hit: Hit, *, number: int) -> int:
+    """What a hit costs in a block of its own, the separator included."""
+    own = draft(sheet, _block(hit, number), _chunk(hit).heading or "")
+    return own.lead_tokens + own.text_tokens + sheet.gap_tokens
+
+
+def _settled(
+    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], budget_tokens: int, diversity: int
+) -> list[Hit]:
+    room = budget_tokens
+    while room >= 0:
+        chosen = _choice(sheet, fixed, free, room, diversity)
+        if fits(sheet, _drafts(sheet, chosen), budget_tokens):
+            return chosen
+        room -= max(1, sheet.count(render(sheet, _drafts(sheet, chosen))) - budget_tokens)
+    return []
+
+
+def _choice(
+    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], budget_tokens: int, diversity: int
+) -> list[Hit]:
+    number = len(fixed) + len(free)  # the widest number that a header can show
+    capacity = budget_tokens + sheet.gap_tokens  # the first block has no separator above it
+    kept: list[Hit] = []
+    for hit in fixed:
+        cost = cost_of(sheet, hit, number=number)
+        if cost <= capacity:
+            kept.append(hit)
+            capacity -= cost
+    things = [Thing(value_of(hit), cost_of(sheet, hit, number=number), hit.doc.path) for hit in free]
+    taken = _beside(kept, things, capacity, diversity)
+    return sorted([*kept, *(free[position] for position in taken)], key=lambda hit: hit.rank)
+
+
+def _beside(kept: Sequence[Hit], things: Sequence[Thing], capacity: int, diversity: int) -> tuple[int, ...]:
+    """The best choice beside the pinned hits. These use up some of their documents' share: they join as things that
+    cost nothing and are worth more than all the others together, so that they are always chosen."""
+    precious = sum(thing.value for thing in things) + 1
+    pinned = [Thing(precious, 0, hit.doc.path) for hit in kept]
+    taken = choose([*pinned, *things], capacity=capacity, cap=diversity)
+    return tuple(position - len(pinned) for position in taken if position >= len(pinned))
+
+
+def _drafts(sheet: Layout, hits: Sequence[Hit]) -> list[Draft]:
+    return [draft(sheet, _block(hit, number), _chunk(hit).heading or "") for number, hit in enumerate(hits, 1)]
+
+
+def _block(hit: Hit, number: int) -> Block:
+    chunk = _chunk(hit)
+    lines = chunk.line_start, chunk.line_end
+    return Block(number, hit.doc, chunk.offset, chunk.end, *lines, chunk.text, (chunk.id,), (hit.rank,), False)
+
+
+def _omission(hit: Hit, chosen: Sequence[Hit], diversity: int, dropped: frozenset[str]) -> Omission:
+    chunk = _chunk(hit)
+    if not chunk.text:
+        return Omission("empty", hit.rank, 1, chunk.id, hit.doc.path)
+    if chunk.id in dropped:
+        return Omission("dropped", hit.rank, 1, chunk.id, hit.doc.path)
+    if 0 < diversity <= sum(other.doc.path == hit.doc.path for other in chosen):
+        return Omission("diversity", hit.rank, 1, chunk.id, hit.doc.path)
+    return Omission("budget", hit.rank, 1, chunk.id, hit.doc.path)
+
+
+def _chunk(hit: Hit) -> Chunk:
+    return cast(Chunk, hit.chunk)  # a document without text comes with a chunk without text

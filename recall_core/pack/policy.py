@@ -1,0 +1,47 @@
+"""Which packing a config asks for: rank order, or the most value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.pack import greedy
+from recall_core.text import Counter
+from recall_core.types import Hit, Packed
+
+
+class Terms(NamedTuple):
+    """On what terms a context was packed. pinned, dropped: chunk ids."""
+
+    config: Config
+    counter: Counter
+    pinned: frozenset[str]
+    dropped: frozenset[str]
+
+
+def pack(
+    candidates: Iterable[Hit],
+    *,
+    total: int,
+    budget_tokens: int,
+    counter: Counter,
+    config: Config,
+    pinned: frozenset[str] = frozenset(),
+    dropped: frozenset[str] = frozenset(),
+) -> Packed:
+    """A context by the packing that config.pack names; arguments as for `greedy.pack`."""
+    packing = greedy.pack
+    if config.pack == "optimal":
+        from recall_core.pack.optimal import pack_optimal  # noqa: PLC0415 - off by default
+
+        packing = pack_optimal
+    return packing(
+        candidates,
+        total=total,
+        budget_tokens=budget_tokens,
+        counter=counter,
+        config=config,
+        pinned=pinned,
+        dropped=dropped,
+    )

@@ -1,0 +1,104 @@
+"""What a packed answer is worth: its account, the words it covers, and what the other packing would do."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import cast
+
+from recall_core.config import OPTIMAL_ROWS, Config
+from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView, TermCoverView
+from recall_core.pack.account import Account, account, coverage
+from recall_core.pack.optimal import VALUE_SCALE, pack_optimal, value_of
+from recall_core.pack.policy import Terms
+from recall_core.pack.spent import spent
+from recall_core.ports import Store
+from recall_core.retrieve.answer import Answer, candidate_range, candidates
+from recall_core.retrieve.literal import literal
+from recall_core.types import Hit, Packed
+
+
+def account_view(packed: Packed, found: Answer, terms: Terms, store: Store) -> AccountView:
+    """The account of a context. found: the answer it was packed from."""
+    hits = _looked_at(packed, found, store)
+    worth = account(packed, hits, counter=terms.counter, config=terms.config)
+    view = _worth_view(worth, terms.config)
+    covered = _coverage(packed, found, store)
+    if covered is not None:
+        view["coverage"] = covered
+    view |= {
+        "documents": worth.documents,
+        "redundancy": worth.redundancy,
+        "duplicates": [
+            {"ranks": list(twins.ranks), "wasted_tokens": twins.wasted_tokens} for twins in worth.duplicates
+        ],
+        "truncated_tokens": worth.truncated_tokens,
+    }
+    chunks = {hit.chunk.id: hit.chunk for hit in hits if hit.chunk is not None}
+    view["tokens"] = spent(packed, chunks, counter=terms.counter, config=terms.config)._asdict()
+    other = None if terms.config.pack == "optimal" else _optimal(packed, worth, hits, terms)
+    if other is not None:
+        view["alternative"] = other
+    return cast(AccountView, view)
+
+
+def _worth_view(worth: Account, config: Config) -> dict[str, object]:
+    figures = {"value": worth.value, "bound": worth.bound, "efficiency": worth.efficiency}
+    return {"pack": config.pack, "candidates": worth.candidates, **figures}
+
+
+def _looked_at(packed: Packed, found: Answer, store: Store) -> list[Hit]:
+    """The best candidates, at least down to the last that was packed."""
+    start, _ = candidate_range(found)
+    last = max((rank for block in packed.blocks for rank in block.ranks), default=start)
+    return list(islice(candidates(found, store), max(OPTIMAL_ROWS, last - start)))
+
+
+def _coverage(packed: Packed, found: Answer, store: Store) -> CoverageView | None:
+    """The question's phrases and which of them the packed chunks hold; None where they cannot be told apart."""
+    plan, pool = found.plan, found.pool
+    if plan.lexical is None or pool is None or not any(term.df for term in pool.terms):
+        return None
+    ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}
+    query = literal(plan.lexical, tokens=store.tokens, match=plan.config.match)
+    told = store.occurrences(query, list(ids))
+    holders: dict[str, frozenset[str]] = {}
+    for phrase, counts in zip(told.phrases, told.counts, strict=True):
+        holders[phrase.text] = frozenset(ids[rowid] for rowid, (_, body) in counts.items() if body and rowid in ids)
+    idf = {phrase.text: phrase.idf for phrase in told.phrases if phrase.df}
+    share = coverage(packed, idf, holders)
+    if share is None:
+        return None
+    shown = [TermCoverView(text=text, idf=weight, packed=bool(holders[text])) for text, weight in idf.items()]
+    return CoverageView(share=share, terms=shown)
+
+
+def _optimal(packed: Packed, worth: Account, hits: list[Hit], terms: Terms) -> AlternativeView | None:
+    """What packing for value would change, if that is worth more."""
+    best = pack_optimal(
+        hits,
+        total=len(hits),
+        budget_tokens=packed.budget_tokens,
+        counter=terms.counter,
+        config=terms.config._replace(pack="optimal"),
+        pinned=terms.pinned,
+        dropped=terms.dropped,
+    )
+    now, then = _ranks(packed), _ranks(best)
+    value = sum(value_of(hit) for hit in hits if hit.rank in then) / VALUE_SCALE
+    if value <= worth.value:
+        return None
+    return AlternativeView(
+        pack="optimal",
+        value=value,
+        used_tokens=best.used_tokens,
+        adds=[_swap(hit) for hit in hits if hit.rank in then - now],
+        drops=[_swap(hit) for hit in hits if hit.rank in now - then],
+    )
+
+
+def _ranks(packed: Packed) -> set[int]:
+    return {rank for block in packed.blocks for rank in block.ranks}
+
+
+def _swap(hit: Hit) -> SwapView:
+    return SwapView(rank=hit.rank, id="" if hit.chunk is None else hit.chunk.id, path=hit.doc.path)

@@ -1,0 +1,147 @@
+"""How many rows each part of a filter lets through and takes away, counted in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from recall_core.rql.ast import And, Expr, IsNull, Not, Or
+from recall_core.rql.fields import mentions_chunk
+from recall_core.rql.print import print_filter
+from recall_core.store.sqlite.compile import compile_filter
+from recall_core.store.sqlite.records import LIVE
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Table
+
+_MOST_COLUMNS = 900
+"""Above this, parts are counted one by one: SQLite takes 2,000 columns, and an expression 1,000 deep."""
+
+_ROWS = {
+    "chunk": f"doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}",
+    "doc": "doc d WHERE d.deleted = 0",
+}
+
+
+class Removed(NamedTuple):
+    """What one term of an AND takes away: alone; of the rows that the terms before it leave; of the rows that all the
+    others leave."""
+
+    alone: int
+    in_order: int
+    only_by_this: int
+
+
+class Counts(NamedTuple):
+    """rows: live rows. passing: by printed part of the filter, how many it lets through. removed: by term of the AND."""
+
+    rows: int
+    passing: Mapping[str, int]
+    missing: Mapping[str, int]
+    """By predicate, how many rows have no value in its field."""
+    removed: tuple[Removed, ...]
+
+    @property
+    def passing_all(self) -> int:
+        """Rows that pass the whole filter."""
+        return self.rows - sum(each.in_order for each in self.removed)
+
+
+def all_rows(store: SqliteStore) -> int:
+    """Every chunk in the file, those of removed documents too."""
+    return int(store.execute("SELECT count(*) FROM chunk")[0][0])
+
+
+def filter_counts(store: SqliteStore, where: Expr, *, table: Table) -> Counts:
+    """The counts of every part of a filter. An AND at the top is the chain whose terms remove."""
+    chain = where.terms if isinstance(where, And) else (where,)
+    parts = {print_filter(part): part for term in chain for part in parts_of(term)}
+    is_rowwise = table == "chunk" or not mentions_chunk(where)
+    if is_rowwise and 2 * len(parts) + len(chain) <= _MOST_COLUMNS:
+        return _at_once(store, chain, parts, table)
+    return _one_by_one(store, chain, parts, table)
+
+
+def parts_of(expr: Expr) -> list[Expr]:
+    """The expression and everything in it, outermost first."""
+    if isinstance(expr, Not):
+        return [expr, *parts_of(expr.operand)]
+    if isinstance(expr, And | Or):
+        return [expr, *(part for term in expr.terms for part in parts_of(term))]
+    return [expr]
+
+
+def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> Counts:
+    """Each row is tested once against every predicate; all counts are sums over the results."""
+    leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
+    tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
+    tests += [compile_filter(IsNull(leaf.field), table=table) for leaf in leaves.values()]
+    columns = ", ".join(f"{test.sql} AS v{number}" for number, test in enumerate(tests))
+    named = {text: f"v{number}" for number, text in enumerate(leaves)}
+    terms = [_over(term, named) for term in chain]
+    cases = " ".join(f"WHEN NOT {term} THEN {number}" for number, term in enumerate(terms))
+    sums = [_over(part, named) for part in parts.values()]
+    sums += [f"v{number}" for number in range(len(leaves), len(tests))]
+    sums += [f"NOT {term}" for term in terms]
+    sums += [f"first = {number}" for number in range(len(terms))]
+    sums += [f"failures = 1 AND NOT {term}" for term in terms]
+    sql = (
+        f"WITH tested AS MATERIALIZED (SELECT {columns} FROM {_ROWS[table]}), "
+        f"counted AS MATERIALIZED (SELECT *, {' + '.join(f'(NOT {term})' for term in terms)} AS failures, "
+        f"CASE {cases} END AS first FROM tested) "
+        f"SELECT count(*), {', '.join(f'coalesce(sum({each}), 0)' for each in sums)} FROM counted"
+    )
+    rows, *found = store.execute(sql, tuple(value for test in tests for value in test.params))[0]
+    passing, rest = found[: len(parts)], found[len(parts) :]
+    missing, removed = rest[: len(leaves)], rest[len(leaves) :]
+    size = len(chain)
+    triples = zip(removed[:size], removed[size : 2 * size], removed[2 * size :], strict=True)
+    return Counts(
+        rows,
+        dict(zip(parts, passing, strict=True)),
+        dict(zip(leaves, missing, strict=True)),
+        tuple(Removed(*triple) for triple in triples),
+    )
+
+
+def _over(expr: Expr, named: Mapping[str, str]) -> str:
+    """The expression over the columns that hold its predicates' results."""
+    if isinstance(expr, Not):
+        return f"(NOT {_over(expr.operand, named)})"
+    if isinstance(expr, And | Or):
+        joint = "AND" if isinstance(expr, And) else "OR"
+        return _balanced([_over(term, named) for term in expr.terms], joint)
+    return named[print_filter(expr)]
+
+
+def _balanced(parts: Sequence[str], joint: str) -> str:
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return f"({_balanced(parts[:half], joint)} {joint} {_balanced(parts[half:], joint)})"
+
+
+def _one_by_one(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> Counts:
+    """A document passes several parts by one chunk or not at all, so every combination is counted on its own."""
+    leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
+    rows = _count(store, (), table)
+    removed = []
+    before = rows
+    whole = _count(store, chain, table)
+    for number, term in enumerate(chain):
+        after = _count(store, chain[: number + 1], table)
+        others = _count(store, (*chain[:number], *chain[number + 1 :]), table)
+        removed.append(Removed(rows - _count(store, (term,), table), before - after, others - whole))
+        before = after
+    return Counts(
+        rows,
+        {text: _count(store, (part,), table) for text, part in parts.items()},
+        {text: _count(store, (IsNull(leaf.field),), table) for text, leaf in leaves.items()},
+        tuple(removed),
+    )
+
+
+def _count(store: SqliteStore, terms: Sequence[Expr], table: Table) -> int:
+    where: Expr | None = None
+    if terms:
+        where = terms[0] if len(terms) == 1 else And(tuple(terms))
+    return store.scan(where, table=table, order=(), limit=0, offset=0)[0]

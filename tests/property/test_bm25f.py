@@ -1,0 +1,100 @@
+"""Lexical scores from occurrences: FTS5's own to nine digits, and BM25F by its definition."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.rank.bm25f import contributions, plain, scores, vectorised
+from recall_core.retrieve.literal import literal
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import LexicalQuery
+from tests.builders import memory_store, new_file, put
+
+WORDS = ["alpha", "beta", "Betas", "naïve", "running", "run", "色", "红色", "ก", "the"]
+TEXTS = st.lists(st.sampled_from([*WORDS, "alpha alpha", "filler filler filler"]), min_size=1, max_size=12).map(
+    " ".join
+)
+TITLES = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
+DOCUMENTS = st.lists(st.tuples(TITLES, TEXTS), min_size=1, max_size=8)
+PHRASES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(lambda words: '"' + " ".join(words) + '"')
+QUESTIONS = st.lists(st.sampled_from([*WORDS, "unknown"]) | PHRASES, min_size=1, max_size=5).map(" ".join)
+MODELS = st.builds(
+    lambda k1, b, weight: Config(lexical_model="bm25f", bm25_k1=k1, bm25_b=b, title_weight=weight),
+    st.sampled_from([0.0, 0.9, 1.2, 100.0]) | st.floats(0, 100),
+    st.sampled_from([0.0, 0.4, 1.0]) | st.floats(0, 1),
+    st.sampled_from([0.0, 1.0, 3.0]) | st.floats(0, 1_000),
+)
+
+
+def store_of(documents: list[tuple[str, str]]) -> SqliteStore:
+    store = memory_store()
+    put(store, *(new_file(f"{n}.txt", [text], title=title) for n, (title, text) in enumerate(documents)))
+    return store
+
+
+def question(store: SqliteStore, words: str, match: str = "any") -> LexicalQuery:
+    return literal(words, tokens=store.tokens, match=match)
+
+
+@given(
+    documents=DOCUMENTS,
+    words=QUESTIONS,
+    weight=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
+    match=st.sampled_from(["any", "all"]),
+)
+def test_the_fts5_formula_gives_what_fts5_gives(
+    documents: list[tuple[str, str]], words: str, weight: float, match: str
+) -> None:
+    store = store_of(documents)
+    query = question(store, words, match)
+    expected = store.lexical(query, where=None, k=None, title_weight=weight)
+    found = scores(store.occurrences(query, list(expected)), list(expected), Config(title_weight=weight))
+    assert found == pytest.approx(list(expected.values()), rel=1e-9, abs=1e-300)
+
+
+@given(documents=DOCUMENTS, words=QUESTIONS)
+def test_the_rows_that_hold_a_phrase_are_those_that_match(documents: list[tuple[str, str]], words: str) -> None:
+    store = store_of(documents)
+    query = question(store, words)
+    rows = set(store.lexical(query, where=None, k=None, title_weight=1.0))
+    assert set().union(*store.occurrences(query, None).counts) == rows
+
+
+@given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS, bm25f=st.booleans())
+def test_contributions_add_up_to_the_score_to_the_last_bit(
+    documents: list[tuple[str, str]], words: str, config: Config, bm25f: bool
+) -> None:
+    config = config if bm25f else config._replace(lexical_model="fts5")
+    store = store_of(documents)
+    found = store.occurrences(question(store, words), None)
+    rows = [key.rowid for key in store.candidates(None)]
+    totals = []
+    for rowid in rows:
+        total = 0.0
+        for share in contributions(found, rowid, config):
+            total += share
+        totals.append(total)
+    assert totals == plain(found, rows, config) == vectorised(found, rows, config) == scores(found, rows, config)
+
+
+@given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS)
+def test_bm25f_is_robertson_and_zaragozas(documents: list[tuple[str, str]], words: str, config: Config) -> None:
+    store = store_of(documents)
+    found = store.occurrences(question(store, words), None)
+    weights, k1, b = (config.title_weight, 1.0), config.bm25_k1, config.bm25_b
+    for rowid in set().union(*found.counts):
+        for phrase, counts, share in zip(
+            found.phrases, found.counts, contributions(found, rowid, config), strict=True
+        ):
+            frequency = 0.0
+            for column in (0, 1):
+                tf = counts.get(rowid, (0, 0))[column]
+                if tf:
+                    norm = 1 - b + b * found.lengths[rowid][column] / found.averages[column]
+                    frequency += weights[column] * tf / norm
+            expected = phrase.idf * (k1 + 1) * frequency / (k1 + frequency) if frequency else 0.0
+            assert share == pytest.approx(expected, rel=1e-12)
+            assert 0 <= share <= (k1 + 1) * phrase.idf * (1 + 1e-12)

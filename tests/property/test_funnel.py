@@ -1,0 +1,104 @@
+"""Funnel counts against brute force, and each of the two ways of counting against the other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recall_core.explain.funnel import trace
+from recall_core.explain.whynot.question import Question
+from recall_core.rql.ast import And, Expr, IsNull, Not, Or
+from recall_core.rql.match import match, match_document
+from recall_core.rql.parser import parse_filter
+from recall_core.rql.print import print_filter
+from recall_core.store.sqlite import funnel
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Row, Table
+from tests.property.test_whynot import FILTERS, asker_of, made
+
+
+def rows(store: SqliteStore) -> list[Row]:
+    return store.fetch([key.rowid for key in store.candidates(None)])
+
+
+def passing(store: SqliteStore, where: Expr, table: Table) -> set[str]:
+    """Ids of the rows that pass, by the reference meaning."""
+    if table == "chunk":
+        return {row.chunk.id for row in rows(store) if match(where, row)}
+    documents = {row.doc.id: row.doc for row in rows(store)}
+    return {
+        doc_id
+        for doc_id, document in documents.items()
+        if match_document(where, document, [row.chunk for row in store.chunks_of(doc_id)])
+    }
+
+
+def everything(store: SqliteStore, table: Table) -> set[str]:
+    return {row.chunk.id if table == "chunk" else row.doc.id for row in rows(store)}
+
+
+def together(terms: tuple[Expr, ...]) -> Expr | None:
+    return None if not terms else terms[0] if len(terms) == 1 else And(terms)
+
+
+CHAINS = st.lists(FILTERS, min_size=1, max_size=4).map(" AND ".join).map(parse_filter)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 3), where=CHAINS, table=st.sampled_from(["chunk", "doc"]))
+def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -> None:
+    store = made(seed)
+    counts = funnel.filter_counts(store, where, table=table)
+    total = everything(store, table)
+
+    def left(terms: tuple[Expr, ...]) -> int:
+        wanted = together(terms)
+        return len(total if wanted is None else passing(store, wanted, table))
+
+    chain = where.terms if isinstance(where, And) else (where,)
+    assert counts.rows == len(total)
+    assert counts.passing_all == left((where,))
+    for part in funnel.parts_of(where):
+        if part != where or not isinstance(where, And):
+            assert counts.passing[print_filter(part)] == left((part,))
+        if not isinstance(part, And | Or | Not):
+            assert counts.missing[print_filter(part)] == left((IsNull(part.field),))
+    for number, (term, removed) in enumerate(zip(chain, counts.removed, strict=True)):
+        others = (*chain[:number], *chain[number + 1 :])
+        assert removed.alone == len(total) - left((term,))
+        assert removed.in_order == left(chain[:number]) - left(chain[: number + 1])
+        assert removed.only_by_this == left(others) - left(chain)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 3), where=CHAINS)
+def test_one_statement_counts_what_many_do(seed: int, where: Expr) -> None:
+    at_once = funnel.filter_counts(made(seed), where, table="chunk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(funnel, "_MOST_COLUMNS", 0)
+        assert funnel.filter_counts(made(seed), where, table="chunk") == at_once
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 3),
+    where=st.none() | FILTERS,
+    mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
+    budget=st.none() | st.integers(5, 50),
+)
+def test_each_stage_takes_in_what_came_out_before(
+    seed: int, where: str | None, mode: str, budget: int | None
+) -> None:
+    question = Question("alpha delta", mode=mode, filter=where, budget_tokens=budget)
+    done = trace(asker_of(made(seed)), question)
+    stages = {stage["stage"]: stage for stage in done.view["stages"]}
+    base = stages["filter" if where else "live"]["rows_out"]
+    for stage in done.view["stages"]:
+        assert 0 <= stage["rows_out"] <= stage["rows_in"]
+    assert stages["union"]["rows_in"] == base
+    assert stages["union"]["rows_out"] == len(done.found.pool.keys if done.found.pool else ())
+    assert stages["kept"]["rows_out"] == done.found.total
+    assert set(done.view["timings"]) >= {"store", "live", "answer"}
+    if mode != "semantic":
+        assert stages["lexical"]["rows_out"] <= stages["union"]["rows_out"]

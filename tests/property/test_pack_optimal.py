@@ -1,0 +1,127 @@
+"""Packing for value: nothing worth more fits, the budget holds, and the bound is above every packing."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.pack import pack
+from recall_core.pack.account import account
+from recall_core.pack.duplicates import near_duplicates, shingles
+from recall_core.pack.layout import draft, layout, render
+from recall_core.pack.optimal import pack_optimal, value_of
+from recall_core.text import Counter, counter
+from recall_core.types import Block, Chunk, Document, Hit, Packed
+
+WORDS = counter("whitespace")
+APPROX = counter("approx")
+WAVY = Counter("wavy", lambda text: len(text) - 2 * text.count("ab") + (len(text) & 1))
+MOMENT = "2026-01-01T00:00:00.000000Z"
+
+
+@st.composite
+def ranked(draw: st.DrawFn) -> list[Hit]:
+    """Hits in rank order whose spans lie anywhere in two documents."""
+    texts = {path: draw(st.text("ab \n", min_size=3, max_size=50)) for path in ("a", "b")}
+    scores = sorted(draw(st.lists(st.integers(0, 100), max_size=7)), reverse=True)
+    hits, seen = [], set()
+    for score in scores:
+        path = draw(st.sampled_from("ab"))
+        start = draw(st.integers(0, len(texts[path]) - 1))
+        end = draw(st.integers(start + 1, len(texts[path])))
+        if (path, start) in seen:
+            continue
+        seen.add((path, start))
+        chunk = Chunk(f"{path}@{start}", path, start, end, 1, 1, 1, None, texts[path][start:end])
+        document = Document(path, path, "h", MOMENT, 1, "t", None, (), {})
+        hits.append(Hit(len(hits) + 1, score / 100, document, chunk, ()))
+    return hits
+
+
+def alone(hits: tuple[Hit, ...], config: Config, counting: Counter) -> int:
+    """Tokens of these hits, each in a block of its own."""
+    sheet = layout(config, counting)
+    drafts = []
+    for number, hit in enumerate(hits, 1):
+        chunk = hit.chunk
+        assert chunk is not None
+        block = Block(number, hit.doc, chunk.offset, chunk.end, 1, 1, chunk.text, (chunk.id,), (hit.rank,), False)
+        drafts.append(draft(sheet, block, ""))
+    return counting.count(render(sheet, drafts))
+
+
+def worth(packed: Packed, hits: list[Hit]) -> int:
+    ranks = {rank for block in packed.blocks for rank in block.ranks}
+    return sum(value_of(hit) for hit in hits if hit.rank in ranks)
+
+
+def told(packed: Packed) -> int:
+    return sum(len(block.ranks) for block in packed.blocks) + sum(left.chunks for left in packed.omitted)
+
+
+@given(ranked(), st.integers(1, 60), st.integers(0, 2))
+def test_no_set_of_chunks_that_fits_is_worth_more(hits: list[Hit], budget: int, diversity: int) -> None:
+    config = Config(pack="optimal", diversity=diversity)
+
+    packed = pack_optimal(hits, total=len(hits), budget_tokens=budget, counter=WORDS, config=config)
+
+    best = 0
+    for size in range(len(hits) + 1):
+        for chosen in combinations(hits, size):
+            paths = [hit.doc.path for hit in chosen]
+            within = not diversity or all(paths.count(path) <= diversity for path in paths)
+            if within and alone(chosen, config, WORDS) <= budget:
+                best = max(best, sum(map(value_of, chosen)))
+    assert worth(packed, hits) == best
+    assert packed.used_tokens == WORDS.count(packed.text) <= budget
+    assert told(packed) == packed.candidates == len(hits)
+
+
+@given(ranked(), st.integers(1, 80), st.sampled_from([WORDS, APPROX, WAVY]), st.data())
+def test_whatever_the_counter_the_budget_holds_and_pins_go_first(
+    hits: list[Hit], budget: int, counting: Counter, data: st.DataObject
+) -> None:
+    pins = frozenset(data.draw(st.lists(st.sampled_from([f"{p}@{n}" for p in "ab" for n in range(20)]), max_size=2)))
+    config = Config(pack="optimal", diversity=data.draw(st.integers(0, 2)))
+
+    packed = pack_optimal(
+        hits, total=len(hits) + 3, budget_tokens=budget, counter=counting, config=config, pinned=pins
+    )
+
+    assert packed.used_tokens == counting.count(packed.text) <= budget
+    assert told(packed) == packed.candidates or not hits
+    first = next((hit for hit in hits if hit.chunk and hit.chunk.id in pins), None)
+    if first is not None and counting is WORDS and alone((first,), config, WORDS) < budget:
+        assert first.rank in {rank for block in packed.blocks for rank in block.ranks}
+
+
+@given(ranked(), st.integers(1, 80), st.sampled_from(["rank", "optimal"]), st.sampled_from([WORDS, APPROX]))
+def test_the_bound_is_never_below_what_was_packed(hits: list[Hit], budget: int, mode: str, counting: Counter) -> None:
+    config = Config(pack=mode, min_fragment=1)
+    packing = pack if mode == "rank" else pack_optimal
+    packed = packing(hits, total=len(hits), budget_tokens=budget, counter=counting, config=config)
+
+    figures = account(packed, hits, counter=counting, config=config)
+
+    assert figures.value <= figures.bound + 1e-9
+    assert figures.efficiency is None or 0 <= figures.efficiency <= 1 + 1e-9
+    assert 0 <= figures.redundancy < 1
+
+
+@given(st.lists(st.text("abc ", max_size=12), max_size=8))
+def test_every_member_of_a_group_is_near_to_its_leader_and_no_leader_to_another(texts: list[str]) -> None:
+    def alike(left: str, right: str) -> bool:
+        a, b = shingles(left), shingles(right)
+        return bool(a & b) and len(a & b) / len(a | b) >= 0.8
+
+    groups = near_duplicates(texts)
+
+    followers = {position for group in groups for position in group[1:]}
+    leaders = [position for position in range(len(texts)) if position not in followers]
+    for group in groups:
+        assert list(group) == sorted(group)
+        assert all(alike(texts[group[0]], texts[member]) for member in group[1:])
+    assert not any(alike(texts[a], texts[b]) for a in leaders for b in leaders if a < b)

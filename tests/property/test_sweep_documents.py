@@ -1,0 +1,72 @@
+"""Whatever the chunks of a document: the sweep ranks it as its best chunk, at every weight; and as `rank` does."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.explain.documents import sweep_documents
+from recall_core.explain.lines import Lines, lines_of
+from recall_core.explain.sweep import Sweep, sweep, top_at
+from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.retrieve import plan_words
+from recall_core.retrieve.pool import retrieve
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Pool
+from tests.builders import EMBEDDER, memory_store, new_file, put
+from tests.property.test_sweep import any_lines, depths, every_piece, ranked_again
+
+K = 10
+CELLS = 5_000
+
+
+@given(any_lines(), depths, st.data())
+def test_a_document_stands_where_its_best_chunk_stands(lines: Lines, k: int, data: st.DataObject) -> None:
+    documents = [data.draw(st.integers(0, 3)) for _ in lines.a]
+    swept = sweep_documents(lines, documents, k)
+
+    for w in every_piece(lines):
+        firsts: dict[int, int] = {}
+        for position in ranked_again(lines, w):
+            firsts.setdefault(documents[position], position)
+        assert top_at(swept, w) == list(firsts.values())[:k]
+
+
+def test_every_cell_of_real_pools_is_what_ranking_again_shows() -> None:
+    rng = random.Random(7)
+    words = ["".join(rng.choice("abcdeimnorst") for _ in range(rng.randint(3, 7))) for _ in range(300)]
+    store = memory_store()
+    put(store, *(new_file(f"{number}.md", texts(rng, words), title=rng.choice(words)) for number in range(90)))
+
+    chunks = documents = 0
+    while min(chunks, documents) < CELLS:
+        config = Config(normalize=rng.choice(["bound", "max", "minmax"]), fusion=rng.choice(["weighted", "rrf"]))
+        pool = pool_of(store, " ".join(rng.choices(words, k=4)), config)
+        lines = lines_of(pool, config)
+        chunks += compared(pool, config, sweep(lines, K), by_document=False)
+        owners = [key.doc_rowid for key in pool.keys]
+        documents += compared(pool, config, sweep_documents(lines, owners, K), by_document=True)
+
+
+def texts(rng: random.Random, words: list[str]) -> list[str]:
+    return [" ".join(rng.choices(words, k=rng.randint(4, 30))) + "\n" for _ in range(rng.randint(1, 3))]
+
+
+def pool_of(store: SqliteStore, text: str, config: Config) -> Pool:
+    plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=K, exact=False)
+    return retrieve(plan, store, EMBEDDER)
+
+
+def compared(pool: Pool, config: Config, swept: Sweep, *, by_document: bool) -> int:
+    """Ranks again in the middle of every cell; how many there were."""
+    cells = swept.orders[1::2].tolist()
+    for low, high, row in zip(swept.weights[:-1], swept.weights[1:], cells, strict=True):
+        weight = float((low + high) / 2)
+        ranking = rank(pool, config._replace(bm25_weight=1 - weight, vector_weight=weight))
+        if by_document:
+            ranking = best_of_each_document(pool, ranking)
+        assert row == ranking.order[:K]
+    return len(cells)

@@ -1,0 +1,230 @@
+"""Fixes that keep their promise: asked anew they bring the target in, the next smaller change does not."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recall_core.asking import Pack, packing
+from recall_core.config import Config
+from recall_core.explain.whynot import ranking_fixes
+from recall_core.explain.whynot.fixes import Fixes, fixes
+from recall_core.explain.whynot.predicates import drops, failing, without
+from recall_core.explain.whynot.question import Asker, Question, planned, with_limit, with_settings
+from recall_core.explain.whynot.target import Sought
+from recall_core.explain.whynot.why import why_not
+from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve import answer as answering
+from recall_core.rql.ast import Expr
+from recall_core.rql.match import match
+from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Packed, Row
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "omega"]
+CONFIG = Config(embedding_dim=64)
+PREDICATES = [
+    "doc.tag = 'even'",
+    "chunk.tokens > 3",
+    "doc.path GLOB '*0.txt'",
+    "doc.source IS NULL",
+    "doc.source = 's'",
+    "chunk.offset > 0",
+    "doc.meta.year >= 2003",
+]
+FILTERS = st.recursive(
+    st.sampled_from(PREDICATES),
+    lambda inner: (
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda parts: f"({' '.join(parts)})")
+        | inner.map(lambda text: f"NOT ({text})")
+    ),
+    max_leaves=6,
+)
+
+
+@lru_cache(maxsize=4)
+def made(seed: int) -> SqliteStore:
+    store = memory_store()
+    files = []
+    for n in range(24):
+        texts = [
+            " ".join(WORDS[(n * k * (seed + 1) + k + j) % 7] for k in range(1, 3 + (n + j + seed) % 6)) + " "
+            for j in range(1 + (n + seed) % 3)
+        ]
+        tags = [tag for tag, period in (("even", 2), ("third", 3)) if n % period == 0]
+        meta = {"year": 2000 + n % 7} if n % 3 else {}
+        files.append(new_file(f"d{n}.txt", texts, tags=tags, source="s" if n % 4 else None, meta=meta))
+    put(store, *files)
+    return store
+
+
+def asker_of(store: SqliteStore) -> Asker:
+    def pack(found: Answer, question: Question) -> Packed:
+        options = Pack(budget_tokens=question.budget_tokens, diversity=question.diversity)
+        return packing(answering.packable(found, store), options, store=store)
+
+    return Asker(
+        store,
+        Path(),
+        CONFIG,
+        lambda plan: answering.answer(plan, store, EMBEDDER),
+        lambda found, config: answering.weigh(found, config, store),
+        pack,
+    )
+
+
+def shows(store: SqliteStore, question: Question, row: Row) -> bool:
+    """Whether a search, or a context, asked from scratch, shows the chunk."""
+    plan: Plan = planned(question, CONFIG)
+    found = answering.answer(plan, store, EMBEDDER)
+    if question.budget_tokens is None:
+        return row.chunk.id in {hit.chunk.id for hit in answering.page(found, store) if hit.chunk}
+    packed = asker_of(store).pack(found, question)
+    return any(row.chunk.id in block.chunk_ids and not block.truncated for block in packed.blocks)
+
+
+UNSAID = {name: st.just(value) for name, value in Question._field_defaults.items()}
+"""Left alone, hypothesis makes up what a named tuple has a default for."""
+QUESTIONS = st.builds(
+    Question,
+    **{name: UNSAID[name] for name in ("rql", "exact", "budget_tokens", "diversity", "counter")},
+    words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(" ".join),
+    mode=st.sampled_from(["hybrid", "hybrid", "lexical", "semantic"]),
+    filter=st.none() | FILTERS,
+    k=st.integers(1, 8),
+    settings=st.lists(
+        st.sampled_from(
+            [
+                "fusion=rrf",
+                "normalize=minmax",
+                "normalize=max",
+                "match=all",
+                "min_score=0.4",
+                "sparse_recall=false",
+                "sparse_distance_ceiling=0.9",
+                "vector_weight=0.7",
+                "title_weight=1",
+            ]
+        ),
+        max_size=3,
+        unique_by=lambda text: text.partition("=")[0],
+    ).map(tuple),
+)
+CONTEXTS = st.builds(
+    Question,
+    **{name: UNSAID[name] for name in ("rql", "mode", "filter", "settings", "exact", "counter")},
+    words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
+    k=st.none() | st.integers(1, 8),
+    budget_tokens=st.integers(4, 60),
+    diversity=st.none() | st.integers(0, 2),
+)
+
+
+def fixed(seed: int, question: Question, pick: int) -> tuple[SqliteStore, Row, Fixes] | None:
+    """What brings a chunk in that the question does not show; None where it does."""
+    store = made(seed)
+    keys = store.candidates(None)
+    key = keys[pick % len(keys)]
+    row = store.fetch([key.rowid])[0]
+    if shows(store, question, row):
+        return None
+    asker = asker_of(store)
+    found = asker.answer(planned(question, CONFIG))
+    return store, row, fixes(asker, question, found, Sought(row, key.doc_rowid, None))
+
+
+def check(store: SqliteStore, row: Row, done: Fixes) -> None:
+    for change in done.changes:
+        assert shows(store, change.question, row), change
+        assert change.smaller is None or not shows(store, change.smaller, row), change
+        if change.kind.split("+")[-1] in ("k", "budget", "diversity", "pool", "min_score"):
+            assert change.smaller is not None
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
+def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
+    done = fixed(seed, question, pick)
+    if done is None:
+        return
+    check(*done)
+    store, row, found = done
+    listed = answering.answer(planned(question, CONFIG), store, EMBEDDER)
+    if listed.pool is not None and row.rowid in {key.rowid for key in listed.pool.keys}:
+        assert found.changes or found.never
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 3), question=CONTEXTS, pick=st.integers(0, 10_000))
+def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
+    done = fixed(seed, question, pick)
+    if done is not None:
+        check(*done)
+        assert done[2].changes
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
+def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pick: int) -> None:
+    done = fixed(seed, with_settings(question, {"sparse_recall": False})._replace(filter=None), pick)
+    if done is None:
+        return
+    store, row, found = done
+    for change in found.changes:
+        if change.kind == "k":
+            assert change.question.k is not None
+            assert not any(shows(store, with_limit(change.question, k), row) for k in range(change.question.k))
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), most=st.integers(1, 6))
+def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
+    plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking_fixes, "K_MOST", most)
+        done = fixed(seed, plain, pick)
+    if done is None:
+        return
+    store, row, found = done
+    if found.never is None:
+        return
+    for weight in (n / 20 for n in range(21)):
+        weights = {"bm25_weight": round(1 - weight, 2), "vector_weight": weight}
+        assert not shows(store, with_settings(found.start.question, weights), row)
+    assert len(found.never.winning.always_ahead) < len(store.candidates(None))
+
+
+@given(seed=st.integers(0, 3), where=FILTERS.map(parse_filter), pick=st.integers(0, 10_000))
+def test_dropping_the_fewest_predicates_lets_the_row_through(seed: int, where: Expr, pick: int) -> None:
+    keys = made(seed).candidates(None)
+    row = made(seed).fetch([keys[pick % len(keys)].rowid])[0]
+    sets = drops(where, row)
+    assert bool(sets) != match(where, row)
+    every = {each.text for each in failing(where, row)}
+    for dropped in sets:
+        rest = without(where, dropped)
+        assert rest is None or match(rest, row)
+        assert set(dropped) <= every
+        for fewer in combinations(dropped, len(dropped) - 1):
+            left = without(where, fewer)
+            assert left is not None
+            assert not match(left, row)
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 3), question=QUESTIONS | CONTEXTS, pick=st.integers(0, 10_000))
+def test_the_verdict_is_the_first_failing_stage(seed: int, question: Question, pick: int) -> None:
+    store = made(seed)
+    keys = store.candidates(None)
+    row = store.fetch([keys[pick % len(keys)].rowid])[0]
+    view = why_not(asker_of(store), question, row.chunk.id, fixes=False).view
+    failed = [stage["code"] for stage in view["stages"] if stage["status"] == "fail" and stage["stage"] != "fresh"]
+    assert view["present"] == shows(store, question, row)
+    if not view["present"]:
+        assert failed, view

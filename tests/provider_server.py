@@ -1,0 +1,154 @@
+"""A model server on this machine: speaks OpenAI's and Gemini's wire formats, and fails on demand."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import shake_128
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+
+class Reply(NamedTuple):
+    """What the server answers to one request instead of vectors. hangs_up: it closes the connection silently."""
+
+    status: int = 200
+    body: bytes = b"{}"
+    headers: tuple[tuple[str, str], ...] = ()
+    delay_seconds: float = 0.0
+    hangs_up: bool = False
+
+
+class Seen(NamedTuple):
+    """One request as it came in."""
+
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+class ProviderServer:
+    """replies: answered first, one a request. reply_to: a reply instead of vectors for these texts, or None.
+
+    edit: changes an answer before it is sent.  delay_seconds: before each answer.  date: what its clock shows
+    instead of the time.
+    """
+
+    def __init__(self, dimension: int = 8) -> None:
+        self.dimension = dimension
+        self.replies: deque[Reply] = deque()
+        self.reply_to: Callable[[list[str]], Reply | None] = lambda texts: None
+        self.edit: Callable[[Any], Any] = lambda answer: answer
+        self.delay_seconds = 0.0
+        self.date: str | None = None
+        self.seen: list[Seen] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._lock = threading.Lock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http.daemon_threads = True
+
+    @property
+    def port(self) -> int:
+        return self._http.server_address[1]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def texts(self) -> list[list[str]]:
+        """The texts of every request."""
+        return [_texts(seen.body) for seen in self.seen]
+
+    def vector(self, text: str) -> list[float]:
+        """What this server says of a text: not of unit length."""
+        raw = shake_128(text.encode()).digest(4 * self.dimension)
+        return [value / 2**28 for value in struct.unpack(f"<{self.dimension}i", raw)]
+
+    def answer(self, body: Any) -> Any:
+        vectors = [self.vector(text) for text in _texts(body)]
+        if "requests" in body:
+            return {"embeddings": [{"values": vector} for vector in vectors]}
+        entries = [{"index": i, "embedding": vector} for i, vector in enumerate(vectors)]
+        # The order on the wire is not the order of the texts: only `index` is.
+        return {"data": entries[::-1], "usage": {"total_tokens": sum(map(len, _texts(body)))}}
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        with self._lock:
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_once -= 1
+
+    def take(self, seen: Seen) -> Reply:
+        with self._lock:
+            self.seen.append(seen)
+            if self.replies:
+                return self.replies.popleft()
+        if reply := self.reply_to(_texts(seen.body)):
+            return reply
+        body = json.dumps(self.edit(self.answer(seen.body))).encode()
+        return Reply(body=body, delay_seconds=self.delay_seconds)
+
+
+@contextmanager
+def provider_server(dimension: int = 8) -> Iterator[ProviderServer]:
+    """A running server; it is gone, with its threads, when the block ends."""
+    server = ProviderServer(dimension)
+    thread = threading.Thread(target=server._http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server._http.shutdown()
+        thread.join()
+        server._http.server_close()
+
+
+def _texts(body: Any) -> list[str]:
+    if "requests" in body:
+        return [request["content"]["parts"][0]["text"] for request in body["requests"]]
+    return body["input"]
+
+
+def _handler(server: ProviderServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            with server.working():
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                reply = server.take(Seen(self.path, headers, body))
+                time.sleep(reply.delay_seconds)
+            if reply.hangs_up:
+                self.close_connection = True
+                return
+            try:
+                self._send(reply)
+            except ConnectionError:  # the client had enough of waiting
+                self.close_connection = True
+
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            for name, value in (*reply.headers, ("Content-Length", str(len(reply.body)))):
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return server.date or super().date_time_string(timestamp)
+
+        def log_message(self, *args: object) -> None:
+            """Tests are silent."""
+
+    return Handler

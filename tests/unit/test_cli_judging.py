@@ -1,0 +1,187 @@
+"""`recall eval` and `recall judge` in process: files, figures in words, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from recall_core import contract
+from recall_core.adapters import board, cli, tables
+from recall_core.adapters.streams import Streams
+from recall_core.contract.evaluation import ComparisonView
+
+EVAL = ("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "mrr,p@1")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (tmp_path / "docs" / "b.txt").write_text("A retry budget for every client.\n")
+    (tmp_path / "q.tsv").write_text("q1\tbackoff\nq2\tbudget of a client\n")
+    (tmp_path / "r.txt").write_text("q1 0 docs/a.md 1\nq2 0 b 1\nq2 0 zzz 0\n")
+    assert run("init")[0] == 0
+    assert run("add", "docs")[0] == 0
+    return tmp_path
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def refusal(*argv: str) -> str:
+    code, out, _ = run(*argv, "--json")
+    assert code == 2
+    refused: str = json.loads(out)["error"]["code"]
+    return refused
+
+
+def test_figures_stand_in_columns_and_the_time_on_stderr(home: Path) -> None:
+    code, out, err = run(*EVAL, "--modes", "bm25,vector")
+
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0].split() == ["mode", "measure", "mean", "95", "%", "interval", "judged", "could", "be"]
+    assert lines[1].split()[:3] == ["bm25", "mrr", "1.000"]
+    assert lines[6].split()[:3] == ["mode", "against", "measure"]
+    assert "no significant difference (p=" in lines[7]
+    assert err.startswith("2 queries, 3 judgements, 100 hits deep, in ")
+    assert "warning: W_UNKNOWN_DOCUMENT" in err
+
+
+def test_every_answer_fits_the_contract_with_no_key_beyond_it(home: Path) -> None:
+    (home / "before.json").write_text(run(*EVAL, "--modes", "bm25,vector", "--json")[1])
+    full = ("--per-query", "--run", "{mode}.run", "--baseline", "before.json", "--gate", "mrr>2")
+    commands = [
+        (*EVAL, "--modes", "vector,bm25", *full),
+        ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt"),
+        ("judge", "export", "--qrels", "out.tsv"),
+        (*EVAL, "--gate", "nonsense"),
+    ]
+    schema = contract.schema()
+    for definition in schema["$defs"].values():
+        definition["additionalProperties"] = False
+
+    answers = [run(*argv, "--json")[1] for argv in commands]
+
+    for answer in answers:
+        jsonschema.validate(json.loads(answer, parse_constant=pytest.fail), schema)
+    assert set(json.loads(answers[0])["evaluation"]) == set(contract.EvaluationView.__annotations__)
+    assert [code for code, _, _ in (run(*argv) for argv in commands)] == [7, 0, 0, 2]
+
+
+def test_a_failed_gate_answers_and_exits_7(home: Path) -> None:
+    held, failed = run(*EVAL, "--gate", "mrr>=.1"), run(*EVAL, "--gate", "mrr>=.1,mrr>1", "--json")
+
+    assert held[0] == 0
+    assert held[1].splitlines()[-1].split()[:2] == ["holds", "mrr>=.1"]
+    assert failed[0] == 7
+    assert [each["holds"] for each in json.loads(failed[1])["evaluation"]["gate"]] == [True, False]
+
+
+def test_a_json_answer_is_a_baseline_that_nothing_fell_against(home: Path) -> None:
+    (home / "before.json").write_text(run(*EVAL, "--json")[1])
+
+    code, out, _ = run(*EVAL, "--baseline", "before.json", "--gate", "regressions=0")
+
+    assert code == 0
+    assert "baseline hybrid" in out
+
+
+def test_what_fell_against_a_baseline_is_named(home: Path) -> None:
+    (home / "before.run").write_text("q1 Q0 docs/a.md 1 1 x\nq2 Q0 docs/b.txt 1 1 x\n")
+    (home / "r.txt").write_text("q1 0 docs/b.txt 1\nq1 0 docs/a.md 1\nq2 0 b 1\n")
+    (home / "q.tsv").write_text("q1\tbackoff\nq2\tgive up\n")
+
+    _, out, _ = run(*EVAL, "--modes", "bm25", "--baseline", "before.run")
+
+    fallen = next(line for line in out.splitlines() if line.endswith("give up"))
+    assert fallen.split() == ["bm25", "mrr", "q2", "1.000", "0.000", "give", "up"]
+
+
+def test_runs_are_written_one_a_mode(home: Path) -> None:
+    code, out, _ = run(*EVAL, "--modes", "bm25,vector", "--run", "out-{mode}.run")
+
+    assert code == 0
+    assert out.splitlines()[-2:] == ["wrote  out-bm25.run", "wrote  out-vector.run"]
+    assert (home / "out-bm25.run").read_text().startswith("q1 Q0 docs/a.md 1 1 recall-bm25\n")
+    assert not list(home.glob("*.part"))
+    assert refusal(*EVAL, "--modes", "bm25,vector", "--run", "out.run") == "bad_value"
+
+
+def test_every_query_is_shown_when_asked_for(home: Path) -> None:
+    _, out, _ = run(*EVAL, "--modes", "bm25", "--per-query")
+
+    assert [line.split()[:2] for line in out.splitlines() if line.startswith("q")] == [
+        ["query", "mode"],
+        ["q1", "bm25"],
+        ["q2", "bm25"],
+    ]
+    assert "per_query" not in json.loads(run(*EVAL, "--json")[1])["evaluation"]
+
+
+def test_judgements_go_into_the_store_and_out_again(home: Path) -> None:
+    _, said, _ = run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    _, wrote, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", "out.tsv")
+    run("judge", "export", "--qrels", "out.txt", "--format", "trec")
+
+    assert said == "2 queries, 3 judgements, 1 of them of no live document\n"
+    assert wrote.splitlines()[1:] == ["wrote  q.jsonl", "wrote  out.tsv"]
+    assert (home / "q.jsonl").read_text().splitlines()[0] == '{"_id": "q1", "text": "backoff"}'
+    assert (home / "out.tsv").read_text().splitlines()[:2] == ["query-id\tcorpus-id\tscore", "q1\tdocs/a.md\t1"]
+    assert (home / "out.txt").read_text().splitlines()[1] == "q2 0 docs/b.txt 1"
+    assert run("eval", "--metrics", "mrr", "--gate", "mrr>=.5")[0] == 0
+    assert json.loads(run("stats", "--json")[1])["store"]["judgements"] == 3
+
+
+def test_a_judge_command_that_says_too_little_or_too_much_is_refused(home: Path) -> None:
+    assert refusal("judge", "import") == "missing_argument"
+    assert refusal("judge", "export") == "missing_argument"
+    assert refusal("judge", "export", "--queries", "x", "--qrels", "x") == "conflicting_flags"
+    assert refusal("judge", "import", "--qrels", "r.txt", "--format", "trec") == "conflicting_flags"
+
+
+def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing(home: Path) -> None:
+    run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+
+    code, out, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", "nowhere/r.tsv", "--json")
+
+    assert (code, json.loads(out)["error"]["code"]) == (1, "out_unwritable")
+    assert not (home / "q.jsonl").exists()
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_the_same_facts_as_a_table(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    response = json.loads(run(*EVAL, "--modes", "bm25,vector", "--gate", "mrr>.1", "--json")[1])
+    stdout = Terminal()
+
+    assert tables.draw(response, stdout)
+
+    shown = " ".join(stdout.getvalue().split())
+    cells = [cell for rows in board.tables(response["evaluation"]) for row in rows for cell in row]
+    assert len(cells) > 50
+    assert [cell for cell in cells if cell not in shown] == []
+
+
+def test_significance_stands_in_words() -> None:
+    def said(p: float, verdict: str) -> str:
+        return board.verdict(ComparisonView(p=p, verdict=verdict))  # type: ignore[typeddict-item]
+
+    assert said(0.31, "no significant difference") == "no significant difference (p=.310)"
+    assert said(0.0001, "better") == "better (p<.001)"
+    assert said(1.0, "no significant difference").endswith("(p=1.000)")

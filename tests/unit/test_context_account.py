@@ -1,0 +1,123 @@
+"""The account of a context on the command line, and packing for value with pins, drops and RQL."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from recall_core import contract
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+
+LONG = "A retry budget is kept by every client of this system. " * 8
+FILES = {
+    "long.md": LONG + "\n",
+    "short.md": "Retry with a budget.\n",
+    "other.md": "A client counts its retries.\n",
+    "twin.md": "A client counts its retries.\n",
+    **{f"filler{n}.md": f"Filler number {n} says nothing at all.\n" for n in range(6)},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    assert run("init")[0] == 0
+    assert run("add", ".")[0] == 0
+    return tmp_path
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def context(*argv: str) -> dict[str, Any]:
+    code, out, _ = run("context", *argv, "--json")
+    assert code == 0, out
+    response: dict[str, Any] = json.loads(out)
+    jsonschema.validate(response, contract.schema())
+    view: dict[str, Any] = response["context"]
+    return view
+
+
+def paths(view: dict[str, Any]) -> list[str]:
+    return [chunk["path"] for chunk in view["chunks"]]
+
+
+def test_packing_for_value_prefers_what_is_worth_its_tokens(home: Path) -> None:
+    rank = context("retry budget client", "--budget-tokens", "30", "--explain")
+    optimal = context("retry budget client", "--budget-tokens", "30", "--explain", "--pack", "optimal")
+
+    assert rank["account"]["value"] < optimal["account"]["value"] <= optimal["account"]["bound"]
+    assert {each["path"] for each in rank["account"]["alternative"]["adds"]} == {*paths(optimal)} - {*paths(rank)}
+    assert not any(block["truncated"] for block in optimal["blocks"])
+
+
+def test_the_flag_and_the_setting_are_the_same(home: Path) -> None:
+    words = ("retry client", "--budget-tokens", "25")
+    assert context(*words, "--pack", "optimal") == context(*words, "--set", "pack=optimal")
+    assert context(*words, "--pack", "rank", "--set", "pack=optimal") == context(*words)
+
+
+def test_queries_and_pins_and_drops_go_with_it(home: Path) -> None:
+    query = "SELECT * FROM chunk USING lexical('retry')"
+    found = json.loads(run("search", "filler number 3", "--json", "--k", "1")[1])["results"][0]["chunk"]["id"]
+    best = context("--rql", query, "--pack", "optimal", "--budget-tokens", "20")["chunks"][0]["id"]
+
+    pinned = context("retry", "--pack", "optimal", "--budget-tokens", "20", "--pin", found, "--drop", best)
+
+    assert found in [chunk["id"] for chunk in pinned["chunks"]]
+    assert best not in [chunk["id"] for chunk in pinned["chunks"]]
+    assert ("dropped", best) in [(left["reason"], left["id"]) for left in pinned["omitted"]]
+
+
+def test_twins_are_reported_and_not_dropped(home: Path) -> None:
+    view = context("client counts retries", "--budget-tokens", "400", "--explain")
+
+    (twins,) = view["account"]["duplicates"]
+    assert twins["wasted_tokens"] == 5
+    assert {"other.md", "twin.md"} <= {*paths(view)}
+
+
+def test_words_that_no_packed_chunk_holds_are_named(home: Path) -> None:
+    _, out, err = run("context", "retry filler", "--budget-tokens", "6", "--explain")
+
+    assert out == run("context", "retry filler", "--budget-tokens", "6")[1]
+    assert "not in the context: " in err
+    coverage = context("retry filler", "--budget-tokens", "6", "--explain")["account"]["coverage"]
+    assert 0 < coverage["share"] < 1
+    assert [term["packed"] for term in coverage["terms"]].count(True) == 1
+
+
+def test_a_question_without_known_words_has_no_coverage(home: Path) -> None:
+    assert "coverage" not in context("unheard", "--explain")["account"]
+    assert "coverage" not in context("--rql", "SELECT * FROM chunk", "--explain")["account"]
+
+
+def test_a_cut_chunk_says_what_is_left_out(home: Path) -> None:
+    account = context("budget system", "--budget-tokens", "40", "--explain")["account"]
+    assert account["truncated_tokens"] > 0
+
+
+def test_a_pin_below_the_best_two_hundred_is_packed_for_value_too(home: Path) -> None:
+    many = home / "many"
+    many.mkdir()
+    for number in range(230):
+        (many / f"{number:03}.md").write_text(f"Retry {number}.\n" * (1 + number))
+    assert run("add", "many")[0] == 0
+    last = json.loads(run("search", "retry", "--bm25", "--json", "--k", "300")[1])["results"][-1]["chunk"]["id"]
+
+    view = context("retry", "--bm25", "--pack", "optimal", "--pin", last, "--explain", "--budget-tokens", "3000")
+
+    assert last in [chunk["id"] for chunk in view["chunks"]]
+    assert len(view["chunks"]) + sum(left["count"] for left in view["omitted"]) == view["candidates"]
+    assert view["account"]["candidates"] > 200

@@ -1,0 +1,238 @@
+"""ONNX embedders: a folder's settings are obeyed or refused, long texts are means of windows, files are checked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.embed import windows
+from recall_core.embed.installed import folder_of
+from recall_core.embed.model_folder import read_folder
+from recall_core.embed.onnx import (
+    MINILM,
+    MINILM_MODEL,
+    MINILM_TOKENIZER,
+    ONNX,
+    MinilmKind,
+    OnnxEmbedder,
+)
+from recall_core.embed.unit import components, unit
+from recall_core.errors import ConfigError, EmbedError, RecallError
+from recall_core.testing import DeterministicEmbedderConformance
+from recall_core.types import Vector
+
+QUESTION = "how do I restart the server without downtime?"
+GOLDEN = (0.055, -0.054, -0.015, -0.058, -0.011, 0.006)
+"""How QUESTION's vector begins; another processor may round int8 products a little differently."""
+
+
+def folder(path: Path, **settings: Any) -> Path:
+    """A folder in the layout of sentence-transformers around minilm's files. settings: file name to JSON."""
+    path.mkdir()
+    for file, name in ((MINILM_MODEL, "model.onnx"), (MINILM_TOKENIZER, "tokenizer.json")):
+        package = folder_of(file.package)
+        assert package is not None
+        (path / name).symlink_to(package / file.path)
+    for name, content in settings.items():
+        target = path / f"{name.replace('__', '/')}.json"
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def onnx(path: Path) -> OnnxEmbedder:
+    return ONNX.new(Config(embedding=f"onnx:{path}"))
+
+
+def cosine(left: Vector, right: Vector) -> float:
+    return sum(x * y for x, y in zip(components(left), components(right), strict=True))
+
+
+@pytest.fixture(scope="module")
+def minilm() -> OnnxEmbedder:
+    return MINILM.new(Config())
+
+
+class TestMinilmConforms(DeterministicEmbedderConformance):
+    kind = MINILM
+
+
+class TestOnnxFolderConforms(DeterministicEmbedderConformance):
+    kind = ONNX
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.config = Config(embedding=f"onnx:{folder(tmp_path / 'model')}")
+
+
+def test_minilm_begins_as_its_golden_vector_does(minilm: OnnxEmbedder) -> None:
+    (vector,) = minilm.embed([QUESTION])
+
+    assert components(vector)[:6] == pytest.approx(GOLDEN, abs=0.01)
+
+
+def test_minilm_knows_that_sentences_mean_the_same(minilm: OnnxEmbedder) -> None:
+    asked, near, far = minilm.embed([QUESTION, "zero-downtime deployment", "a recipe for apple cake"])
+
+    assert cosine(asked, near) > 0.4 > cosine(asked, far)
+
+
+def test_a_folder_with_the_same_files_makes_the_same_vectors(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+    embedder = onnx(folder(tmp_path / "model"))
+
+    assert embedder.embed([QUESTION]) == minilm.embed([QUESTION])
+    assert embedder.dimension == 384
+    assert embedder.identity.startswith("onnx-")
+
+
+def test_the_model_may_lie_in_a_folder_of_its_own(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+    path = folder(tmp_path / "model")
+    (path / "onnx").mkdir()
+    (path / "model.onnx").rename(path / "onnx" / "model.onnx")
+
+    assert onnx(path).embed([QUESTION]) == minilm.embed([QUESTION])
+
+
+def test_cls_pooling_is_another_vector_and_another_identity(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+    mean = onnx(folder(tmp_path / "mean", **{"1_Pooling__config": {"pooling_mode_mean_tokens": True}}))
+    cls = onnx(folder(tmp_path / "cls", **{"1_Pooling__config": {"pooling_mode_cls_token": True}}))
+
+    assert mean.embed([QUESTION]) == minilm.embed([QUESTION]) != cls.embed([QUESTION])
+    assert mean.identity != cls.identity
+
+
+def test_prompts_stand_before_questions_and_documents(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+    prompts = {"prompts": {"query": "query: ", "document": "passage: "}}
+    embedder = onnx(folder(tmp_path / "model", config_sentence_transformers=prompts))
+
+    assert embedder.embed([QUESTION], is_query=True) == minilm.embed([f"query: {QUESTION}"])
+    assert embedder.embed([QUESTION]) == minilm.embed([f"passage: {QUESTION}"])
+    assert embedder.embed([""], is_query=True) == [b""]
+
+
+@pytest.mark.parametrize(
+    ("settings", "length"),
+    [
+        ({}, 256),
+        ({"config": {"max_position_embeddings": 512}}, 512),
+        ({"tokenizer_config": {"model_max_length": 128}, "config": {"max_position_embeddings": 512}}, 128),
+        ({"tokenizer_config": {"model_max_length": 1e30}, "config": {"max_position_embeddings": 512}}, 512),
+        ({"sentence_bert_config": {"max_seq_length": 64}, "config": {"max_position_embeddings": 512}}, 64),
+    ],
+)
+def test_the_length_is_the_one_that_the_folder_tells(tmp_path: Path, settings: Any, length: int) -> None:
+    assert read_folder(folder(tmp_path / "model", **settings)).max_input == length
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"1_Pooling__config": {"pooling_mode_max_tokens": True}}, "pooling max_tokens is not supported"),
+        ({"1_Pooling__config": {"pooling_mode": "lasttoken"}}, "pooling lasttoken is not supported"),
+        ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "asks for a step Dense"),
+    ],
+)
+def test_what_is_not_carried_out_is_refused(tmp_path: Path, settings: Any, reason: str) -> None:
+    with pytest.raises(EmbedError, match=reason) as caught:
+        onnx(folder(tmp_path / "model", **settings))
+
+    assert caught.value.code == "embedder_unavailable"
+
+
+@pytest.mark.parametrize("lacking", ["model.onnx", "tokenizer.json"])
+def test_a_folder_that_lacks_a_file_says_which(tmp_path: Path, lacking: str) -> None:
+    path = folder(tmp_path / "model")
+    (path / lacking).unlink()
+
+    assert ONNX.missing(Config(embedding=f"onnx:{path}")) == f"{path} has no {lacking}"
+
+
+@pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json"])
+def test_a_file_that_is_no_model_is_a_plain_error(tmp_path: Path, damaged: str) -> None:
+    path = folder(tmp_path / "model")
+    (path / damaged).unlink()
+    (path / damaged).write_bytes(b"{}")
+
+    with pytest.raises(EmbedError) as caught:
+        onnx(path)
+
+    assert caught.value.code == "embedder_unavailable"
+
+
+def test_onnx_without_a_folder_says_how_to_name_one() -> None:
+    with pytest.raises(ConfigError, match="takes the folder of a model") as caught:
+        ONNX.new(Config(embedding="onnx"))
+
+    assert caught.value.hint == 'embedding = "onnx:models/e5"'
+
+
+def test_a_long_text_is_the_mean_of_its_windows(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+    embedder = onnx(folder(tmp_path / "model", sentence_bert_config={"max_seq_length": 6}))
+    text = "alpha beta gamma delta sugar milk bread"  # one token a word: two windows of 4 and 3
+
+    (vector,) = embedder.embed([text])
+
+    halves = minilm.embed(["alpha beta gamma delta", "sugar milk bread"])
+    assert embedder.windows([text, "alpha"]) == [2, 1]
+    assert vector == windows.mean(halves)
+
+
+def test_minilm_reads_256_tokens_of_which_2_are_its_own(minilm: OnnxEmbedder) -> None:
+    assert minilm.windows(["sugar " * 254, "sugar " * 255]) == [1, 2]
+
+
+@given(st.lists(st.integers(), max_size=300), st.integers(1, 40))
+def test_windows_hold_every_token_once_in_as_few_as_will_do(ids: list[int], width: int) -> None:
+    found = windows.cut(ids, width)
+
+    sizes = [len(window) for window in found]
+    assert [i for window in found for i in window] == ids
+    assert len(found) == windows.windows(len(ids), width) == max(1, -(-len(ids) // width))
+    assert max(sizes) <= width
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(st.lists(st.tuples(*[st.floats(-1, 1, width=32)] * 3).filter(any), min_size=1, max_size=6))
+def test_a_mean_has_length_one_and_does_not_depend_on_the_order(rows: list[tuple[float, ...]]) -> None:
+    vectors = [unit(row) for row in rows]
+    found = windows.mean(vectors)
+
+    assert found == b"" or sum(x * x for x in components(found)) == pytest.approx(1, abs=1e-6)
+    assert windows.mean(vectors[:1]) == vectors[0]
+    assert windows.mean(vectors[::-1]) == found
+
+
+@pytest.mark.parametrize("which", ["model", "tokenizer"])
+def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str) -> None:
+    files = {"model": MINILM_MODEL, "tokenizer": MINILM_TOKENIZER}
+    for file in files.values():
+        source = folder_of(file.package)
+        assert source is not None
+        target = tmp_path / "copied_minilm" / file.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / file.path, target)
+    damaged = tmp_path / "copied_minilm" / files[which].path
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    kind = MinilmKind(**{name: file._replace(package="copied_minilm") for name, file in files.items()})
+
+    with pytest.raises(RecallError) as caught:
+        kind.new(Config())
+
+    assert caught.value.code == "embedder_damaged"
+
+
+def test_a_package_that_is_not_installed_is_named_with_its_remedy() -> None:
+    kind = MinilmKind(model=MINILM_MODEL._replace(package="no_such_package"))
+
+    reason = "the package no_such_package is not installed: pip install 'recall-tui[minilm]'"
+    assert kind.missing(Config()) == reason

@@ -1,0 +1,757 @@
+"""Embedders behind a server: order, batches, patience, broken answers, secret keys, and who may send text."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import logging
+import math
+import socket
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.embed.providers.gemini import GEMINI
+from recall_core.embed.providers.openai import LLAMACPP, OLLAMA, OPENAI
+from recall_core.embed.providers.remote import RemoteEmbedder, RemoteKind
+from recall_core.embed.providers.sentence import SENTENCE
+from recall_core.embed.providers.windows import cut
+from recall_core.embed.providers.wire import BACKOFF_SECONDS, Key, is_loopback
+from recall_core.errors import ConfigError, EmbedError, RecallError
+from recall_core.ports import Embedder, EmbedderKind
+from recall_core.service import Recall
+from recall_core.testing import DeterministicEmbedderConformance
+from recall_core.text import counter
+from recall_core.types import Root, Vector
+from tests.provider_server import ProviderServer, Reply, provider_server
+
+KEY = "sk-test-0123456789-abcdefghij-KLMNOPQRST"
+KINDS: tuple[EmbedderKind, ...] = (OPENAI, OLLAMA, LLAMACPP, GEMINI, SENTENCE)
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[ProviderServer]:
+    with provider_server() as running:
+        yield running
+
+
+def config(server: ProviderServer, model: str = "some-model", **settings: Any) -> Config:
+    return Config(embedding_url=server.url, embedding_model=model, **settings)
+
+
+def embedder(
+    server: ProviderServer,
+    kind: RemoteKind = OPENAI,
+    *,
+    pauses: list[float] | None = None,
+    timeout_seconds: float = 5.0,
+    dimension: int | None = 8,
+) -> RemoteEmbedder:
+    pause = (pauses if pauses is not None else []).append
+    return kind.new(config(server), dimension=dimension, timeout_seconds=timeout_seconds, pause=pause)
+
+
+def components(vector: Vector) -> list[float]:
+    return list(struct.unpack(f"<{len(vector) // 4}f", vector))
+
+
+def unit(values: list[float]) -> list[float]:
+    length = math.hypot(*values)
+    return [value / length for value in values]
+
+
+def failure_of(embedder: Embedder, text: str = "a text") -> EmbedError:
+    with pytest.raises(EmbedError) as caught:
+        embedder.embed([text])
+    return caught.value
+
+
+def shown(error: BaseException) -> str:
+    """Everything of an error that could reach a screen or a log."""
+    details = (error.message, error.hint, error.details) if isinstance(error, RecallError) else ()
+    return "".join(traceback.format_exception(error)) + repr(error) + repr(details)
+
+
+class TestServerEmbedders(DeterministicEmbedderConformance):
+    @pytest.fixture(autouse=True, params=[OPENAI, GEMINI], ids=["openai", "gemini"])
+    def _here(self, request: pytest.FixtureRequest, server: ProviderServer) -> None:
+        self.kind = request.param
+        self.config = config(server)
+
+
+@pytest.mark.parametrize("kind", [OPENAI, OLLAMA, LLAMACPP, GEMINI])
+def test_vectors_come_in_the_order_of_the_texts_and_have_length_one(kind: RemoteKind, server: ProviderServer) -> None:
+    texts = [f"text {i}" for i in range(300)]
+
+    vectors = embedder(server, kind).embed(texts)
+
+    assert len(vectors) == 300
+    for text, vector in zip(texts, vectors, strict=True):
+        assert components(vector) == pytest.approx(unit(server.vector(text)), abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "most"), [(OPENAI, 64), (OLLAMA, 16), (GEMINI, 100)])
+def test_texts_travel_in_full_batches_two_requests_at_a_time(
+    kind: RemoteKind, most: int, server: ProviderServer
+) -> None:
+    server.delay_seconds = 0.05
+    texts = [f"text {i}" for i in range(4 * most + 1)]
+
+    embedder(server, kind).embed(texts)
+
+    assert sorted(map(len, server.texts())) == [1, most, most, most, most]
+    assert server.most_at_once == 2
+
+
+def test_a_batch_is_bounded_in_characters_too(server: ProviderServer) -> None:
+    texts = [f"{i} {'word ' * 5_000}" for i in range(10)]
+
+    embedder(server).embed(texts)
+
+    assert all(sum(map(len, batch)) <= 100_000 for batch in server.texts())
+    assert sorted(text for batch in server.texts() for text in batch) == sorted(texts)
+
+
+def test_an_empty_text_has_no_vector_and_is_not_sent(server: ProviderServer) -> None:
+    vectors = embedder(server).embed(["", "one", " \n\t", "two"])
+
+    assert [len(vector) for vector in vectors] == [0, 32, 0, 32]
+    assert server.texts() == [["one", "two"]]
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", "  "]])
+def test_nothing_to_embed_sends_nothing(texts: list[str], server: ProviderServer) -> None:
+    assert embedder(server).embed(texts) == [b""] * len(texts)
+    assert server.seen == []
+
+
+def test_openai_is_asked_at_embeddings_for_floats(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
+
+    embedder(server).embed(["one"])
+
+    (seen,) = server.seen
+    assert seen.path == "/v1/embeddings"
+    assert seen.body == {"model": "some-model", "input": ["one"], "encoding_format": "float"}
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("kind", [OLLAMA, LLAMACPP])
+def test_a_local_server_is_shown_no_key(
+    kind: RemoteKind, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    embedder(server, kind).embed(["one"])
+
+    assert "authorization" not in server.seen[0].headers
+
+
+@pytest.mark.parametrize(("is_query", "task"), [(True, "RETRIEVAL_QUERY"), (False, "RETRIEVAL_DOCUMENT")])
+def test_gemini_is_told_questions_from_documents(
+    is_query: bool, task: str, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+
+    embedder(server, GEMINI).embed(["one"], is_query=is_query)
+
+    (seen,) = server.seen
+    assert seen.path == "/v1/models/some-model:batchEmbedContents"
+    assert seen.headers["x-goog-api-key"] == KEY
+    assert seen.body["requests"] == [
+        {"model": "models/some-model", "content": {"parts": [{"text": "one"}]}, "taskType": task}
+    ]
+
+
+def test_tokens_used_add_up(server: ProviderServer) -> None:
+    model = embedder(server)
+
+    model.embed(["four", "sixsix"])
+    model.embed(["two"])
+
+    assert model.tokens_used == 13
+
+
+@pytest.mark.parametrize("usage", [None, [], {}, {"total_tokens": None}])
+def test_a_server_that_does_not_count_tokens_is_no_error(usage: object, server: ProviderServer) -> None:
+    server.edit = lambda answer: answer | {"usage": usage}
+    model = embedder(server)
+
+    model.embed(["one"])
+
+    assert model.tokens_used == 0
+
+
+def test_vectors_without_an_index_are_taken_in_their_order(server: ProviderServer) -> None:
+    server.edit = lambda answer: {"data": [{"embedding": entry["embedding"]} for entry in answer["data"][::-1]]}
+
+    vectors = embedder(server).embed(["one", "two"])
+
+    assert components(vectors[1]) == pytest.approx(unit(server.vector("two")), abs=1e-6)
+
+
+def test_a_busy_server_is_asked_again_after_the_time_it_names(server: ProviderServer) -> None:
+    server.replies.append(Reply(429, headers=(("Retry-After", "7"),)))
+    pauses: list[float] = []
+
+    (vector,) = embedder(server, pauses=pauses).embed(["one"])
+
+    assert vector
+    assert pauses == [7.0]
+
+
+def test_a_date_to_retry_after_counts_from_the_servers_own_clock(server: ProviderServer) -> None:
+    server.date = "Fri, 31 Dec 1999 23:59:30 GMT"
+    server.replies.append(Reply(503, headers=(("Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"),)))
+    pauses: list[float] = []
+
+    embedder(server, pauses=pauses).embed(["one"])
+
+    assert pauses == [29.0]
+
+
+@pytest.mark.parametrize("wish", ["soon", "-1", "", "1e9", "²"])
+def test_an_unreadable_retry_after_leaves_the_own_backoff(wish: str, server: ProviderServer) -> None:
+    server.replies.append(Reply(429, headers=(("Retry-After", wish.encode().decode("latin-1")),)))
+    pauses: list[float] = []
+
+    embedder(server, pauses=pauses).embed(["one"])
+
+    assert pauses == [BACKOFF_SECONDS[0]]
+
+
+def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(server: ProviderServer) -> None:
+    server.replies.append(Reply(429, headers=(("Retry-After", "3600"),)))
+    pauses: list[float] = []
+
+    error = failure_of(embedder(server, pauses=pauses))
+
+    assert error.code == "provider_rate_limited"
+    assert pauses == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (Reply(429), "provider_rate_limited"),
+        (Reply(500, b'{"error": {"message": "the model is on fire"}}'), "provider_failed"),
+        (Reply(503), "provider_failed"),
+        (Reply(hangs_up=True), "provider_failed"),
+        (Reply(delay_seconds=0.3), "provider_timeout"),
+    ],
+)
+def test_a_passing_failure_is_tried_four_times_and_then_told(reply: Reply, code: str, server: ProviderServer) -> None:
+    server.replies.extend([reply] * 4)
+    pauses: list[float] = []
+
+    error = failure_of(embedder(server, pauses=pauses, timeout_seconds=0.1 if reply.delay_seconds else 5.0))
+
+    assert (error.code, len(server.seen), pauses) == (code, 4, [1.0, 2.0, 4.0])
+    assert error.hint == "recall search --bm25 …"
+
+
+@pytest.mark.parametrize("reply", [Reply(500), Reply(hangs_up=True), Reply(delay_seconds=0.3)])
+def test_a_failure_that_passes_leaves_no_trace(reply: Reply, server: ProviderServer) -> None:
+    server.replies.extend([reply, reply])
+    pauses: list[float] = []
+
+    (vector,) = embedder(server, pauses=pauses, timeout_seconds=0.1 if reply.delay_seconds else 5.0).embed(["one"])
+
+    assert components(vector) == pytest.approx(unit(server.vector("one")), abs=1e-6)
+    assert len(pauses) == 2
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 413, 422])
+def test_another_refusal_is_told_at_once_in_the_servers_words(status: int, server: ProviderServer) -> None:
+    server.replies.append(Reply(status, b'{"error": {"message": "no such\\u001b[31m model.\\nTry pulling it."}}'))
+
+    error = failure_of(embedder(server))
+
+    assert error.code == "provider_failed"
+    assert (
+        error.message == f"OpenAI at 127.0.0.1:{server.port} answered {status}: no such [31m model. Try pulling it."
+    )
+    assert len(server.seen) == 1
+
+
+def test_a_servers_long_words_are_cut_short(server: ProviderServer) -> None:
+    server.replies.append(Reply(400, b"<html>" + b"much text " * 10_000))
+
+    assert len(failure_of(embedder(server)).message) < 300
+
+
+def _without_last(answer: Any) -> Any:
+    return answer | {"data": answer["data"][:-1]}
+
+
+def _with_component(value: Any) -> Any:
+    return lambda answer: {"data": [entry | {"embedding": [value] * 8} for entry in answer["data"]]}
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (_without_last, "0 vectors for 1 texts"),
+        (lambda answer: {"data": answer["data"] * 2}, "index does not count its vectors"),
+        (lambda answer: {"data": [entry | {"index": "0"} for entry in answer["data"]]}, "index does not count"),
+        (lambda answer: [answer], "data is not a list"),
+        (lambda answer: {"data": {}}, "data is not a list"),
+        (lambda answer: {"data": [1]}, "data is not a list"),
+        (lambda answer: {"data": [{"index": 0}]}, "a vector is not a list"),
+        (lambda answer: {"data": [{"index": 0, "embedding": "AAAA"}]}, "a vector is not a list"),
+        (lambda answer: {"data": [{"index": 0, "embedding": [1.0, 2.0]}]}, "2 components instead of 8"),
+        (lambda answer: {"data": [{"index": 0, "embedding": []}]}, "0 components instead of 8"),
+        (_with_component(math.nan), "NaN or infinite"),
+        (_with_component(math.inf), "NaN or infinite"),
+        (_with_component(10**400), "NaN or infinite"),
+        (_with_component(0), "all zeros"),
+        (_with_component(None), "not a number"),
+        (_with_component("1.5"), "not a number"),
+        (_with_component(True), "not a number"),
+    ],
+)
+def test_an_answer_that_is_no_set_of_vectors_is_refused(edit: Any, reason: str, server: ProviderServer) -> None:
+    server.edit = edit
+
+    error = failure_of(embedder(server))
+
+    assert error.code == "provider_invalid_response"
+    assert reason in error.message
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"data": [{"index": 0, "embed', b"", b"\xff\xfe"],
+    ids=["cut short", "empty", "not UTF-8"],
+)
+def test_an_answer_that_is_not_json_is_refused(body: bytes, server: ProviderServer) -> None:
+    server.replies.append(Reply(body=body))
+
+    error = failure_of(embedder(server))
+
+    assert error.code == "provider_invalid_response"
+    assert "not JSON" in error.message
+
+
+def test_an_answer_nested_too_deep_is_refused(server: ProviderServer) -> None:
+    server.replies.append(Reply(body=b"[" * 100_000))
+    # Down there no finaliser of another test's garbage has room to run.
+    gc.disable()
+    try:
+        error = failure_of(embedder(server))
+    finally:
+        gc.enable()
+
+    assert error.code == "provider_invalid_response"
+
+
+def test_an_answer_that_cannot_be_unpacked_is_refused(server: ProviderServer) -> None:
+    server.replies.append(Reply(body=b"{}", headers=(("Content-Encoding", "gzip"),)))
+
+    assert failure_of(embedder(server)).code == "provider_invalid_response"
+
+
+@pytest.mark.parametrize("answer", [[], {"embeddings": None}, {"embeddings": [{}]}, {"embeddings": []}])
+def test_gemini_answers_are_checked_alike(answer: Any, server: ProviderServer) -> None:
+    server.edit = lambda _: answer
+
+    assert failure_of(embedder(server, GEMINI)).code == "provider_invalid_response"
+
+
+@pytest.mark.parametrize("value", [1e300, 1e-300, 5e-324])
+def test_components_of_any_size_are_scaled_to_length_one(value: float, server: ProviderServer) -> None:
+    server.edit = _with_component(value)
+
+    (vector,) = embedder(server).embed(["one"])
+
+    assert components(vector) == pytest.approx([1 / math.sqrt(8)] * 8, abs=1e-6)
+
+
+def test_one_broken_batch_of_several_fails_the_whole_call(server: ProviderServer) -> None:
+    server.replies.extend([Reply(400)] * 3)
+
+    with pytest.raises(EmbedError, match="answered 400"):
+        embedder(server).embed([f"text {i}" for i in range(300)])
+
+    assert len(server.seen) < 5 + 3
+
+
+def test_a_failure_ends_the_patience_of_the_requests_beside_it(server: ProviderServer) -> None:
+    busy, broken = Reply(429, headers=(("Retry-After", "50"),)), Reply(400, delay_seconds=0.1)
+    server.reply_to = lambda texts: busy if "text 0" in texts else broken
+    model = OPENAI.new(config(server), dimension=8)
+    started = time.monotonic()
+
+    with pytest.raises(EmbedError, match="answered 400"):
+        model.embed([f"text {i}" for i in range(128)])
+
+    assert time.monotonic() - started < 20
+    assert len(server.seen) == 2
+
+
+def test_a_server_that_is_not_there_is_unavailable_and_told_at_once() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    pauses: list[float] = []
+    model = OLLAMA.new(Config(embedding_url=f"http://127.0.0.1:{port}/v1"), dimension=8, pause=pauses.append)
+
+    error = failure_of(model)
+
+    assert (error.code, error.hint, pauses) == ("embedder_unavailable", "recall search --bm25 …", [])
+    assert error.message.startswith(f"Ollama at 127.0.0.1:{port} cannot be reached")
+
+
+@pytest.mark.parametrize(
+    ("kind", "variable", "reply"),
+    [
+        (OPENAI, "OPENAI_API_KEY", Reply(401)),
+        (OPENAI, "OPENAI_API_KEY", Reply(403)),
+        (GEMINI, "GEMINI_API_KEY", Reply(400, b'{"error": {"details": [{"reason": "API_KEY_INVALID"}]}}')),
+    ],
+)
+def test_a_key_that_is_not_accepted_is_named_by_its_variable(
+    kind: RemoteKind, variable: str, reply: Reply, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, KEY)
+    server.replies.append(reply)
+
+    error = failure_of(embedder(server, kind))
+
+    assert (error.code, error.hint, len(server.seen)) == ("provider_unauthorized", f"export {variable}=…", 1)
+
+
+def test_a_server_that_wants_a_key_where_none_is_sent_is_told_so(server: ProviderServer) -> None:
+    server.replies.append(Reply(401))
+
+    error = failure_of(embedder(server, LLAMACPP))
+
+    assert error.code == "provider_unauthorized"
+    assert "sends none" in error.message
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
+@pytest.mark.parametrize("kind", [OPENAI, GEMINI])
+def test_a_key_that_the_server_echoes_is_never_shown(
+    kind: RemoteKind,
+    status: int,
+    server: ProviderServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv(kind.variables[0], KEY)
+    said = json.dumps({"error": {"message": f"keys {KEY} {KEY[:20]} {KEY[-9:]}x{KEY}"}}).encode()
+    server.replies.extend([Reply(status, said)] * 4)
+
+    error = failure_of(embedder(server, kind))
+
+    told = shown(error) + caplog.text
+    assert not any(KEY[i : i + 6] in told for i in range(len(KEY) - 5))
+
+
+def test_no_object_shows_the_key(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = embedder(server)
+    model.embed(["one"])
+
+    assert KEY not in repr(model) + repr(vars(model)) + repr(vars(model.connect())) + repr(OPENAI) + model.identity
+
+
+@pytest.mark.parametrize("text", ["sk-tést", "sk test", "sk\x00test"])
+def test_a_key_that_is_none_is_refused_without_being_shown(text: str) -> None:
+    with pytest.raises(EmbedError) as caught:
+        Key("OPENAI_API_KEY", text).reveal()
+
+    assert caught.value.code == "provider_unauthorized"
+    assert text not in shown(caught.value)
+
+
+def test_a_short_key_is_hidden_too() -> None:
+    assert Key("X", "abc").redact("the key abc is bad") == "the key *** is bad"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://localhost:1234/v1", True),
+        ("http://LOCALHOST", True),
+        ("http://127.0.0.1:11434", True),
+        ("http://127.8.9.10", True),
+        ("http://[::1]:8080/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("http://192.168.1.5:11434", False),
+        ("http://0.0.0.0", False),
+        ("http://localhost.example.com", False),
+        ("http://127.0.0.1.example.com", False),
+        ("http://localhost@example.com", False),
+        ("http://[::1", False),
+        ("", False),
+    ],
+)
+def test_only_this_machines_own_addresses_are_loopback(url: str, expected: bool) -> None:
+    assert is_loopback(url) is expected
+
+
+@pytest.mark.parametrize("kind", [OPENAI, OLLAMA, GEMINI])
+def test_an_address_elsewhere_sends_text_and_needs_permission(
+    kind: RemoteKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in kind.variables:
+        monkeypatch.setenv(variable, KEY)
+    elsewhere = Config(embedding_url="https://models.example.com/v1")
+
+    assert kind.sends_text(elsewhere)
+    assert kind.missing(elsewhere) == "it sends text to models.example.com, and allow_network is false"
+    assert kind.missing(elsewhere._replace(allow_network=True)) is None
+    error = failure_of(kind.new(elsewhere, dimension=8))
+    assert (error.code, error.hint) == ("network_not_allowed", "allow_network = true in recall.toml")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (OPENAI, "the environment has no OPENAI_API_KEY"),
+        (GEMINI, "the environment has no GEMINI_API_KEY or GOOGLE_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named_and_no_request_is_made(kind: RemoteKind, reason: str) -> None:
+    settings = Config(allow_network=True)
+
+    assert kind.missing(settings) == reason
+    assert failure_of(kind.new(settings, dimension=8)).hint == f"export {kind.variables[0]}=…"
+
+
+@pytest.mark.parametrize("kind", [OPENAI, OLLAMA, LLAMACPP, GEMINI])
+def test_a_server_on_this_machine_needs_neither_key_nor_permission(kind: RemoteKind, server: ProviderServer) -> None:
+    assert not kind.sends_text(config(server))
+    assert kind.missing(config(server)) is None
+
+
+@pytest.mark.parametrize("kind", [OLLAMA, LLAMACPP])
+def test_local_presets_stay_on_this_machine(kind: RemoteKind) -> None:
+    assert not kind.sends_text(Config())
+
+
+def test_a_missing_package_is_named_with_what_installs_it(
+    server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+
+    error = failure_of(embedder(server))
+
+    assert OPENAI.missing(config(server)) == "the httpx package is not installed"
+    assert (error.code, error.hint) == ("embedder_unavailable", "pip install 'recall-tui[providers]'")
+
+
+def test_a_key_does_not_travel_unencrypted_to_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    plain = Config(embedding_url="http://models.example.com/v1", allow_network=True)
+
+    error = failure_of(OPENAI.new(plain, dimension=8))
+
+    assert (error.code, error.hint) == ("insecure_url", 'embedding_url = "https://models.example.com/v1"')
+    assert KEY not in shown(error)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:hush@127.0.0.1/v1",
+        "http://127.0.0.1/v1?key=hush",
+        "http://127.0.0.1/v1#hush",
+        "ftp://127.0.0.1/hush",
+        "127.0.0.1:11434/hush",
+        "http://",
+        "http://127.0.0.1:99999/hush",
+        "http://127.0.0.1\\hush",
+        "http://[::1/hush",
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused_without_being_shown(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        OLLAMA.new(Config(embedding_url=url, allow_network=True), dimension=8).embed(["one"])
+
+    assert caught.value.code == "bad_value"
+    assert "hush" not in caught.value.message
+
+
+def test_text_for_this_machine_goes_through_no_proxy(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+
+    assert embedder(server).embed(["one"])[0]
+
+
+def test_an_unknown_models_dimension_is_asked_for_once(server: ProviderServer) -> None:
+    model = embedder(server, OLLAMA, dimension=None)
+
+    assert (model.dimension, model.identity) == (8, "ollama-some-model:8")
+    assert [len(texts) for texts in server.texts()] == [1]
+
+
+def test_a_known_model_is_not_asked_before_something_is_embedded(server: ProviderServer) -> None:
+    model = OPENAI.new(Config(embedding_url=server.url))
+
+    assert (model.identity, model.dimension, model.max_input) == ("openai-text-embedding-3-small:1536", 1536, 8191)
+    assert server.seen == []
+
+
+def test_what_is_missing_shows_at_once_for_a_new_store_and_at_use_for_an_old_one() -> None:
+    with pytest.raises(EmbedError, match="the environment has no OPENAI_API_KEY"):
+        OPENAI.new(Config(allow_network=True))
+
+    assert OPENAI.new(Config(allow_network=True), dimension=1536).dimension == 1536
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "dimension"),
+    [
+        (OPENAI, "", 1536),
+        (OPENAI, "text-embedding-3-large", 3072),
+        (OPENAI, "text-embedding-ada-002", 1536),
+        (OPENAI, "another", None),
+        (OLLAMA, "", 768),
+        (LLAMACPP, "", None),
+        (GEMINI, "", 3072),
+    ],
+)
+def test_the_dimension_of_known_models_is_known(kind: RemoteKind, model: str, dimension: int | None) -> None:
+    assert kind.dimension(Config(embedding_model=model)) == dimension
+
+
+def test_llama_cpp_need_not_be_told_a_model(server: ProviderServer) -> None:
+    model = LLAMACPP.new(Config(embedding_url=server.url))
+
+    assert model.identity == "llamacpp-unnamed:8"
+    assert "model" not in server.seen[0].body
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_recognises_its_own_model_at_any_address(kind: EmbedderKind) -> None:
+    here = Config(embedding_model="folder/m:1", embedding_url="http://127.0.0.1:1/v1")
+    there = here._replace(embedding_url="http://localhost:2/v1", allow_network=True)
+    name = "m:1" if kind is SENTENCE else "folder/m:1"
+    identity = f"{kind.name}-{name}:384"
+
+    assert kind.recognises(identity, here)
+    assert kind.recognises(identity, there)
+    assert not kind.recognises(identity, here._replace(embedding_model="folder/m"))
+    assert not kind.recognises(f"{kind.name}-{name}:", here)
+    assert not kind.recognises(f"x{identity}", here)
+
+
+def test_the_store_decides_about_the_dimension(server: ProviderServer) -> None:
+    server.dimension = 4
+
+    error = failure_of(embedder(server, dimension=8))
+
+    assert "4 components instead of 8" in error.message
+
+
+def test_a_text_longer_than_the_model_reads_is_the_mean_of_its_windows(server: ProviderServer) -> None:
+    model = embedder(server, OLLAMA)
+    text = " ".join(f"word{i}" for i in range(500))
+
+    (vector,) = model.embed([text])
+
+    windows = server.texts()[0]
+    mean = [sum(column) for column in zip(*(unit(server.vector(window)) for window in windows), strict=True)]
+    assert len(windows) > 1
+    assert model.windows([text, "short", ""]) == [len(windows), 1, 1]
+    assert components(vector) == pytest.approx(unit(mean), abs=1e-6)
+
+
+def test_windows_whose_mean_has_no_direction_are_refused(server: ProviderServer) -> None:
+    opposite = {"data": [{"index": i, "embedding": [1.0 if i else -1.0] * 8} for i in range(2)]}
+    server.edit = lambda _: opposite
+
+    error = failure_of(embedder(server, OLLAMA), "word " * 500)
+
+    assert error.code == "provider_invalid_response"
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words " * 400, "x" * 5_000, "漢字" * 1_000, "\n" * 3_000 + "end", "слово " * 900, "a\n\n" * 800]
+)
+def test_windows_hold_every_word_once_and_fit(text: str) -> None:
+    windows = cut(text, 512)
+
+    assert len(windows) > 1 or text.split() == ["end"]
+    assert "".join("".join(windows).split()) == "".join(text.split())
+    assert all(counter("approx").count(window) <= 512 * 3 // 4 for window in windows)
+    assert all(window.strip() for window in windows)
+
+
+def test_windows_are_cut_at_whitespace() -> None:
+    words = [f"word{i}" for i in range(2_000)]
+
+    windows = cut(" ".join(words), 512)
+
+    assert [word for window in windows for word in window.split()] == words
+    assert all(left[-1:].isdigit() for left, _ in pairwise(windows))
+
+
+def test_a_text_that_fits_is_one_window_as_it_is() -> None:
+    assert cut("  as it is \n", 512) == ["  as it is \n"]
+
+
+def test_characters_that_are_no_text_do_not_stop_a_question(server: ProviderServer) -> None:
+    assert embedder(server).embed(["a \ud800 b", "naïve 漢字 🎉"], is_query=True)[0]
+    assert server.texts() == [["a ? b", "naïve 漢字 🎉"]]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_kind_says_what_it_is_for(kind: EmbedderKind) -> None:
+    assert kind.purpose
+    assert kind.vector_weight == 0.5
+    assert kind.sends_text(Config()) is (kind in (OPENAI, GEMINI))
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed"
+)
+def test_sentence_transformers_says_that_it_is_not_installed() -> None:
+    assert SENTENCE.missing(Config()) == "the sentence-transformers package is not installed"
+    with pytest.raises(EmbedError) as caught:
+        SENTENCE.new(Config())
+    assert (caught.value.code, caught.value.hint) == ("embedder_unavailable", "pip install sentence-transformers")
+
+
+def test_sentence_transformers_refuses_a_folder_without_a_model(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+
+    with pytest.raises(EmbedError, match="cannot be loaded"):
+        SENTENCE.new(Config(embedding_model=str(tmp_path / "nothing")))
+
+
+def test_a_store_is_filled_and_asked_through_a_server(server: ProviderServer, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("the first text")
+    (tmp_path / "two.txt").write_text("the second text")
+    settings = (f"embedding_url={server.url}", "embedding_model=some-model")
+
+    Recall.init(str(tmp_path), embedding="openai", settings=settings)
+    with Recall.open(start=tmp_path) as recall:
+        list(recall.add([str(tmp_path / "one.txt"), str(tmp_path / "two.txt")], Root("")))
+        asked = len(server.seen)
+        answer = recall.search("the second text")
+
+        assert recall.store.info().embedder == "openai-some-model:8"
+        assert [hit["doc"]["path"] for hit in answer["results"]] == ["two.txt", "one.txt"]
+        assert server.texts()[asked:] == [["the second text"]]

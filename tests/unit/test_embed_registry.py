@@ -1,0 +1,325 @@
+"""Embedders by name: what is found, what is refused with a hint, how auto decides, and what init writes down."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import FILE_NAME, Config, load
+from recall_core.embed import registry
+from recall_core.embed.hash import HASH, HashEmbedder
+from recall_core.embed.installed import folder_of
+from recall_core.embed.local import IDENTITY as LOCAL_IDENTITY
+from recall_core.embed.onnx import MINILM_IDENTITY, MINILM_MODEL, MINILM_TOKENIZER
+from recall_core.embed.rescore import EmbedderReranker, new_reranker
+from recall_core.embed.unit import components
+from recall_core.errors import EmbedError, RecallError
+from recall_core.ports import Embedder
+from recall_core.service import Recall
+from recall_core.testing import DeterministicEmbedderConformance
+
+PLUG_IN = """
+from recall_core.config import Config
+from recall_core.embed.hash import HashEmbedder
+
+class Echo(HashEmbedder):
+    def __init__(self):
+        super().__init__(16)
+        self.identity = "echo-1:16"
+
+class EchoKind:
+    name = "echo"
+    purpose = "a stranger's"
+    vector_weight = 0.25
+    def sends_text(self, config): return False
+    def missing(self, config): return None
+    def dimension(self, config): return 16
+    def recognises(self, identity, config): return identity == "echo-1:16"
+    def new(self, config, *, dimension=None): return Echo()
+
+ECHO = EchoKind()
+
+class Lengths:
+    identity = "lengths-1"
+    def __init__(self, config): self.name = config.rerank
+    def score(self, question, texts): return [min(1.0, len(text) / 10) for text in texts]
+"""
+
+
+@pytest.fixture
+def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed distribution with an embedder, a broken embedder and a reranker."""
+    site = tmp_path / "site"
+    info = site / "stranger-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "stranger_of_recall.py").write_text(PLUG_IN, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(
+        "[recall.embedder]\necho = stranger_of_recall:ECHO\nbroken = stranger_of_recall_missing:X\n"
+        "hash = stranger_of_recall:ECHO\n[recall.reranker]\nlengths = stranger_of_recall:Lengths\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(site))
+    importlib.invalidate_caches()
+
+
+class TestHashConforms(DeterministicEmbedderConformance):
+    kind = HASH
+
+
+def failing(code: str, call: object) -> EmbedError:
+    with pytest.raises(EmbedError) as caught:
+        call()  # type: ignore[operator]
+    assert caught.value.code == code
+    return caught.value
+
+
+def test_every_built_in_name_leads_to_a_kind_of_that_name() -> None:
+    assert [registry.kind(name).name for name in registry.KINDS] == list(registry.KINDS)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    error = failing("unknown_embedder", lambda: registry.new_embedder(Config(embedding="locla")))
+
+    assert (error.message, error.hint) == ("There is no embedder named 'locla'.", "did you mean local?")
+
+
+def test_a_name_without_a_neighbour_is_answered_with_all() -> None:
+    error = failing("unknown_embedder", lambda: registry.kind("zzzzzz"))
+
+    assert error.hint is not None
+    assert error.hint.startswith("one of: hash, local, minilm, onnx, ")
+
+
+def test_an_argument_that_a_kind_does_not_take_is_refused() -> None:
+    error = failing("unknown_embedder", lambda: registry.kind("local:big"))
+
+    assert (error.message, error.hint) == ("The embedder local takes nothing behind a colon.", 'embedding = "local"')
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_plug_in_is_found_by_its_name_and_cannot_take_a_built_in_one() -> None:
+    embedder = registry.new_embedder(Config(embedding="echo"))
+
+    assert embedder.identity == "echo-1:16"
+    assert registry.embedder_of("echo-1:16", Config(embedding="echo")).identity == "echo-1:16"
+    assert registry.vector_weight(Config(embedding="echo")) == 0.25
+    assert isinstance(registry.new_embedder(Config(embedding="hash")), HashEmbedder)
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_broken_plug_in_is_listed_with_its_reason() -> None:
+    listed = {kind.name: kind.missing(Config()) for kind in registry.kinds()}
+
+    assert list(listed)[: len(registry.KINDS)] == list(registry.KINDS)
+    assert listed["echo"] is None
+    assert listed["broken"] is not None
+    assert "No module named 'stranger_of_recall_missing'" in listed["broken"]
+    failing("embedder_unavailable", lambda: registry.new_embedder(Config(embedding="broken")))
+    assert not registry.agrees(Config(embedding="broken"), "broken-1:16")
+
+
+@pytest.mark.parametrize("identity", ["hash-1:64", LOCAL_IDENTITY, MINILM_IDENTITY])
+def test_an_offline_embedder_is_known_by_its_identity_whatever_the_settings_say(identity: str) -> None:
+    assert registry.embedder_of(identity, Config(embedding="openai")).identity == identity
+
+
+@pytest.mark.parametrize("identity", ["hash-2:64", "local-other-1:256", "unheard-of", "onnx-0123456789abcdef:384"])
+def test_vectors_of_a_stranger_leave_lexical_search(identity: str) -> None:
+    error = failing("embedder_unavailable", lambda: registry.embedder_of(identity))
+
+    assert error.message == f"This installation cannot make vectors of {identity}; recall.toml names hash."
+    assert error.hint == "recall search --bm25 …"
+
+
+def test_another_model_in_the_folder_is_noticed(tmp_path: Path) -> None:
+    for file, name in ((MINILM_MODEL, "model.onnx"), (MINILM_TOKENIZER, "tokenizer.json")):
+        package = folder_of(file.package)
+        assert package is not None
+        (tmp_path / name).symlink_to(package / file.path)
+    config = Config(embedding=f"onnx:{tmp_path}")
+    actual = registry.new_embedder(config).identity
+
+    assert registry.agrees(config, "onnx-0123456789abcdef:384")
+    error = failing("embedder_unavailable", lambda: registry.embedder_of("onnx-0123456789abcdef:384", config))
+    assert f"onnx:{tmp_path} makes those of {actual}" in error.message
+
+
+def test_settings_agree_with_the_identity_they_stand_for() -> None:
+    assert registry.agrees(Config(embedding_dim=64), "hash-1:64")
+    assert not registry.agrees(Config(embedding_dim=64), "hash-1:512")
+    assert registry.agrees(Config(embedding="local"), LOCAL_IDENTITY)
+    assert registry.agrees(Config(embedding="auto"), LOCAL_IDENTITY)
+    assert not registry.agrees(Config(embedding="auto"), MINILM_IDENTITY)
+    assert not registry.agrees(Config(embedding="nothing of this name"), LOCAL_IDENTITY)
+
+
+def test_text_leaves_the_machine_only_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+    error = failing("network_not_allowed", lambda: registry.new_embedder(Config(embedding="openai")))
+
+    assert error.hint == "allow_network = true in recall.toml"
+    registry.check_network(registry.kind("openai"), Config(embedding="openai", allow_network=True))
+    loopback = Config(embedding="openai", embedding_url="http://127.0.0.1:9/v1")
+    registry.check_network(registry.kind("openai"), loopback)
+
+
+def test_auto_takes_local_first_and_says_so() -> None:
+    config, reasons = registry.resolve_auto(Config(embedding="auto"))
+
+    assert (config.embedding, reasons) == ("local", ("local is chosen and written down",))
+
+
+def test_auto_says_why_the_others_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "poorer_recall.py").write_text(
+        "from recall_core.embed.local import WEIGHTS, LocalKind\n"
+        "LOCAL = LocalKind(weights=WEIGHTS._replace(package='no_such_package'))\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(registry.KINDS, "local", "poorer_recall:LOCAL")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    config, reasons = registry.resolve_auto(Config(embedding="auto"))
+
+    assert config.embedding == "hash"
+    assert [reason.partition(" ")[0] for reason in reasons] == ["local", "openai", "gemini", "hash"]
+    assert reasons[0].endswith("the package no_such_package is not installed: pip install 'recall-tui[local]'")
+    assert "allow_network is false" in reasons[1]
+    assert reasons[3] == "hash is chosen and written down"
+
+
+def test_a_name_is_not_resolved_and_nothing_is_said() -> None:
+    assert registry.resolve_auto(Config(embedding="minilm")) == (Config(embedding="minilm"), ())
+
+
+def test_auto_cannot_fall_back_to_itself() -> None:
+    with pytest.raises(RecallError, match="embedding_fallback cannot be auto itself"):
+        registry.resolve_auto(Config(embedding="auto", embedding_fallback="auto"))
+
+
+def test_a_relative_model_folder_starts_from_the_settings_file(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text('embedding = "onnx:models/e5"\nrerank = "onnx:/abs"\n', encoding="utf-8")
+
+    config = load(tmp_path / FILE_NAME)
+
+    assert (config.embedding, config.rerank) == (f"onnx:{tmp_path}/models/e5", "onnx:/abs")
+
+
+def test_a_relative_model_folder_on_the_command_line_starts_from_where_it_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    config, _ = registry.resolve_auto(Config(embedding="onnx:models/e5"))
+
+    assert config.embedding == f"onnx:{tmp_path}/models/e5"
+
+
+@pytest.mark.parametrize(
+    ("embedding", "weights"), [("hash", (0.9, 0.1)), ("local", (0.7, 0.3)), ("minilm", (0.5, 0.5))]
+)
+def test_init_writes_the_weights_that_suit_the_embedder(
+    tmp_path: Path, embedding: str, weights: tuple[float, float]
+) -> None:
+    Recall.init(str(tmp_path), embedding=embedding)
+
+    config = load(tmp_path / FILE_NAME)
+    assert (config.embedding, config.bm25_weight, config.vector_weight) == (embedding, *weights)
+
+
+def test_init_leaves_weights_that_were_set(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path), embedding="local", settings=["vector_weight=0.2"])
+
+    assert load(tmp_path / FILE_NAME).vector_weight == 0.2
+
+
+def test_init_writes_down_what_auto_chose_and_says_why(tmp_path: Path) -> None:
+    response = Recall.init(str(tmp_path), embedding="auto")
+
+    assert response["warnings"] == ["W_AUTO: local is chosen and written down"]
+    assert load(tmp_path / FILE_NAME).embedding == "local"
+    with Recall.open(start=tmp_path) as recall:
+        assert recall.stats()["warnings"] == []
+
+
+def test_init_writes_auto_down_in_a_settings_file_that_was_there(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text('# mine\nembedding = "auto"\n', encoding="utf-8")
+
+    response = Recall.init(str(tmp_path), embedding="minilm")
+
+    assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == '# mine\nembedding = "local"\n'
+    assert [warning.partition(":")[0] for warning in response["warnings"]] == ["W_AUTO", "W_CONFIG"]
+
+
+def test_a_dimension_that_is_no_power_of_two_is_only_wrong_for_hash(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path), embedding="local", settings=["embedding_dim=384"])
+
+    with pytest.raises(RecallError, match="power of two"):
+        Recall.init(str(tmp_path / "hash"), settings=["embedding_dim=384"])
+
+
+def test_stats_say_what_hash_is_not_and_what_would_be_better(tmp_path: Path) -> None:
+    note = Recall.init(str(tmp_path))["store"]["note"]
+
+    assert note.startswith(registry.HASH_NOTE)
+    assert note.endswith("recall reembed local, or recall init --embedding local, for meaning")
+
+
+class Counted(HashEmbedder):
+    """A real embedder that keeps what it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.asked: list[str] = []
+
+    def embed(self, texts: list[str], *, is_query: bool = False) -> list[bytes]:  # type: ignore[override]
+        self.asked += [] if is_query else texts
+        return super().embed(texts, is_query=is_query)
+
+
+def test_a_reranker_scores_by_cosine_and_never_below_zero() -> None:
+    embedder: Embedder = HashEmbedder(64)
+    texts = ["restart the server", "apple cake", "the of", "restart the server"]
+
+    scores = EmbedderReranker(embedder).score("server restart", texts)
+
+    question, text = map(components, embedder.embed(["server restart", texts[0]]))
+    assert scores[0] == round(sum(x * y for x, y in zip(question, text, strict=True)), 6)
+    assert scores[3] == scores[0] > scores[1]
+    assert scores[2] == 0
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_a_reranker_embeds_a_text_once() -> None:
+    embedder = Counted()
+    reranker = EmbedderReranker(embedder)
+
+    first = reranker.score("alpha", ["alpha beta", "gamma", "gamma"])
+    second = reranker.score("alpha", ["gamma", "alpha beta", "delta"])
+
+    assert embedder.asked == ["alpha beta", "gamma", "delta"]
+    assert (second[0], second[1]) == (first[1], first[0])
+
+
+def test_a_question_without_a_vector_scores_nothing() -> None:
+    assert EmbedderReranker(HashEmbedder(64)).score("the of", ["alpha"]) == [0.0]
+
+
+def test_an_embedder_is_a_reranker_by_name() -> None:
+    assert new_reranker("local", Config()).identity == LOCAL_IDENTITY
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_plug_in_may_be_a_reranker() -> None:
+    assert new_reranker("lengths", Config()).score("x", ["12345"]) == [0.5]
+    assert new_reranker("echo", Config()).identity == "echo-1:16"
+
+
+def test_an_unknown_reranker_is_answered_with_the_nearest() -> None:
+    error = failing("unknown_reranker", lambda: new_reranker("minlm", Config()))
+
+    assert (error.message, error.hint) == ("There is no reranker named 'minlm'.", "did you mean minilm?")

@@ -1,0 +1,103 @@
+"""The list of embedders: who can be used, who is in use, and how fast each is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tests.embedders
+from recall_core.adapters import render
+from recall_core.config import Config
+from recall_core.contract import EmbedderView
+from recall_core.maintain import embedders as module
+from recall_core.service import Recall
+from tests.embedders import COUNTING, KEYED, WINDOWED
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tests.embedders.install(tmp_path / "site", monkeypatch)
+    for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", tests.embedders.KEY):
+        monkeypatch.delenv(name, raising=False)
+
+
+def listed(config: Config = Config(), *, in_use: str | None = None, probe: bool = False) -> dict[str, EmbedderView]:
+    return {view["name"]: view for view in Recall.embedders(config, in_use=in_use, probe=probe)["embedders"]}
+
+
+def test_every_kind_is_listed_with_what_it_is_good_for() -> None:
+    found = listed()
+
+    assert list(found)[:3] == ["hash", "local", "minilm"]
+    assert {"counting", "openai", "gemini"} <= set(found)
+    assert all(view["purpose"] for view in found.values())
+    assert all(view["reason"] for view in found.values() if not view["available"])
+    assert found["counting"] == {
+        "name": "counting",
+        "purpose": "counting, for tests",
+        "available": True,
+        "reason": "",
+        "network": False,
+        "in_use": False,
+        "vector_weight": 0.4,
+        "dimension": 64,
+        "hint": "recall reembed counting",
+    }
+    assert found["windowed"]["max_input"] == 8
+
+
+def test_the_embedder_of_the_store_is_in_use_whatever_its_dimension() -> None:
+    found = listed(in_use="hash-1:128")
+
+    assert [name for name, view in found.items() if view["in_use"]] == ["hash"]
+    assert found["hash"]["dimension"] == 128
+    assert "hint" not in found["hash"]
+    assert [name for name, view in listed().items() if view["in_use"]] == []
+
+
+def test_what_sends_text_off_the_machine_says_so() -> None:
+    found = listed()
+
+    assert (found["openai"]["network"], found["hash"]["network"]) == (True, False)
+    assert not found["openai"]["available"]
+
+
+def test_another_providers_model_is_not_taken_for_ones_own() -> None:
+    config = Config(embedding="ollama", embedding_model="all-minilm", allow_network=True)
+
+    assert listed(config)["openai"]["dimension"] == listed()["openai"]["dimension"]
+
+
+def test_a_probe_measures_what_can_be_used_here_and_nothing_that_sends_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PROBE_SECONDS", 0.02)
+
+    views = [module._view(kind, Config(), in_use=None, probe=True) for kind in (COUNTING, WINDOWED, KEYED)]
+
+    assert views[0]["texts_per_second"] > 0
+    assert views[1]["texts_per_second"] > 0
+    assert (views[2]["available"], "texts_per_second" in views[2]) == (False, False)
+    assert tests.embedders.KEY in views[2]["reason"]
+
+
+def test_a_provider_is_never_probed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(COUNTING, "sends_text", lambda config: True)
+
+    view = module._view(COUNTING, Config(), in_use=None, probe=True)
+
+    assert "texts_per_second" not in view
+    assert COUNTING.embedder.read.total() == 0
+
+
+def test_probe_texts_are_of_a_hundred_words_and_all_different() -> None:
+    assert {len(text.split()) for text in module._PROBE_TEXTS} == {100}
+    assert len(set(module._PROBE_TEXTS)) > 100
+
+
+def test_in_a_pipe_the_list_is_aligned_lines() -> None:
+    lines = list(render.lines(Recall.embedders()))
+
+    starts = {line.index("  ") for line in lines if line.startswith("sentence-transformers")}
+    assert starts == {len("sentence-transformers")}
+    assert lines[0].startswith("hash                   available")
+    assert all(line == line.rstrip() for line in lines)

@@ -1,0 +1,156 @@
+"""Files of queries, judgements and runs: every format by its content, and a line number for every mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import UsageError
+from recall_core.evaluate.formats import (
+    Qrel,
+    parse_qrels,
+    parse_queries,
+    qrels_lines,
+    queries_lines,
+    query_id,
+    read_qrels,
+    read_queries,
+)
+from recall_core.evaluate.runs import parse_run, run_lines
+
+BEIR = "query-id\tcorpus-id\tscore\nq1\tdoc 1\t2\nq2\td2\t0\n"
+TREC = "q1 0 d1 2\nq2\t0\td2\t0\n"
+
+
+def mistake(text: str, parse: str = "queries") -> str:
+    parsers = {"queries": parse_queries, "qrels": parse_qrels, "run": parse_run}
+    with pytest.raises(UsageError) as caught:
+        parsers[parse](text, name="f")  # type: ignore[operator]
+    assert caught.value.code == f"bad_{parse}"
+    assert caught.value.hint
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"_id": "q1", "text": "a b", "metadata": {}}\n\n{"_id": "2", "text": "c"}\n',
+        '{"id": "q1", "text": "a b"}\r\n{"id": 2, "text": "c"}\r\n',
+        "q1\ta b\n2\tc",
+        "query-id\ttext\nq1\ta b\n2\tc\n",
+    ],
+    ids=["beir", "json lines", "tsv", "tsv with a head"],
+)
+def test_queries_are_read_in_every_format(text: str) -> None:
+    assert parse_queries(text, name="f") == {"q1": "a b", "2": "c"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"_id": "a", "text": "x"}\n{"_id": "b"', "f:2: not valid JSON"),
+        ('{"_id": "a", "text": "x"}\n\n[1]', "f:3: not a JSON object"),
+        ('{"text": "x"}', "f:1: it has no id"),
+        ('{"_id": true, "text": "x"}', "f:1: it has no id"),
+        ('{"_id": "a", "text": 3}', 'f:1: it has no string under "text"'),
+        ('{"_id": "a b", "text": "x"}', "f:1: the id 'a b' has blanks"),
+        ('{"_id": "", "text": "x"}', "f:1: the id '' has blanks or unprintable characters, or is empty"),
+        ('{"_id": "a", "text": " "}', "f:1: query a has no text"),
+        ('{"_id": "a", "text": "\\ud800"}', "f:1: the text of query a has half a surrogate pair"),
+        ("a\tx\na\ty", "f:2: query a has another text above"),
+        ("just words", "f:1: neither a JSON object nor an id, a tab and a text"),
+        ("\n \n", "f: there is no query"),
+    ],
+)
+def test_a_bad_query_is_told_with_its_line(text: str, reason: str) -> None:
+    assert mistake(text).startswith(reason)
+
+
+def test_a_query_repeated_word_for_word_is_one_query() -> None:
+    assert parse_queries("a\tx\na\tx", name="f") == {"a": "x"}
+
+
+def test_judgements_are_read_in_every_format() -> None:
+    beir, trec = parse_qrels(BEIR, name="f"), parse_qrels(TREC, name="f")
+
+    assert beir.rows == (Qrel("q1", "doc 1", 2), Qrel("q2", "d2", 0))
+    assert trec.rows == (Qrel("q1", "d1", 2), Qrel("q2", "d2", 0))
+    assert parse_qrels(BEIR.split("\n", 1)[1], name="f") == beir
+
+
+def test_quepid_names_queries_by_their_text_and_skips_what_is_not_rated() -> None:
+    found = parse_qrels('query,docid,rating\n"star, wars",d1,3\nstar trek,d2,\n', name="f")
+
+    assert found.rows == (Qrel(query_id("star, wars"), "d1", 3),)
+    assert found.texts == {query_id("star, wars"): "star, wars", query_id("star trek"): "star trek"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("q1\td1\tgood\nq1\td1\t1", "f:1: the grade 'good' is not a whole number"),
+        ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore", "f:2: the grade 'score'"),
+        ("q1 0 d1 1\nq1 0 d1", "f:2: there are 3 columns, not 4 columns"),
+        ("q1\td1\t1\nq1 0 d2 1", "f:2: there are 1 columns, not 3 columns between tabs"),
+        ("q1 0 d1 1.5", "f:1: the grade '1.5'"),
+        ("q1 0 d1 ٣", "f:1: the grade '٣'"),
+        ("q 1\td1\t1", "f:1: the query id 'q 1'"),
+        ("q1\t \t1", "f:1: there is no document"),
+        ("query,docid,rating\na,b", "f:2: there are 2 columns, not the header's 3"),
+        ('query,docid,rating\n"a,b,1', "f:2: unexpected end of data"),
+        ("query,docid,rating\n", "f: there is no judgement"),
+        ("", "f: there is no judgement"),
+    ],
+)
+def test_a_bad_judgement_is_told_with_its_line(text: str, reason: str) -> None:
+    assert mistake(text, "qrels").startswith(reason)
+
+
+def test_a_file_that_cannot_be_read_has_the_same_codes(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b"q1\t\xe4")
+
+    for read, code in ((read_queries, "bad_queries"), (read_qrels, "bad_qrels")):
+        for name in ("nowhere", "latin"):
+            with pytest.raises(UsageError) as caught:
+                read(tmp_path / name)
+            assert caught.value.code == code
+
+
+def test_what_is_written_is_read_back() -> None:
+    rows = (Qrel("q1", "docs/a.md", 3), Qrel("q2", "b", 0))
+    queries = {"q1": 'say "hi"', "q2": "ö"}
+
+    assert parse_queries("".join(queries_lines(queries)), name="f") == queries
+    assert parse_qrels("".join(qrels_lines(rows, "beir")), name="f").rows == rows
+    assert parse_qrels("".join(qrels_lines(rows, "trec")), name="f").rows == rows
+
+
+def test_a_run_is_ordered_by_score_then_rank() -> None:
+    run = "q1 Q0 b 2 1.5 x\nq1 Q0 a 1 1.5 x\nq1 Q0 c 9 2e1 x\nq2 Q0 a 1 -1 x\n"
+
+    assert parse_run(run, name="f") == {"q1": ["c", "a", "b"], "q2": ["a"]}
+
+
+def test_a_run_that_is_written_is_read_back_with_falling_scores() -> None:
+    rankings = {"q1": ["z", "a", "m"], "q2": ["a"]}
+
+    text = "".join(run_lines(rankings, tag="t"))
+
+    assert text.splitlines()[0] == "q1 Q0 z 1 3 t"
+    assert parse_run(text, name="f") == rankings
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("q1 Q0 a 1 1", "f:1: there are 5 columns, not 6"),
+        ("q1 Q0 a 1 x t", "f:1: the score 'x' is not a number"),
+        ("q1 Q0 a 1 nan t", "f:1: the score 'nan' is not finite"),
+        ("q1 Q0 a one 1 t", "f:1: the rank 'one' is not a whole number"),
+        ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t", "f:2: query q1 has the document a above"),
+        (" ", "f: there is no hit"),
+    ],
+)
+def test_a_bad_run_is_told_with_its_line(text: str, reason: str) -> None:
+    assert mistake(text, "run").startswith(reason)

@@ -1,0 +1,120 @@
+"""Measures: their names, their values by hand, and what unjudged hits could change."""
+
+from __future__ import annotations
+
+import sys
+from itertools import product
+from math import log2
+
+import pytest
+
+from recall_core.errors import UsageError
+from recall_core.evaluate.measures import (
+    DEFAULT,
+    Measure,
+    bounds,
+    judged_share,
+    parse_measure,
+    parse_measures,
+    values,
+)
+
+
+def refused(text: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        parse_measures(text)
+    return caught.value
+
+
+def value(name: str, judged: dict[str, int], hits: list[str]) -> float:
+    measure = parse_measure(name)
+    return values([measure], {"q": judged}, {"q": hits})[measure]["q"]
+
+
+def test_measures_have_one_name_each_however_they_are_written() -> None:
+    assert [measure.name for measure in parse_measures(DEFAULT)] == DEFAULT.split(",")
+    assert [measure.name for measure in parse_measures("NDCG@10, ap,RR@5,precision@3,R@7,map")] == [
+        "ndcg@10",
+        "map",
+        "mrr@5",
+        "p@3",
+        "recall@7",
+    ]
+
+
+def test_an_unknown_measure_is_refused_with_the_nearest() -> None:
+    assert (refused("ndgc@10").code, refused("ndgc@10").hint) == ("unknown_metric", "did you mean ndcg?")
+    assert refused("").code == refused("ndcg@").code == refused("@5").code == "unknown_metric"
+
+
+@pytest.mark.parametrize("name", ["p", "recall", "ndcg@0", "p@10001"])
+def test_a_cutoff_that_is_needed_or_out_of_range_is_refused(name: str) -> None:
+    assert refused(name).code == "bad_value"
+
+
+def test_values_are_those_computed_by_hand() -> None:
+    judged, hits = {"a": 2, "b": 1, "c": 0}, ["x", "a", "c", "b"]
+
+    assert value("p@2", judged, hits) == 0.5
+    assert value("p@5", judged, hits) == 0.4
+    assert value("recall@2", judged, hits) == 0.5
+    assert value("mrr", judged, hits) == 0.5
+    assert value("map", judged, hits) == 0.5
+    ideal = 2 + 1 / log2(3)
+    assert value("ndcg@10", judged, hits) == round((2 / log2(3) + 1 / log2(5)) / ideal, 6)
+    assert value("ndcg@3", judged, hits) == round(2 / log2(3) / ideal, 6)
+
+
+def test_ties_are_broken_by_rank_not_by_name() -> None:
+    assert value("mrr", {"z": 1}, ["z", "a", "b"]) == 1.0
+    assert value("mrr", {"a": 1}, ["z", "y", "a"]) == round(1 / 3, 6)
+
+
+def test_a_query_without_hits_has_0_and_names_may_hold_anything() -> None:
+    measure = parse_measure("p@1")
+
+    found = values([measure], {"é\0": {"a\0": 1}, "é\0x": {"a\0b": 1}}, {"é\0": ["a\0b"]})
+
+    assert found[measure] == {"é\0": 0.0, "é\0x": 0.0}
+
+
+def test_a_missing_library_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+
+    with pytest.raises(UsageError) as caught:
+        values([Measure("AP", None)], {}, {})
+
+    assert (caught.value.code, caught.value.hint) == ("eval_unavailable", "pip install 'recall-tui[eval]'")
+
+
+def test_judged_is_a_share_of_the_hits_there_are() -> None:
+    assert judged_share({"a": 0, "b": 1}, ["a", "x", "b"], 2) == 0.5
+    assert judged_share({"a": 0}, ["a"], 10) == 1.0
+    assert judged_share({"a": 0}, [], 10) is None
+
+
+def test_bounds_are_those_of_every_way_to_fill_the_holes() -> None:
+    judged = {"a": 2, "b": 1, "c": 0, "d": 3}
+    hits = ["x", "a", "y", "c", "z", "b"]
+    for measure in (Measure("nDCG", 5), Measure("P", 5), Measure("nDCG", 10)):
+        filled = []
+        for grades in product((0, 3), repeat=3):
+            whole = judged | dict(zip("xyz", grades, strict=True))
+            filled.append(values([measure], {"q": whole}, {"q": hits})[measure]["q"])
+
+        found = bounds(measure, judged, hits, best=3)
+
+        assert found == pytest.approx((min(filled), max(filled)), abs=1e-6)
+
+
+def test_without_holes_both_bounds_are_the_value() -> None:
+    judged = {"a": 1, "b": 0}
+
+    low, high = bounds(Measure("nDCG", 10), judged, ["b", "a"], best=1) or (0, 0)
+
+    assert low == high == pytest.approx(1 / log2(3))
+
+
+def test_only_measures_with_a_cutoff_have_bounds() -> None:
+    assert bounds(Measure("AP", None), {"a": 1}, ["b"], best=1) is None
+    assert bounds(Measure("nDCG", None), {"a": 1}, ["b"], best=1) is None

@@ -1,0 +1,88 @@
+"""How many texts are asked for at once, and what an embedder's answer must be."""
+
+from __future__ import annotations
+
+import pytest
+
+from recall_core.ingest.vectors import BATCH_TEXTS, CALL_SECONDS, TEXT_CHARS, Made, Pace, cost, embed, made_in_turn
+from tests.embedders import CountingEmbedder, WindowedEmbedder
+
+SHORT, LONG = "x" * 500, "x" * 2_500
+
+
+def paced(texts: list[str], *, overhead: float, each: float) -> tuple[list[int], list[float]]:
+    """Texts and seconds of the calls that these take, of an embedder with these costs a call and 1,000 characters."""
+    pace, sizes, seconds = Pace(), [], []
+    while texts:
+        size = pace.next_call(texts)
+        chars = cost(texts[:size])
+        sizes.append(size)
+        seconds.append(overhead + each * chars / 1_000)
+        pace.note(chars, seconds[-1], is_full=size < len(texts))
+        texts = texts[size:]
+    return sizes, seconds
+
+
+@pytest.mark.parametrize("each", [1 / 3, 1 / 20, 1 / 60, 1 / 400])
+def test_a_slow_model_is_asked_for_so_few_texts_that_one_sees_it_move(each: float) -> None:
+    _, seconds = paced([SHORT] * 300 + [LONG] * 100, overhead=0.001, each=each)
+
+    assert max(seconds[4:]) <= CALL_SECONDS + each * (len(LONG) + TEXT_CHARS) / 1_000
+
+
+def test_a_fast_embedder_is_soon_asked_for_full_batches() -> None:
+    sizes, _ = paced([SHORT] * 9_000, overhead=0.0001, each=1 / 5_000)
+
+    assert sizes[8:-1] == [BATCH_TEXTS] * (len(sizes) - 9)
+
+
+def test_a_provider_far_away_is_asked_for_many_texts_although_each_call_is_slow() -> None:
+    sizes, _ = paced([SHORT] * 5_000, overhead=0.5, each=1 / 1_000)
+
+    assert sizes[:4] == [4, 8, 16, 32]
+    assert min(sizes[7:-1]) >= 128
+
+
+def test_the_time_it_takes_to_load_a_model_does_not_make_later_calls_long() -> None:
+    pace = Pace()
+    pace.note(2_000, 3.0, is_full=True)
+
+    for _ in range(6):
+        pace.note(pace.chars, pace.chars / 10_000, is_full=True)
+
+    assert 0.2 < pace.chars / 10_000 <= CALL_SECONDS
+
+
+def test_a_remainder_says_nothing_about_full_calls() -> None:
+    pace = Pace()
+    for _ in range(8):
+        pace.note(pace.chars, pace.chars / 1e6, is_full=True)
+    before = pace.chars, pace.chars_per_second
+
+    pace.note(100, 0.3, is_full=False)
+
+    assert (pace.chars, pace.chars_per_second) == before
+
+
+def test_a_text_larger_than_any_call_is_asked_for_alone() -> None:
+    pace = Pace()
+
+    assert [pace.next_call(["x" * 9_999, ""]), pace.next_call(["", "x" * 9_999]), pace.next_call([""])] == [1, 1, 1]
+
+
+def test_texts_are_answered_in_order_call_by_call() -> None:
+    embedder = CountingEmbedder()
+    texts = {bytes([n]): f"text {n} ".ljust(500, "x") for n in range(50)}
+
+    answers = list(made_in_turn(texts, embedder, Pace()))
+
+    assert [key for each in answers for key in each] == list(texts)
+    assert embedder.calls == [4, 8, 16, 22]
+    assert answers[0][b"\0"] == Made(embedder.embed([texts[b"\0"]])[0])
+
+
+def test_windows_are_asked_only_of_an_embedder_whose_input_is_bounded() -> None:
+    text = "word " * 20
+
+    assert [made.windows for made in embed([text, "short"], WindowedEmbedder())] == [3, 1]
+    assert [made.windows for made in embed([text], CountingEmbedder())] == [1]

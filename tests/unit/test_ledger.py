@@ -1,0 +1,291 @@
+"""`recall explain`: a chunk's ledger, its neighbours, another chunk beside it, and how firm the list is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from io import StringIO
+from math import fsum
+from operator import mul
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli, ledger
+from recall_core.adapters.streams import Streams
+from recall_core.asking import Ask
+from recall_core.config import Config
+from recall_core.contract import LedgerView
+from recall_core.embed.unit import components
+from recall_core.errors import StaleError, UnknownTarget
+from recall_core.explain.semantic import SHAPLEY_SENTENCES, sentence_contributions, sentences
+from recall_core.explain.standing import standings
+from recall_core.service import Recall
+from recall_core.types import Root, Vector
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+TEXTS = {
+    "a.txt": "retry the payment with backoff and a timeout",
+    "b.txt": "a timeout of the queue is not an error",
+    "c.txt": "payment payment payment retry",
+    "d.txt": "nothing of that kind here",
+    "e.txt": "a timeout of the queue is not an error",
+}
+ASK = Ask(settings=("vector_weight=0.4", "bm25_weight=0.6"))
+
+
+class BlackBox:
+    """The hash embedder, without its shares; counts the texts it was given."""
+
+    identity = EMBEDDER.identity
+    dimension = EMBEDDER.dimension
+    max_input = None
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        self.calls.append(len(texts))
+        return EMBEDDER.embed(texts)
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        return [1] * len(texts)
+
+
+@pytest.fixture
+def recall() -> Recall:
+    store = memory_store()
+    put(store, *(new_file(path, [text]) for path, text in TEXTS.items()))
+    return Recall(store, config=Config(embedding_dim=64), base=Path("/nowhere"))
+
+
+def chunk_id(recall: Recall, path: str) -> str:
+    kind, doc_id = recall.store.resolve(path)[0]
+    assert kind == "doc"
+    return recall.store.chunks_of(doc_id)[0].chunk.id
+
+
+def explained(recall: Recall, words: str, path: str, ask: Ask = ASK) -> LedgerView:
+    return recall.explain(words, ask, chunk_id(recall, path))["explanation"]["chunk"]
+
+
+def test_a_chunk_has_the_rank_score_and_parts_that_search_gives_it(recall: Recall) -> None:
+    listed = recall.search("payment timeout", ASK._replace(explain=True))["results"]
+    for rank, result in enumerate(listed, start=1):
+        view = explained(recall, "payment timeout", result["doc"]["path"])
+        assert (view["rank"], view["of"], view["score"]) == (rank, len(TEXTS), result["score"])
+        assert [part["points"] for part in view["explain"]["parts"]] == [
+            part["points"] for part in result["explain"]["parts"]
+        ]
+
+
+def test_a_term_leaf_says_what_its_points_are_made_of(recall: Recall) -> None:
+    (leaf, *rest) = explained(recall, "payment", "c.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
+    assert (leaf["kind"], leaf["text"], leaf["df"]) == ("term", "payment", 2)
+    assert leaf["tf"] == {"title": 0, "body": 3}
+    assert leaf["length"] == {"title": 0, "body": 4}
+    assert leaf["average_length"]["body"] == 7
+    assert [each["kind"] for each in rest] in ([], ["rounding"])
+
+
+def test_a_word_in_half_the_chunks_is_marked_as_floored(recall: Recall) -> None:
+    leaves = explained(recall, "timeout", "a.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
+    assert leaves[0]["floored"] is True
+
+
+def test_a_chunk_beyond_the_page_is_explained_too(recall: Recall) -> None:
+    view = explained(recall, "payment timeout", "d.txt", ASK._replace(k=1))
+    assert view["rank"] == len(TEXTS)
+    assert "score" in view
+
+
+def test_a_chunk_that_no_signal_proposed_says_so(recall: Recall) -> None:
+    view = explained(recall, "payment", "d.txt", Ask(mode="lexical"))
+    assert (view["rank"], view["absent"]) == (None, "not_in_pool")
+    assert view["hint"].startswith("recall whynot payment --target ")
+
+
+def test_a_filtered_chunk_says_so(recall: Recall) -> None:
+    view = explained(recall, "payment", "c.txt", ASK._replace(filter="doc.path = 'a.txt'"))
+    assert view["absent"] == "filtered"
+
+
+def test_a_chunk_below_min_score_still_has_its_ledger(recall: Recall) -> None:
+    view = explained(recall, "payment", "d.txt", ASK._replace(settings=("min_score=0.9", "sparse_recall=off")))
+    assert (view["rank"], view["absent"]) == (None, "below_min_score")
+    assert view["residual"] == pytest.approx(0, abs=1e-9)
+
+
+def test_equal_scores_are_decided_by_path(recall: Recall) -> None:
+    sides = {each["side"]: each for each in explained(recall, "queue", "b.txt")["neighbours"]}
+    assert (sides["below"]["path"], sides["below"]["decided_by"], sides["below"]["margin"]) == ("e.txt", "path", 0)
+
+
+def test_an_injected_chunk_has_its_row_from_recall(recall: Recall) -> None:
+    settings = ("vector_weight=0", "sparse_distance_ceiling=2", "min_score=0.2")
+    response = recall.search("payment nothing", Ask(k=1, settings=settings))
+    assert response["results"][0]["recall_injected"]
+    view = explained(recall, "payment nothing", response["results"][0]["doc"]["path"], Ask(k=1, settings=settings))
+    assert view["rank"] == 1
+    assert "displaced" in view["recall"]
+    assert {each["decided_by"] for each in view["neighbours"]} == {"recall"}
+
+
+def test_a_reranker_has_its_own_part_without_leaves(recall: Recall) -> None:
+    view = explained(recall, "payment", "a.txt", ASK._replace(settings=("rerank=hash",)))
+    parts = {part["signal"]: part for part in view["explain"]["parts"]}
+    assert "leaves" not in parts["rerank"]
+    assert abs(view["residual"]) < 1e-9
+
+
+def test_two_chunks_differ_by_what_their_leaves_differ(recall: Recall) -> None:
+    one, other = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
+    view = recall.explain("payment timeout", ASK, one, versus=other)["explanation"]
+    scores = view["chunk"]["score"], view["other"]["score"]
+    deltas = [each["delta"] for each in view["versus"]["differences"]]
+    assert fsum(deltas) == pytest.approx(scores[0] - scores[1], abs=1e-9)
+    assert [abs(delta) for delta in deltas] == sorted(map(abs, deltas), reverse=True)
+    assert view["versus"]["winner"] == (one if scores[0] > scores[1] else other)
+    assert view["versus"]["margin"] == max(scores) - min(scores)
+
+
+def test_two_chunks_change_places_at_the_weight_that_is_named(recall: Recall) -> None:
+    words, paths = "payment timeout retry queue", list(TEXTS)
+    crossings = 0
+    for number, path in enumerate(paths):
+        for other in paths[number + 1 :]:
+            pair = chunk_id(recall, path), chunk_id(recall, other)
+            at = recall.explain(words, ASK, pair[0], versus=pair[1])["explanation"]["versus"]["flips_at"]
+            if at is not None and 0.01 < at < 0.99:
+                crossings += 1
+                assert winner(recall, words, pair, at - 1e-3) != winner(recall, words, pair, at + 1e-3)
+            elif at is None:
+                assert len({winner(recall, words, pair, weight) for weight in (0.001, 0.4, 0.999)}) == 1
+    assert crossings
+
+
+def winner(recall: Recall, words: str, pair: tuple[str, str], weight: float) -> str:
+    ask = Ask(settings=(f"vector_weight={weight}", f"bm25_weight={1 - weight}"))
+    return recall.explain(words, ask, pair[0], versus=pair[1])["explanation"]["versus"]["winner"]
+
+
+def test_stability_is_told_where_the_weights_decide(recall: Recall) -> None:
+    one = chunk_id(recall, "a.txt")
+    view = recall.explain("payment timeout", ASK._replace(k=3), one)["explanation"]["stability"]
+    assert view["k"] == 3
+    assert view["weight"] == pytest.approx(0.4)
+    assert view["order"]["low"] <= 0.4 <= view["order"]["high"]
+    assert "stability" not in recall.explain("payment", Ask(mode="lexical"), one)["explanation"]
+
+
+def test_an_unknown_chunk_is_an_unknown_target(recall: Recall) -> None:
+    for target in ("abcdef123", "a.txt"):
+        with pytest.raises(UnknownTarget) as caught:
+            recall.explain("payment", ASK, target)
+        assert (caught.value.code, caught.value.exit_code) == ("unknown_target", 8)
+
+
+def test_sentences_put_together_are_the_text() -> None:
+    text = "One. Two!  Three?\n\nfour\n五。六"
+    assert "".join(sentences(text)) == text
+    assert [each.strip() for each in sentences(text)] == ["One.", "Two!", "Three?", "four\n五。", "六"]
+    assert sentences(" \n") == []
+
+
+def test_few_sentences_have_their_shapley_values_from_one_call() -> None:
+    box, text = BlackBox(), "Retry the payment. Queue it. The payment failed."
+    made = sentence_contributions(box, "payment retry", text)
+    assert [each.kind for each in made] == ["sentence"] * 3
+    assert fsum(each.value for each in made) == pytest.approx(cosine("payment retry", text), abs=1e-9)
+    assert box.calls == [1, 2**3 - 1]
+
+
+def test_many_sentences_have_what_their_removal_costs_and_a_residual() -> None:
+    text = " ".join(f"Payment number {n}." for n in range(SHAPLEY_SENTENCES + 1))
+    made = sentence_contributions(BlackBox(), "payment", text)
+    assert [each.kind for each in made] == ["removal"] * (SHAPLEY_SENTENCES + 1) + ["residual"]
+    assert fsum(each.value for each in made) == pytest.approx(cosine("payment", text), abs=1e-9)
+
+
+def cosine(question: str, text: str) -> float:
+    question_vector, vector = map(components, EMBEDDER.embed([question, text]))
+    return fsum(map(mul, question_vector, vector))
+
+
+def test_a_black_box_is_asked_about_sentences_only_by_explain(recall: Recall) -> None:
+    box = BlackBox()
+    recall._embedder = box
+    result = recall.search("payment timeout", ASK._replace(explain=True))["results"][0]
+    assert "leaves" not in {part["signal"]: part for part in result["explain"]["parts"]}["semantic"]
+    assert box.calls == [1]
+    view = recall.explain("payment timeout", ASK, result["chunk"]["id"])["explanation"]["chunk"]
+    kinds = {leaf["kind"] for leaf in view["explain"]["parts"][1]["leaves"]}
+    assert "sentence" in kinds
+    assert abs(view["residual"]) < 1e-9
+
+
+def test_a_vector_of_another_text_leaves_a_residual(recall: Recall) -> None:
+    with recall.store.transaction():
+        recall.store.execute("UPDATE vec SET embedding = ?", (EMBEDDER.embed(["payment timeout"])[0],))
+    semantic = explained(recall, "payment timeout", "d.txt")["explain"]["parts"][1]
+    assert semantic["leaves"][-1]["kind"] == "residual"
+
+
+def test_a_cosine_below_zero_is_clipped(recall: Recall) -> None:
+    for words in ("error", "kind", "backoff", "queue", "retry"):
+        for path in TEXTS:
+            part = explained(recall, words, path, Ask(mode="semantic"))["explain"]["parts"][0]
+            if part["raw"] is not None and part["raw"] < 0:
+                assert part["leaves"][-1]["kind"] == "clipped"
+                assert fsum(leaf["points"] for leaf in part["leaves"]) == pytest.approx(0, abs=1e-12)
+                return
+    pytest.fail("no cosine is below 0")
+
+
+def test_standings_follow_the_order_of_the_rows(recall: Recall) -> None:
+    found = recall.answer(recall.words_plan("payment", ASK))
+    rows = recall.store.fetch([key.rowid for key in found.pool.keys]) if found.pool else []
+    made = standings(found, rows, recall.store, recall.embedder)
+    assert [each.row for each in made] == rows
+    assert sorted(each.place for each in made if each.place is not None) == list(range(len(TEXTS)))
+
+
+def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
+    pair = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
+    lines = list(ledger.lines(recall.explain("payment timeout", ASK, pair[0], versus=pair[1])))
+    assert lines[0].startswith("a.txt:1-1  ")
+    assert sum("Σ ✓" in line for line in lines) == 2
+    assert any("term      payment" in line and "#" in line for line in lines)
+    assert any(line.startswith(("above", "below")) for line in lines)
+    assert any("leads by" in line for line in lines)
+    assert lines[-1].startswith("members")
+
+
+def test_an_absent_chunk_is_one_line(recall: Recall) -> None:
+    lines = list(ledger.lines(recall.explain("payment", Ask(mode="lexical"), chunk_id(recall, "d.txt"))))
+    assert lines[1].startswith("not among the 2 rows: no signal proposed it; recall whynot payment --target")
+
+
+def test_the_command_answers_with_exit_0_and_8(recall: Recall) -> None:
+    out, err = StringIO(), StringIO()
+    streams = Streams(StringIO(), out, err)
+    prefix = chunk_id(recall, "d.txt")[:12]
+    codes = [
+        cli.main(["explain", "payment", *rest], streams=streams, opener=lambda _: nullcontext(recall))
+        for rest in (["--chunk", prefix], ["--chunk", "abcdef123"], [])
+    ]
+    assert codes == [0, 8, 2]
+    assert prefix in out.getvalue()
+
+
+def test_a_changed_file_is_told_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("retry the payment", encoding="utf-8")
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path / "recall.db")) as recall:
+        for _ in recall.add([str(tmp_path / "a.txt")], Root(folder="")):
+            pass
+        (tmp_path / "a.txt").write_text("something else by now", encoding="utf-8")
+        target = recall.search("payment")["results"][0]["chunk"]["id"]
+        assert [each.split(":")[0] for each in recall.explain("payment", Ask(), target)["warnings"]] == ["W_STALE"]
+        with pytest.raises(StaleError):
+            recall.explain("payment", Ask(strict_fresh=True), target)

@@ -1,0 +1,111 @@
+"""What the pool is made of when BM25F scores the words."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.rank.bm25f import contributions
+from recall_core.respond import plan_echo
+from recall_core.retrieve import answer as answering
+from recall_core.retrieve import plan_rql, plan_words, pool
+from recall_core.retrieve.plan import Plan
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Pool
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+BM25F = Config(embedding_dim=64, lexical_model="bm25f", bm25_k1=0.9, bm25_b=0.4, title_weight=2.0)
+
+
+@pytest.fixture
+def store() -> SqliteStore:
+    made = memory_store()
+    put(
+        made,
+        new_file("a.txt", ["ship the ship"], title="ship log"),
+        new_file("b.txt", ["a ship that is long and tells of many other things than one of these"]),
+        new_file("c.txt", ["harbour"], title="port"),
+        *(new_file(f"x{n}.txt", [f"filler {n}"]) for n in range(9)),
+    )
+    return made
+
+
+def words(text: str, config: Config, *, mode: str = "hybrid", where: str | None = None) -> Plan:
+    return plan_words(text, config=config, mode=mode, filter_text=where, k=None, exact=False)
+
+
+def lexical(found: Pool) -> dict[str, float]:
+    return {key.path: raw for key, raw in zip(found.keys, found.lexical, strict=True) if raw is not None}
+
+
+def test_bm25f_replaces_the_lexical_value_of_every_row_that_matches(store: SqliteStore) -> None:
+    found = pool.retrieve(words("ship harbour", BM25F), store, EMBEDDER)
+    query = pool.ask(words("ship harbour", BM25F), store, EMBEDDER).lexical
+    assert query is not None
+    seen = store.occurrences(query, None)
+    expected = {key.path: reduce(add, contributions(seen, key.rowid, BM25F)) for key in store.candidates(None)}
+    assert lexical(found) == {path: value for path, value in expected.items() if value}
+    assert set(lexical(found)) == {"a.txt", "b.txt", "c.txt"}
+    assert found.lexical_model == "bm25f"
+
+
+def test_no_bm25f_value_exceeds_the_bound(store: SqliteStore) -> None:
+    found = pool.retrieve(words("ship harbour unknown", BM25F), store, EMBEDDER)
+    assert found.bound == pytest.approx((0.9 + 1) * sum(term.idf for term in found.terms))
+    assert max(lexical(found).values()) < found.bound
+
+
+def test_bm25f_keeps_to_filter_and_match(store: SqliteStore) -> None:
+    filtered = words("ship harbour", BM25F, mode="lexical", where="doc.path = 'b.txt'")
+    whole = lexical(pool.retrieve(words("ship harbour", BM25F), store, EMBEDDER))
+    assert lexical(pool.retrieve(filtered, store, EMBEDDER)) == {"b.txt": whole["b.txt"]}
+    both = words("ship log", BM25F._replace(match="all"), mode="lexical")
+    assert set(lexical(pool.retrieve(both, store, EMBEDDER))) == {"a.txt"}
+
+
+def test_a_bounded_pool_is_scored_by_bm25f_too(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = lexical(pool.retrieve(words("ship harbour", BM25F), store, EMBEDDER))
+    monkeypatch.setattr(pool, "EXACT_VECTORS", 3)
+    found = pool.retrieve(words("ship harbour", BM25F._replace(pool=2)), store, EMBEDDER)
+    assert not found.exact
+    assert lexical(found).items() <= whole.items()
+    assert len(lexical(found)) >= 2
+
+
+def test_raw_fts5_syntax_keeps_its_own_score_and_says_so(store: SqliteStore) -> None:
+    rql = "SELECT * FROM chunk USING lexical_fts('ship NOT log')"
+    found = pool.retrieve(plan_rql(rql, config=BM25F, exact=False), store, None)
+    plain = pool.retrieve(plan_rql(rql, config=BM25F._replace(lexical_model="fts5"), exact=False), store, None)
+    assert lexical(found) == lexical(plain)
+    assert (found.bound, found.lexical_model) == (plain.bound, "fts5")
+    assert [warning for warning in found.warnings if warning.startswith("W_LEXICAL_MODEL: ")]
+    assert not plain.warnings
+
+
+def test_raw_syntax_that_fts5_refuses_is_literal_and_so_scored_by_bm25f(store: SqliteStore) -> None:
+    plan = plan_rql("SELECT * FROM chunk USING lexical_fts('ship?')", config=BM25F, exact=False)
+    found = pool.retrieve(plan, store, None)
+    assert found.lexical_model == "bm25f"
+    assert [warning.split(":")[0] for warning in found.warnings] == ["W_FTS_SANITIZED"]
+
+
+def test_the_plan_says_who_scored_the_words(store: SqliteStore) -> None:
+    plan = words("ship", BM25F)
+    echo = plan_echo(plan, pool.retrieve(plan, store, EMBEDDER))
+    assert echo["lexical_model"] == {"model": "bm25f", "k1": 0.9, "b": 0.4, "title_weight": 2.0}
+    by_default = words("ship", Config(embedding_dim=64))
+    assert "lexical_model" not in plan_echo(by_default, pool.retrieve(by_default, store, EMBEDDER))
+
+
+def test_semantic_questions_have_no_lexical_model(store: SqliteStore) -> None:
+    assert pool.retrieve(words("ship", BM25F, mode="semantic"), store, EMBEDDER).lexical_model == "fts5"
+
+
+def test_an_answer_by_bm25f_is_in_the_order_of_its_scores(store: SqliteStore) -> None:
+    found = answering.answer(words("ship harbour", BM25F, mode="lexical"), store, None)
+    listed = answering.page(found, store)
+    assert [hit.doc.path for hit in listed] == ["c.txt", "a.txt", "b.txt"]
+    assert [hit.score for hit in listed] == sorted((hit.score or 0 for hit in listed), reverse=True)

@@ -1,0 +1,166 @@
+"""Reranking: the scores it gives, the rows it touches, and what is asked of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.errors import EmbedError
+from recall_core.rank.fuse import rank
+from recall_core.rank.rescore import head, rescored
+from recall_core.respond import plan_echo
+from recall_core.retrieve import answer as answering
+from recall_core.retrieve import plan_rql, plan_words
+from recall_core.scored import explain_view
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Key, Pool
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+
+class Overlap:
+    """The share of the question's words that a text holds; counts the texts it was given."""
+
+    identity = "overlap-1"
+
+    def __init__(self) -> None:
+        self.texts = 0
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        self.texts += len(texts)
+        words = set(question.split())
+        return [len(words & set(text.split())) / len(words) for text in texts]
+
+
+class Broken(Overlap):
+    """Gives back these values whatever it is asked."""
+
+    def __init__(self, values: list[float]) -> None:
+        super().__init__()
+        self.values = values
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        return self.values
+
+
+def pool(lexical: Sequence[float]) -> Pool:
+    keys = tuple(Key(n, n, f"{n}.txt", 0, 1) for n in range(len(lexical)))
+    return Pool(keys, tuple(lexical), (), 1.0, (), exact=True, index_kind="exact")
+
+
+def test_a_score_is_the_weighted_mean_of_what_it_was_and_what_the_reranker_says() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.25)
+    ranking = rescored(rank(pool([0.8, 0.6, 0.4]), config), {0: 0.0, 1: 1.0}, config)
+    assert ranking.order == [1, 0, 2]
+    assert [each.score for each in ranking] == pytest.approx([0.7, 0.6, 0.3])
+
+
+def test_a_row_that_was_not_scored_has_no_part_from_it_and_never_overtakes() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.5)
+    ranking = rescored(rank(pool([0.8, 0.6, 0.6]), config), {0: 0.0, 1: 0.0}, config)
+    assert ranking.order == [0, 1, 2]
+    assert [[part.signal for part in each.parts] for each in ranking] == [["lexical", "rerank"]] * 2 + [["lexical"]]
+
+
+def test_the_part_of_a_reranker_tells_value_weight_rank_and_points() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.5)
+    part = rescored(rank(pool([0.8, 0.6]), config), {0: 0.25, 1: 0.75}, config)[0].parts[-1]
+    assert (part.signal, part.raw, part.value, part.weight, part.rank, part.points) == (
+        "rerank", 0.75, 0.75, 0.5, 1, 0.375,
+    )  # fmt: skip
+
+
+def test_equal_scores_keep_their_order() -> None:
+    config = Config(rerank_rows=3, rerank_weight=1.0)
+    ranking = rank(pool([0.2, 0.8, 0.5]), config)
+    assert rescored(ranking, dict.fromkeys(range(3), 0.5), config).order == ranking.order == [1, 2, 0]
+
+
+def test_min_score_looks_at_the_new_score() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
+    ranking = rescored(rank(pool([0.9, 0.3, 0.6]), config), {0: 0.0, 2: 1.0}, config)
+    assert (ranking.order[: ranking.kept], len(ranking)) == ([2], 3)
+
+
+def test_the_head_is_the_best_rows() -> None:
+    config = Config(rerank_rows=2)
+    assert head(rank(pool([0.2, 0.8, 0.5]), config), config) == [1, 2]
+
+
+def test_an_empty_ranking_stays_empty() -> None:
+    assert len(rescored(rank(pool([]), Config()), {}, Config())) == 0
+
+
+CONFIG = Config(embedding_dim=64, rerank="overlap", rerank_rows=3, rerank_weight=0.9, sparse_recall=False)
+
+
+@pytest.fixture(scope="module")
+def store() -> SqliteStore:
+    made = memory_store()
+    texts = ["cache cache cache ", "cache of the keys ", "cache key expiry ", "cache ", "expiry "]
+    put(made, *(new_file(f"{n}.txt", [text]) for n, text in enumerate(texts)))
+    return made
+
+
+def ask(store: SqliteStore, reranker: Overlap, config: Config = CONFIG) -> answering.Answer:
+    plan = plan_words("cache key expiry", config=config, mode="hybrid", filter_text=None, k=None, exact=False)
+    return answering.answer(plan, store, EMBEDDER, reranker)
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+def test_the_reranker_reads_the_best_rows_and_decides_their_order(store: SqliteStore, fusion: str) -> None:
+    reranker = Overlap()
+    found = ask(store, reranker, CONFIG._replace(fusion=fusion))
+    shown = answering.page(found, store)
+    values = [part.value for hit in shown for part in hit.parts if part.signal == "rerank"]
+    assert (reranker.texts, len(values)) == (3, 3)
+    assert shown[0].chunk is not None
+    assert shown[0].chunk.text == "cache key expiry "
+    for hit in shown:
+        assert hit.score == sum(part.points for part in hit.parts)
+
+
+def test_a_weight_that_moves_asks_the_model_only_about_new_rows(store: SqliteStore) -> None:
+    reranker = Overlap()
+    found = ask(store, reranker)
+    moved = answering.weigh(found, CONFIG._replace(rerank_weight=0.1), store, reranker)
+    assert (reranker.texts, moved.known) == (3, found.known)
+    answering.weigh(moved, CONFIG._replace(rerank_rows=5), store, reranker)
+    assert reranker.texts == 5
+
+
+def test_another_reranker_is_asked_anew(store: SqliteStore) -> None:
+    other = Overlap()
+    answering.weigh(ask(store, Overlap()), CONFIG._replace(rerank="other"), store, other)
+    assert other.texts == 3
+
+
+def test_a_weighed_answer_is_the_answer_to_the_weighed_question(store: SqliteStore) -> None:
+    config = CONFIG._replace(bm25_weight=0.2, vector_weight=0.8, rerank_rows=2)
+    weighed, asked = answering.weigh(ask(store, Overlap()), config, store, Overlap()), ask(store, Overlap(), config)
+    assert answering.page(weighed, store) == answering.page(asked, store)
+
+
+@pytest.mark.parametrize("values", [[0.5], [0.5, 1.5, 0.0], [0.5, float("nan"), 0.0]])
+def test_nonsense_from_a_reranker_is_refused(store: SqliteStore, values: list[float]) -> None:
+    with pytest.raises(EmbedError) as error:
+        ask(store, Broken(values))
+    assert error.value.code == "rerank_invalid"
+
+
+def test_a_query_is_reranked_only_when_told_to(store: SqliteStore) -> None:
+    text = "SELECT * FROM chunk USING lexical('cache')"
+    assert plan_rql(text, config=CONFIG, exact=False).config.rerank == ""
+    assert plan_rql(f"{text} OPTION rerank overlap", config=Config(), exact=False).config.rerank == "overlap"
+    off = plan_rql(f"{text} OPTION rerank OFF", config=CONFIG, exact=False, settings=("rerank=overlap",))
+    assert off.config.rerank == ""
+
+
+def test_a_plan_and_an_explanation_name_the_reranker(store: SqliteStore) -> None:
+    found = ask(store, Overlap(), CONFIG._replace(fusion="rrf", bm25_weight=1.0, vector_weight=1.0))
+    assert found.pool is not None
+    assert plan_echo(found.plan, found.pool)["rerank"] == {"model": "overlap", "rows": 3, "weight": 0.9}
+    explained = [explain_view(hit, found.plan) for hit in answering.page(found, store)]
+    assert ["rerank" in view for view in explained] == [True] * 3 + [False] * 2
+    assert max(view["raw_score"] for view in explained) < 2 / 60

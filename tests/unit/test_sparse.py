@@ -1,0 +1,233 @@
+"""Sparse-document recall on pools made by hand, one row a case; then through a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.rank.sparse import Given, Recalled, near_documents, recalled
+from recall_core.retrieve import answer as answering
+from recall_core.retrieve import plan_rql, plan_words
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Key, Pool
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+WORDY = Config(bm25_weight=1.0, vector_weight=0.0)
+
+
+class Doc(NamedTuple):
+    """A document of a case: each chunk's lexical value and cosine, and how many chunks it has in all."""
+
+    chunks: Sequence[tuple[float, float | None]]
+    count: int = 0
+
+
+def long(lexical: float, cosine: float = 0.1) -> Doc:
+    return Doc([(lexical, cosine)], 5)
+
+
+def short(lexical: float, cosine: float, *more: tuple[float, float]) -> Doc:
+    return Doc([(lexical, cosine), *more])
+
+
+def pool(docs: Sequence[Doc], *, semantic: bool = True) -> Pool:
+    rows = [(doc, chunk) for doc, each in enumerate(docs) for chunk in range(len(each.chunks))]
+    keys = tuple(Key(100 + n, doc, f"{doc:02}.txt", chunk, 1) for n, (doc, chunk) in enumerate(rows))
+    lexical = tuple(docs[doc].chunks[chunk][0] for doc, chunk in rows)
+    cosines = tuple(docs[doc].chunks[chunk][1] for doc, chunk in rows) if semantic else ()
+    return Pool(keys, lexical, cosines, 1.0, (), exact=True, index_kind="exact")
+
+
+def recall(
+    docs: Sequence[Doc], limit: int, config: Config = WORDY, *, semantic: bool = True, by_document: bool = False
+) -> Recalled:
+    given = pool(docs, semantic=semantic)
+    ranking = rank(given, config)
+    if by_document:
+        ranking = best_of_each_document(given, ranking)
+    counts = {doc: each.count or len(each.chunks) for doc, each in enumerate(docs)}
+    looked_at = near_documents(given, ranking, limit=limit)
+    return recalled(given, ranking, config, limit=limit, chunk_counts={doc: counts[doc] for doc in looked_at})
+
+
+FULL = [long(0.9), long(0.8), long(0.7)]
+CUT = WORDY._replace(min_score=0.5)
+
+CASES = {
+    "the list is not full": ([long(0.9), short(0.1, 0.9)], 5, CUT, [0, 1], {1: Given(0.1, None)}, "injected"),
+    "the list is full": ([*FULL, short(0.1, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
+    "present once": ([*FULL, short(1.0, 0.9)], 3, WORDY, [3, 0, 1], {}, "already_present"),
+    "present more than once": ([*FULL, short(1.0, 0.9, (0.95, 0.95))], 3, WORDY, [3, 4, 0], {}, "already_present"),
+    "its other chunk is present": ([*FULL, short(1.0, 0.1, (0.0, 0.95))], 3, WORDY, [3, 0, 1], {}, "already_present"),
+    "two chunks": ([*FULL, short(0.1, 0.85, (0.0, 0.9))], 3, WORDY, [0, 1, 4], {4: Given(0.1, 2)}, "injected"),
+    "three chunks": ([*FULL, short(0.1, 0.9, (0.0, 0.1), (0.0, 0.1))], 3, WORDY, [0, 1, 2], {}, "not_short"),
+    "at the ceiling": ([*FULL, short(0.1, 0.8)], 3, WORDY, [0, 1, 3], {3: Given(0.2, 2)}, "injected"),
+    "just above the ceiling": ([*FULL, short(0.1, 0.799999)], 3, WORDY, [0, 1, 2], {}, "too_far"),
+    "just below the ceiling": (
+        [*FULL, short(0.1, 0.800001)], 3, WORDY, [0, 1, 3], {3: Given(0.199999, 2)}, "injected",
+    ),
+    "not in the raw top": ([*FULL, *[long(0.2, 0.95)] * 50, short(0.1, 0.9)], 3, WORDY, [0, 1, 2], {}, "not_short"),
+    "last in the raw top": (
+        [*FULL, *[long(0.2, 0.95)] * 49, short(0.1, 0.9)], 3, WORDY, [0, 1, 52], {52: Given(0.1, 2)}, "injected",
+    ),
+    "two are tied": ([*FULL, short(0.1, 0.9), short(0.2, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
+    "the nearest of two": (
+        [*FULL, short(0.2, 0.9), short(0.1, 0.95)], 3, WORDY, [0, 1, 4], {4: Given(0.05, 2)}, "injected",
+    ),
+    "no injection allowed": (
+        [*FULL, short(0.1, 0.9)], 3, WORDY._replace(sparse_max_injections=0), [0, 1, 2], {}, "max_injections",
+    ),
+    "two injections": (
+        [*FULL, short(0.1, 0.9), short(0.1, 0.95)], 3, WORDY._replace(sparse_max_injections=2), [0, 4, 3],
+        {4: Given(0.05, 1), 3: Given(0.1, 2)}, "injected",
+    ),
+    "two injections and one free row": (
+        [long(0.9), long(0.8), short(0.1, 0.9), short(0.1, 0.95)], 3, CUT._replace(sparse_max_injections=2),
+        [0, 3, 2], {3: Given(0.05, 1), 2: Given(0.1, None)}, "injected",
+    ),
+    "limit 1": ([*FULL, short(0.1, 0.9)], 1, WORDY, [3], {3: Given(0.1, 0)}, "injected"),
+    "limit 1 and two injections": (
+        [*FULL, short(0.1, 0.9), short(0.1, 0.95)], 1, WORDY._replace(sparse_max_injections=2), [4],
+        {4: Given(0.05, 0)}, "injected",
+    ),
+    "limit 0": ([*FULL, short(0.1, 0.9)], 0, WORDY, [], {}, "no_row"),
+    "min_score had cut it": ([*FULL, short(0.1, 0.9)], 3, CUT, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
+    "nothing can be missing": ([*FULL, short(0.1, 0.9)], 4, WORDY, [0, 1, 2, 3], {}, "whole_list"),
+    "without a vector": ([Doc([(0.9, None)]), Doc([(0.8, None)])], 1, WORDY, [0], {}, "no_vector"),
+    "a filter excludes it": (FULL, 2, WORDY, [0, 1], {}, "not_short"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_table_of_cases(case: tuple[list[Doc], int, Config, list[int], dict[int, Given], str]) -> None:
+    docs, limit, config, page, given, reason = case
+    found = recall(docs, limit, config)
+    assert found.ranking.order[: min(limit, found.ranking.kept)] == page
+    assert (dict(found.given), found.report.reason) == (given, reason)
+    assert found.report.injections == len(given)
+
+
+def test_a_lexical_question_never_injects() -> None:
+    found = recall([*FULL, short(0.1, 0.9)], 3, semantic=False)
+    assert (found.given, found.report.reason) == ({}, "no_vector")
+
+
+def test_what_was_displaced_comes_right_behind_the_list() -> None:
+    found = recall([*FULL, long(0.6), short(0.1, 0.9)], 3)
+    assert found.ranking.order == [0, 1, 4, 2, 3]
+
+
+def test_what_min_score_cut_is_added_to_the_list() -> None:
+    docs = [*FULL, long(0.3), short(0.2, 0.9)]
+    found = recall(docs, 3, CUT)
+    assert (found.ranking.kept, found.ranking.order) == (4, [0, 1, 4, 2, 3])
+    assert found.ranking[2].score == 0.2
+
+
+def test_where_rows_are_documents_the_documents_own_row_is_injected() -> None:
+    found = recall([*FULL, short(0.1, 0.3, (0.0, 0.9))], 3, by_document=True)
+    assert (found.ranking.order, dict(found.given)) == ([0, 1, 3, 2], {3: Given(0.1, 2)})
+
+
+def test_the_report_counts_documents_stage_by_stage() -> None:
+    docs = [*FULL, short(1.0, 0.9), short(0.1, 0.85), short(0.1, 0.84), short(0.1, 0.5)]
+    report = recall(docs, 3).report
+    assert (report.looked_at, report.near, report.short, report.within_ceiling) == (7, 7, 4, 3)
+    assert (report.present, report.injections, report.blocked) == (1, 1, 1)
+
+
+QUESTION = "sleepy otter"
+RARE = Config(embedding_dim=64, bm25_weight=1.0, vector_weight=0.0, sparse_distance_ceiling=0.6)
+
+
+@pytest.fixture(scope="module")
+def store() -> SqliteStore:
+    """Fifteen long documents say otter in every chunk; a short one says only that something is sleepy, in its way."""
+    made = memory_store()
+    files = [new_file(f"long{n:02}.txt", ["otter " * 9, "otter river ", "otter fish "]) for n in range(15)]
+    put(made, *files, new_file("short.txt", ["sleepyotter sleepy otters "]))
+    return made
+
+
+def ask(store: SqliteStore, config: Config = RARE, *, k: int | None = 5, mode: str = "hybrid") -> answering.Answer:
+    plan = plan_words("otter", config=config, mode=mode, filter_text=None, k=k, exact=False)
+    plan = plan._replace(semantic=None if plan.semantic is None else QUESTION)
+    return answering.answer(plan, store, EMBEDDER)
+
+
+def test_a_short_document_takes_the_last_row_and_the_rest_of_the_page_stands(store: SqliteStore) -> None:
+    found, plain = ask(store), ask(store, RARE._replace(sparse_recall=False))
+    shown, expected = answering.page(found, store), answering.page(plain, store)
+    assert [hit.doc.path for hit in shown[:4]] == [hit.doc.path for hit in expected[:4]]
+    assert shown[4].doc.path == "short.txt"
+    assert shown[4].injection is not None
+    assert expected[4].chunk is not None
+    assert shown[4].injection.displaced == expected[4].chunk.id
+    assert found.total == plain.total
+    assert plain.recall is None
+
+
+def test_a_weight_that_moves_looks_up_no_document_again(store: SqliteStore) -> None:
+    found = ask(store)
+    moved = answering.weigh(found, RARE._replace(vector_weight=0.1), store)
+    assert moved.known is found.known
+    back = answering.weigh(moved, RARE, store)
+    assert back.ranked is not None
+    assert found.ranked is not None
+    assert back.ranked.order == found.ranked.order
+
+
+def test_a_context_of_the_whole_list_misses_nothing(store: SqliteStore) -> None:
+    found = answering.packable(ask(store, k=None), store)
+    assert found.recall is not None
+    assert (found.recall.report.reason, found.recall.given) == ("whole_list", {})
+    assert found.ranked is not None
+    assert found.fused is not None
+    assert found.ranked.order == found.fused.order
+
+
+def test_a_context_of_the_whole_list_appends_what_min_score_cut(store: SqliteStore) -> None:
+    found = answering.packable(ask(store, RARE._replace(min_score=0.55), k=None), store)
+    *_, last = answering.candidates(found, store)
+    assert last.doc.path == "short.txt"
+    assert last.injection is not None
+    assert last.injection.displaced is None
+
+
+def test_a_query_recalls_only_when_told_to(store: SqliteStore) -> None:
+    text = f"SELECT * FROM doc USING lexical('otter'), semantic('{QUESTION}') LIMIT 5"
+    found = answering.answer(plan_rql(text, config=RARE, exact=False), store, EMBEDDER)
+    assert found.recall is None
+    told = plan_rql(f"{text} OPTION sparse_recall ON", config=RARE, exact=False)
+    shown = answering.page(answering.answer(told, store, EMBEDDER), store)
+    assert [hit.doc.path for hit in shown if hit.injection] == ["short.txt"]
+    by_set = plan_rql(text, config=RARE, exact=False, settings=("sparse_recall=true",))
+    assert by_set.config.sparse_recall
+
+
+@pytest.mark.parametrize(
+    ("clauses", "code"),
+    [
+        ("LIMIT 5 OFFSET 5", "sparse_with_offset"),
+        ("ORDER BY doc.path", "sparse_with_order"),
+        ("ORDER BY score ASC", "sparse_with_order"),
+    ],
+)
+def test_a_list_with_a_row_given_away_is_neither_paged_nor_reordered(clauses: str, code: str) -> None:
+    text = f"SELECT * FROM chunk USING semantic('x') {clauses}"
+    with pytest.raises(UsageError) as error:
+        plan_rql(text, config=Config(), exact=False, settings=("sparse_recall=true",))
+    assert error.value.code == code
+    with pytest.raises(UsageError) as error:
+        plan_rql(f"{text} OPTION sparse_recall ON", config=Config(), exact=False)
+    assert error.value.code == code
+
+
+def test_an_order_by_score_descending_is_the_order_there_is_anyway() -> None:
+    text = "SELECT * FROM chunk USING semantic('x') ORDER BY score DESC OPTION sparse_recall ON"
+    assert plan_rql(text, config=Config(), exact=False).config.sparse_recall

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from recall_core.explain.intervals import Interval, nearest, weight_inside
+from recall_core.explain.lines import crossing, exact, groups, integers, lines_of, reciprocal, weight_of, weighted
+from recall_core.explain.stability import Pair, stability
+from recall_core.explain.sweep import piece_at, stretches, sweep, top_at
+from recall_core.explain.winning import rank_lines, winning_weights
+from recall_core.rank.fuse import rank
+from recall_core.types import Key, Pool
+
+HALF = Fraction(1, 2)
+# 0 leads on words, 1 on meaning, 2 is second in both; 0 and 1 meet at 1/2, 2 meets both there as well.
+BUNDLE = weighted([0.8, 0.2, 0.5], [0.2, 0.8, 0.5])
+# 0 leads until 2/3; 2 is behind 0 everywhere, and behind 1 from 1/4 on.
+PLAIN = weighted([0.6, 0.2, 0.3], [0.4, 0.6, 0.3])
+
+
+def pool(lexical: tuple[float | None, ...], semantic: tuple[float | None, ...]) -> Pool:
+    keys = tuple(Key(n, n, f"{n}.txt", 0, 1) for n in range(max(len(lexical), len(semantic))))
+    return Pool(keys, lexical, semantic, 10.0, (), exact=True, index_kind="exact")
+
+
+def test_a_sweep_names_each_weight_where_the_order_changes() -> None:
+    swept = sweep(PLAIN, 3)
+
+    assert swept.weights == (0, Fraction(1, 4), Fraction(2, 3), 1)
+    assert swept.orders[1::2].tolist() == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
+
+
+def test_a_sweep_of_the_top_leaves_out_what_happens_below_it() -> None:
+    assert sweep(PLAIN, 1).weights == (0, Fraction(2, 3), 1)
+
+
+def test_lines_that_meet_in_one_weight_change_places_together_and_stand_in_natural_order_there() -> None:
+    swept = sweep(BUNDLE, 3)
+
+    assert swept.weights == (0, HALF, 1)
+    assert swept.orders.tolist() == [[0, 2, 1], [0, 2, 1], [0, 1, 2], [1, 2, 0], [1, 2, 0]]
+
+
+def test_ties_at_the_ends_of_the_scale_fall_to_the_natural_order() -> None:
+    swept = sweep(weighted([0.5, 0.5], [0.1, 0.2]), 2)
+
+    assert swept.orders.tolist() == [[0, 1], [1, 0], [1, 0]]
+
+
+@pytest.mark.parametrize("values", [[], [0.3], [0.0, 0.0, 0.0]])
+def test_pools_without_a_choice_have_one_cell(values: list[float]) -> None:
+    swept = sweep(weighted(values, values), 5)
+
+    assert swept.weights == (0, 1)
+    assert swept.orders.tolist() == [list(range(len(values)))] * 3
+
+
+def test_a_weight_is_looked_up_without_ranking() -> None:
+    swept = sweep(PLAIN, 3)
+
+    assert [piece_at(swept, w) for w in (0, 0.2, 0.25, 0.3, Fraction(2, 3), 0.7, 1)] == [0, 1, 2, 3, 4, 5, 6]
+    assert top_at(swept, 0.25) == [0, 1, 2]
+
+
+def test_a_float_means_the_decimal_it_prints() -> None:
+    assert exact(0.1) == Fraction(1, 10)
+    with pytest.raises(UsageError, match="from 0 to 1"):
+        exact(1.5)
+
+
+def test_stretches_join_what_keeps_its_members() -> None:
+    assert stretches(sweep(PLAIN, 2), members=True) == [
+        (Interval(Fraction(0), Fraction(1, 4), high_open=True), (0, 2)),
+        (Interval(Fraction(1, 4), Fraction(1)), (0, 1)),
+    ]
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+@pytest.mark.parametrize(
+    ("lexical", "semantic"),
+    [((5.0, None, 2.5, 9.0), (0.9, 0.1, None, -0.3)), ((1.0, 3.0), ()), ((), (0.2, None, 0.4)), ((), ())],
+)
+def test_lines_stand_for_the_pool_under_its_settings(
+    fusion: str, lexical: tuple[float | None, ...], semantic: tuple[float | None, ...]
+) -> None:
+    given, config = pool(lexical, semantic), Config(fusion=fusion)
+
+    swept = sweep(lines_of(given, config), 4)
+
+    for weight in (0.05, 0.31, 0.97):
+        again = rank(given, config._replace(bm25_weight=1 - weight, vector_weight=weight)).order
+        assert top_at(swept, weight) == again
+
+
+def test_the_settings_stand_at_the_share_of_the_semantic_weight() -> None:
+    assert weight_of(Config(bm25_weight=0.9, vector_weight=0.1)) == Fraction(1, 10)
+    assert weight_of(Config(bm25_weight=3.0, vector_weight=1.0)) == Fraction(1, 4)
+
+
+def test_reciprocal_ranks_are_exact() -> None:
+    lines = reciprocal([1, 2, None], [3, 1, 2], 60)
+
+    assert Fraction(lines.a[0], lines.scale) == Fraction(1, 61)
+    assert Fraction(lines.b[0], lines.scale) == Fraction(1, 63)
+    assert lines.a[2] == 0
+
+
+def test_fractions_that_round_to_one_float_are_told_apart() -> None:
+    large = 10**20
+    numerators, denominators = integers([large + 1, 1, 2, large]), integers([3 * large, 3, 6, 3 * large + 1])
+
+    assert groups(numerators, denominators) == ([3, 1, 2, 0], [0, 1, 3])
+
+
+def test_a_crossing_is_where_two_score_the_same() -> None:
+    assert crossing(PLAIN, 0, 1) == crossing(PLAIN, 1, 0) == Fraction(2, 3)
+    assert crossing(PLAIN, 0, 2) is None
+    assert crossing(PLAIN, 0, 0) is None
+
+
+def test_winning_weights_tell_open_from_closed_ends() -> None:
+    assert winning_weights(PLAIN, 1, 2).intervals == (Interval(Fraction(1, 4), Fraction(1)),)
+    assert winning_weights(PLAIN, 2, 2).intervals == (Interval(Fraction(0), Fraction(1, 4), high_open=True),)
+
+
+def test_a_single_weight_can_be_all_there_is() -> None:
+    found = winning_weights(weighted([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), 0, 1)
+
+    assert found.intervals == (Interval(HALF, HALF),)
+
+
+def test_who_never_wins_is_told_how_near_it_came_and_who_is_always_ahead() -> None:
+    found = winning_weights(PLAIN, 2, 1)
+
+    assert found.intervals == ()
+    assert (found.best_rank, found.always_ahead) == (2, (0,))
+    assert found.best_at == (Interval(Fraction(0), Fraction(1, 4), high_open=True),)
+
+
+def test_a_fix_is_the_nearest_weight_of_few_decimals_inside() -> None:
+    found = winning_weights(PLAIN, 1, 1).intervals
+
+    assert found == (Interval(Fraction(2, 3), Fraction(1), low_open=True),)
+    assert weight_inside(found[0], 0.1) == 0.667
+    assert weight_inside(found[0], 0.9) == 0.9
+
+
+def test_a_fix_stays_off_an_open_end_and_takes_a_closed_one() -> None:
+    assert weight_inside(Interval(Fraction(0), HALF, high_open=True), 0.7) == 0.499
+    assert weight_inside(Interval(Fraction(0), HALF), 0.7) == 0.5
+    assert weight_inside(Interval(HALF, Fraction(1), low_open=True), 0.2) == 0.501
+
+
+def test_a_narrow_interval_is_hit_in_the_middle_and_a_third_cannot_be_typed() -> None:
+    narrow = Interval(Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**9), low_open=True, high_open=True)
+    third = Interval(Fraction(1, 3), Fraction(1, 3))
+
+    weight = weight_inside(narrow, 0.1)
+
+    assert weight is not None
+    assert narrow.holds(weight)
+    assert weight_inside(third, 0.1) is None
+
+
+def test_the_nearest_interval_has_a_length_if_any_has() -> None:
+    point, near, far = (Interval(Fraction(low, 10), Fraction(high, 10)) for low, high in ((3, 3), (5, 6), (8, 9)))
+
+    assert nearest([point, near, far], 0.3) == near
+    assert nearest([point], 0.9) == point
+    assert nearest([], 0.9) is None
+
+
+def test_stability_measures_the_way_to_another_order_and_to_other_members() -> None:
+    found = stability(PLAIN, sweep(PLAIN, 2), 0.65)
+
+    assert found.order_distance == pytest.approx(2 / 3 - 0.65)
+    assert found.members_distance == pytest.approx(0.4)
+    assert found.fragile
+    assert found.pairs == (Pair(0, 1, 0.01, pytest.approx(2 / 3)), Pair(1, 2, 0.16, 0.25))
+
+
+def test_an_answer_that_no_weight_changes_is_stable() -> None:
+    found = stability(weighted([0.5, 0.2], [0.5, 0.2]), sweep(weighted([0.5, 0.2], [0.5, 0.2]), 2), 0.0)
+
+    assert (found.order_distance, found.members_distance, found.fragile) == (None, None, False)
+    assert found.pairs[0].flips_at is None
+
+
+def test_rank_lines_are_those_of_the_best_at_the_weight() -> None:
+    first, second = rank_lines(PLAIN, 0.9, 2)
+
+    assert (first.candidate, second.candidate) == (1, 0)
+    assert [rank for _, rank in first.steps] == [3, 2, 1]
+    assert [float(where.low) for where, _ in first.steps] == pytest.approx([0, 0.25, 2 / 3])

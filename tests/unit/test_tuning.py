@@ -1,0 +1,258 @@
+"""`recall tune` in process: what is recommended helps, what is not sure is refused, pins hold."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from recall_core import contract
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.config import Config
+from recall_core.errors import RecallError
+from recall_core.tuning.grid import differing, parse_grid
+
+TUNE = ("tune", "--queries", "q.tsv", "--qrels", "r.txt")
+QUERIES = 14
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def asked(*argv: str) -> tuple[int, dict[str, Any]]:
+    code, out, _ = run(*argv, "--json")
+    response: dict[str, Any] = json.loads(out)
+    return code, response
+
+
+def word(rng: random.Random) -> str:
+    return "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(5))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Queries misspell the one word that tells the relevant document; a decoy has a common word of theirs."""
+    rng = random.Random(4)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    queries, relevant, decoys = [], [], []
+    for number in range(QUERIES):
+        rare, usual = word(rng), word(rng)
+        (docs / f"good{number}.md").write_text(f"{rare} {rare}ke {rare}\n")
+        (docs / f"decoy{number}.md").write_text(f"{usual} {' '.join(word(rng) for _ in range(40))}\n")
+        queries.append(f"q{number}\t{rare}x {rare}q {rare}v {usual}\n")
+        relevant.append(f"q{number} 0 good{number} 1\n")
+        decoys.append(f"q{number} 0 {rng.choice(['good', 'decoy'])}{rng.randrange(QUERIES)} 1\n")
+    (tmp_path / "q.tsv").write_text("".join(queries))
+    (tmp_path / "nine.tsv").write_text("".join(queries[:9]))
+    (tmp_path / "r.txt").write_text("".join(relevant))
+    (tmp_path / "random.txt").write_text("".join(decoys))
+    assert run("init")[0] == 0
+    assert run("add", "docs")[0] == 0
+    return tmp_path
+
+
+def measured(*settings: str) -> float:
+    flags = [part for setting in settings for part in ("--set", setting)]
+    _, response = asked("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "ndcg@10", *flags)
+    mean: float = response["evaluation"]["modes"][0]["measures"][0]["mean"]
+    return mean
+
+
+def test_what_is_recommended_is_what_eval_then_measures(home: Path) -> None:
+    code, response = asked(*TUNE)
+
+    view = response["tuning"]["judged"]
+    chosen = view["recommended"]
+    assert code == 0
+    assert measured() == pytest.approx(view["current"], abs=1e-6)
+    assert measured(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
+        chosen["mean"], abs=1e-6
+    )
+    assert chosen["mean"] > view["current"] + 0.1
+
+
+def test_apply_writes_the_weights_and_keeps_the_comments(home: Path) -> None:
+    toml = home / "recall.toml"
+    toml.write_text("# mine\nbm25_weight = 0.9  # for words\n")
+
+    _, response = asked(*TUNE, "--apply")
+
+    settings = response["tuning"]["judged"]["applied"]["settings"]
+    text = toml.read_text()
+    assert text.startswith("# mine\n")
+    assert f"bm25_weight = {settings['bm25_weight']}  # for words" in text
+    assert f"vector_weight = {settings['vector_weight']}" in text
+    assert measured() == pytest.approx(response["tuning"]["judged"]["recommended"]["mean"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("queries", "qrels", "code"), [("q.tsv", "random.txt", "not_significant"), ("nine.tsv", "r.txt", "few_queries")]
+)
+def test_what_is_not_sure_is_refused_and_not_applied(home: Path, queries: str, qrels: str, code: str) -> None:
+    before = (home / "recall.toml").read_text()
+
+    exit_code, response = asked("tune", "--queries", queries, "--qrels", qrels, "--apply")
+
+    view = response["tuning"]["judged"]
+    assert exit_code == 7
+    assert (view["recommended"], view["refused"]["code"]) == (None, code)
+    assert "applied" not in view
+    assert (home / "recall.toml").read_text() == before
+
+
+def test_the_judgements_of_the_store_serve_without_files(home: Path) -> None:
+    assert run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")[0] == 0
+
+    assert asked("tune")[1]["tuning"] == asked(*TUNE)[1]["tuning"]
+
+
+def test_every_answer_fits_the_contract_and_the_curve_is_the_means(home: Path) -> None:
+    _, judged = asked(*TUNE, "--sweep", "--grid", "normalize=max,minmax", "--grid", "fusion=rrf,weighted")
+    answers = [judged, asked("tune", "some words", "--sweep")[1], asked("tune", "words", "--pin", "docs/good1.md")[1]]
+
+    for answer in answers:
+        jsonschema.validate(answer, contract.schema())
+    view = judged["tuning"]["judged"]
+    assert len(view["combinations"]) == 4
+    assert len(view["curve"]["weights"]) == len(view["curve"]["means"]) + 1
+    assert max(view["curve"]["means"]) == view["best"] == max(each["best"] for each in view["combinations"])
+
+
+def test_a_grid_recommends_the_settings_that_it_measured(home: Path) -> None:
+    _, response = asked(*TUNE, "--grid", "normalize=max,minmax", "--grid", "title_weight=1,3")
+
+    chosen = response["tuning"]["judged"]["recommended"]
+    assert measured(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
+        chosen["mean"], abs=1e-6
+    )
+
+
+def test_a_page_shows_the_curve_the_plateau_and_the_verdict(home: Path) -> None:
+    code, out, _ = run(*TUNE, "--sweep")
+
+    lines = out.splitlines()
+    names = [line.split()[0] for line in lines if line and not line.startswith(" ")]
+    assert code == 0
+    assert lines[0].startswith("ndcg@10 ")
+    assert "█" in lines[0]
+    assert "=" in lines[1]
+    assert lines[2].index("^") == 12 + int(0.1 * 64)
+    assert names[-1] == "recommended"
+
+
+def test_pins_hold_in_a_search_with_the_proposed_weights(home: Path) -> None:
+    text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
+
+    code, response = asked("tune", text, "--pin", "docs/good0.md", "--pin-not", "docs/decoy0.md", "--k", "1")
+
+    view = response["tuning"]["pinned"]
+    flags = [part for key, value in view["proposed"]["settings"].items() for part in ("--set", f"{key}={value}")]
+    _, found = asked("search", text, "--k", "1", *flags)
+    assert code == 0
+    assert [wish["holds"] for wish in view["wishes"]] == [False, False]
+    assert view["proposed"]["confirmed"]
+    assert [hit["doc"]["path"] for hit in found["results"]] == ["docs/good0.md"]
+
+
+def test_pins_that_rule_each_other_out_are_named(home: Path) -> None:
+    text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
+
+    pins = ("--pin-not", "docs/good5.md", "--pin", "docs/good0.md", "--pin", "docs/decoy0.md:1")
+    code, response = asked("tune", text, *pins, "--k", "1")
+
+    view = response["tuning"]["pinned"]
+    assert code == 7
+    assert (view["weights"], view["proposed"]) == ([], None)
+    assert [view["wishes"][place]["target"] for place in view["conflict"]] == ["docs/good0.md", "docs/decoy0.md:1"]
+
+
+def test_a_pin_on_nothing_is_an_unknown_target(home: Path) -> None:
+    assert asked("tune", "words", "--pin", "docs/nowhere.md")[0] == 8
+
+
+def place(rows: list[str], row: str) -> int | None:
+    return rows.index(row) + 1 if row in rows else None
+
+
+def test_break_points_are_where_search_changes_its_rows(home: Path) -> None:
+    text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
+
+    def rows(weight: float) -> list[str]:
+        flags = ("--set", f"bm25_weight={1 - weight}", "--set", f"vector_weight={weight}")
+        return [hit["chunk"]["id"] for hit in asked("search", text, "--k", "4", "--no-sparse", *flags)[1]["results"]]
+
+    points = asked("tune", text, "--k", "4", "--sweep")[1]["tuning"]["sweep"]["break_points"]
+    inner = [point for point in points if 0 < point["weight"] < 1]
+    assert inner
+    for point in inner:
+        before, after = rows(point["weight"] - 1e-5), rows(point["weight"] + 1e-5)
+        shifts = {(each, place(before, each), place(after, each)) for each in {*before, *after}}
+        assert {(each["id"], each["before"], each["after"]) for each in point["changes"]} == {
+            shift for shift in shifts if shift[1] != shift[2]
+        }
+
+
+def test_rows_that_one_signal_ranks_have_no_weight(home: Path) -> None:
+    code, response = asked("tune", "--rql", "SELECT doc.path FROM doc USING lexical('words')", "--sweep")
+
+    assert (code, response["error"]["code"]) == (2, "one_signal")
+
+
+def test_documents_of_a_query_are_swept_as_documents(home: Path) -> None:
+    rql = "SELECT doc.path FROM doc USING lexical('baba'), semantic('baba') LIMIT 3"
+
+    view = asked("tune", "--rql", rql)[1]["tuning"]["sweep"]
+
+    assert (view["k"], view["candidates"]) == (3, 2 * QUERIES)
+    assert "break_points" not in view
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (*TUNE, "--pin", "x"),
+        ("tune", "words", "--apply"),
+        ("tune", "words", "--sweep", "--pin", "x"),
+        (*TUNE, "--apply", "--set", "normalize=max"),
+        (*TUNE, "--metric", "ndcg"),
+        (*TUNE, "--metric", "p@101"),
+        (*TUNE, "--grid", "budget_tokens=3"),
+        (*TUNE, "--grid", "normalize="),
+        (*TUNE, "--grid", "normalize=loud"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(home: Path, argv: tuple[str, ...]) -> None:
+    code, response = asked(*argv)
+
+    assert code == 2
+    assert response["error"]["code"] in {"conflicting_flags", "bad_value"}
+
+
+def test_what_ranks_alike_is_tried_once_and_the_current_settings_come_first() -> None:
+    config = Config()
+
+    tried = parse_grid(["fusion=weighted,rrf", "rrf_k=10,60", "bm25_k1=.9,1.2", "normalize=bound,max"], config)
+
+    assert tried[0] == config
+    assert [differing(each, config) for each in tried[1:]] == [
+        {"normalize": "max"},
+        {"fusion": "rrf", "rrf_k": 10},
+        {"fusion": "rrf"},
+    ]
+
+
+def test_a_grid_without_end_is_refused() -> None:
+    with pytest.raises(RecallError, match="more than 200"):
+        parse_grid([f"rrf_k={','.join(map(str, range(201)))}"], Config())
