@@ -46,7 +46,7 @@ def checked(recall: Recall, words: str, path: str) -> bool:
     view = recall.why_not(words, path, Ask())["whynot"]
     if view["present"]:
         return False
-    assert view["verdict"] != "present"
-    assert view["fixes"] or "proof" in view, (words, path)
-    assert all(fix["confirmed"] for fix in view["fixes"])
+    fixes = view.get("fixes", [])
+    assert fixes or "proof" in view or view["verdict"] == "not_indexed", (words, path)  # two documents are empty
+    assert all(fix["confirmed"] for fix in fixes)
     return True

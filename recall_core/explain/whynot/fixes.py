@@ -10,7 +10,7 @@ from recall_core.explain.whynot.fix import Change, Start, confirmed, moved, rewe
 from recall_core.explain.whynot.other_fixes import added_words, other_changes
 from recall_core.explain.whynot.packing_fixes import packing_changes
 from recall_core.explain.whynot.predicates import drops, without
-from recall_core.explain.whynot.present import answered, is_shown, place
+from recall_core.explain.whynot.present import answered, is_shown, place, row_of
 from recall_core.explain.whynot.question import Asker, Question, assignments, with_filter, with_limit, with_settings
 from recall_core.explain.whynot.ranking_fixes import Never, never, ranked_changes
 from recall_core.explain.whynot.target import Sought
@@ -92,14 +92,14 @@ def _from(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
 
 def _longer(asker: Asker, start: Start, sought: Sought) -> Start:
     """A list that reaches down to it, for a context that may pack no more than the best k."""
-    at, plan = place(start.found, sought), start.found.plan
+    at, plan = row_of(asker, start.found, sought), start.found.plan
     first = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or first <= plan.limit:
         return start
     for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give the last row away
         question = with_limit(start.question, k)
         found = reweighed(asker, start, question)
-        now = place(found, sought)
+        now = row_of(asker, found, sought)
         if now is not None and now < plan.offset + k:
             return moved(
                 start, "k", f"take the best {k} instead of {plan.limit}", question, found, size=k - plan.limit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from recall_core.explain.whynot.fix import Change, Start, confirmed, from_start, shows
-from recall_core.explain.whynot.present import answered, is_shown, place, position
+from recall_core.explain.whynot.present import answered, is_shown, position, row_of
 from recall_core.explain.whynot.question import Asker, Question, with_limit, with_settings, with_word
 from recall_core.explain.whynot.signals import full_ranks
 from recall_core.explain.whynot.target import Sought
@@ -35,7 +35,7 @@ def other_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change
         yield from _sparse(asker, start, sought)
     if config.rerank:
         yield from _setting(asker, start, sought, "rerank", "")
-    at = place(start.found, sought)
+    at = row_of(asker, start.found, sought)
     if start.question.rql is not None and at is not None and at < plan.offset:
         yield from _offset(asker, start, sought, at)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
-from recall_core.explain.whynot.present import is_packed, place
+from recall_core.explain.whynot.present import is_packed, row_of
 from recall_core.explain.whynot.question import Asker, Question, assignments
 from recall_core.explain.whynot.target import Sought
 from recall_core.types import Packed
@@ -16,7 +16,7 @@ _MOST_CAP = 50
 
 def packing_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
     """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first K_MOST rows."""
-    at = place(start.found, sought)
+    at = row_of(asker, start.found, sought)
     if at is None or at >= K_MOST:
         return
     if not _is_refused(asker.pack(start.found, start.question), sought):
@@ -90,7 +90,7 @@ def _fits(asker: Asker, start: Start, budget_tokens: int, sought: Sought) -> boo
 
 def _at_length(asker: Asker, start: Start, question: Question, sought: Sought) -> Packed:
     """The context without a budget, as far as the row that is sought: what comes behind it cannot keep it out."""
-    found, at = start.found, place(start.found, sought)
+    found, at = start.found, row_of(asker, start.found, sought)
     limit = 0 if at is None else at + 1 - found.plan.offset
     if not found.plan.is_capped or limit < found.plan.limit:
         found = found._replace(plan=found.plan._replace(limit=limit, is_capped=True))

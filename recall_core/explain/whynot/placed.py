@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recall_core.contract.whynot import RivalView
-from recall_core.explain.whynot.present import place
+from recall_core.explain.whynot.present import place, row_of
 from recall_core.explain.whynot.question import Asker
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
@@ -20,7 +20,7 @@ def placed_stages(asker: Asker, found: Answer, sought: Sought, *, is_context: bo
     if found.pool is None or found.ranked is None or found.fused is None:
         for name in ("fusion", "tie_break", "min_score", "rerank", "sparse"):
             yield passed_over(name, "the question scores nothing")
-        yield _page(found, scanned_place(asker, found, sought), is_context=is_context)
+        yield _page(found, row_of(asker, found, sought), is_context=is_context)
         return
     if place(found, sought) is None:
         for name in ("fusion", "tie_break", "min_score", "rerank", "sparse", "page"):
@@ -39,15 +39,6 @@ def last_row(found: Answer, *, is_context: bool) -> int | None:
     if is_context and not found.plan.is_capped:
         return None
     return found.plan.offset + found.plan.limit
-
-
-def scanned_place(asker: Asker, found: Answer, sought: Sought) -> int | None:
-    """Its index in a list without scores."""
-    plan = found.plan
-    _, rows = asker.store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
-    wanted = sought.doc_rowid if plan.table == "doc" else sought.row.rowid
-    column = 0 if plan.table == "doc" else 1
-    return next((at for at, row in enumerate(rows) if row[column] == wanted), None)
 
 
 def _fused(found: Answer) -> Ranking:

@@ -53,3 +53,14 @@ def position(found: Answer, sought: Sought) -> int | None:
     """Its position in the pool's columns; of a document, that of its best chunk."""
     at = place(found, sought)
     return None if at is None or found.ranked is None else found.ranked.order[at]
+
+
+def row_of(asker: Asker, found: Answer, sought: Sought) -> int | None:
+    """Its index in the whole list, with scores or without; None where it is not in it."""
+    if found.pool is not None:
+        return place(found, sought)
+    plan = found.plan
+    _, rows = asker.store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
+    wanted = sought.doc_rowid if plan.table == "doc" else sought.row.rowid
+    column = 0 if plan.table == "doc" else 1
+    return next((at for at, row in enumerate(rows) if row[column] == wanted), None)

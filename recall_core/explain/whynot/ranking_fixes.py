@@ -9,7 +9,7 @@ from typing import NamedTuple
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
-from recall_core.explain.whynot.present import place, position
+from recall_core.explain.whynot.present import position, row_of
 from recall_core.explain.whynot.question import Asker, assignments, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
@@ -45,7 +45,7 @@ def ranked_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Chang
 def by_k(asker: Asker, start: Start, sought: Sought) -> Change | None:
     """The fewest rows that show it: one row less does not."""
     plan = start.found.plan
-    at = place(start.found, sought)
+    at = row_of(asker, start.found, sought)
     if at is None or at < plan.offset or at >= start.found.total:
         return None
     first = at + 1 - plan.offset

@@ -18,9 +18,9 @@ from recall_core.contract.whynot import (
 )
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.packed import packed_stages
-from recall_core.explain.whynot.placed import last_row, placed_stages, scanned_place
+from recall_core.explain.whynot.placed import last_row, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, is_packed, is_shown, place
+from recall_core.explain.whynot.present import answered, is_packed, is_shown, row_of
 from recall_core.explain.whynot.question import Asker, Question, command, planned, with_filter
 from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
@@ -95,7 +95,7 @@ def _order(asker: Asker, found: Answer, sought: Sought) -> float:
 
 
 def _rank(asker: Asker, found: Answer, sought: Sought) -> int | None:
-    at = scanned_place(asker, found, sought) if found.pool is None else place(found, sought)
+    at = row_of(asker, found, sought)
     return None if at is None else at + 1
 
 

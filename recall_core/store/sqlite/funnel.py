@@ -32,7 +32,7 @@ class Removed(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """rows: live rows. passing: by printed part of the filter, how many it lets through. removed: by term of the AND."""
+    """rows: live rows. passing: by printed part of the filter, the rows it lets through. removed: by term of AND."""
 
     rows: int
     passing: Mapping[str, int]
