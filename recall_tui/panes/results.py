@@ -13,12 +13,14 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from recall_core.types import SIGNALS, Hit
+from recall_core.types import Hit, Signal
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.session import Session, is_stale, listed
 from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, level
 from recall_tui.widgets.lines import strip_of
 
+GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
+"""The signals that have a column of their own, under `l` and `s`."""
 WIDE = 60  # cells from which the score bar is drawn
 
 
@@ -136,7 +138,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             return
         line.append(f"{hit.score:.3f} {bar(hit.score, bar_width, self.glyphs)}")
         shares = {part.signal: part.points / hit.score if hit.score > 0 else 0.0 for part in hit.parts}
-        for signal in SIGNALS:
+        for signal in GLYPHS:
             colour = None if self._is_stale else COLOURS[signal]
             line.append(" ").append(level(shares.get(signal, 0.0), self.glyphs), Style(color=colour))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00"}
+COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
 """Two of Okabe and Ito's colours, told apart by every common kind of colour vision."""
 
 
