@@ -12,6 +12,7 @@ RRF_K = 60  # Cormack, Clarke and Buettcher 2009
 BM25_K1 = 1.2  # fixed in FTS5's bm25()
 SEARCH_K = 10  # hits of a search that does not say --k
 EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
+LEAST_WEIGHT = 1e-9  # weights that add up to less count as none: dividing by them would overflow
 OPTIMAL_ROWS = 200  # candidates that an optimal packing chooses from
 BUSY_TIMEOUT_MS = 5_000
 EMBEDDED = "titled"  # what embedders are given of a chunk: its document's title and its text
@@ -238,7 +239,7 @@ def _coherent(config: Config, *, where: str) -> Config:
             f"{where}: overlap_tokens ({config.overlap_tokens}) must be below chunk_tokens ({config.chunk_tokens}).",
             hint="overlap_tokens = 80",
         )
-    if config.bm25_weight + config.vector_weight <= 0:
+    if config.bm25_weight + config.vector_weight < LEAST_WEIGHT:
         raise ConfigError("bad_value", f"{where}: at least one weight must be above 0.", hint="bm25_weight = 0.9")
     if config.embedding == "hash" and config.embedding_dim & (config.embedding_dim - 1):
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")

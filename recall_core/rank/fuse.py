@@ -8,7 +8,7 @@ from math import inf
 from operator import add
 from typing import NamedTuple, overload
 
-from recall_core.config import Config
+from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.normalize import lexical_values, semantic_values
 from recall_core.types import Part, Pool, Ranked, Signal
 
@@ -118,7 +118,7 @@ def _columns(pool: Pool, config: Config) -> tuple[Column, ...]:
         asked["lexical"] = config.bm25_weight
     if pool.semantic:
         asked["semantic"] = config.vector_weight
-    if sum(asked.values()) <= 0:
+    if sum(asked.values()) < LEAST_WEIGHT:
         asked = dict.fromkeys(asked, 1.0)
     return tuple(_column(signal, pool, asked, config) for signal in asked)
 

@@ -79,3 +79,12 @@ def test_a_document_scores_what_its_best_chunk_scores() -> None:
 
 def test_an_empty_pool_ranks_to_nothing() -> None:
     assert len(rank(pool((), ()), Config())) == 0
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+def test_weights_too_small_to_divide_by_count_as_none(fusion: str) -> None:
+    pool = Pool((Key(1, 1, "a", 0, 1),), (1.0,), (1.0,), 2.0, (), exact=True, index_kind="exact")
+
+    ranking = rank(pool, Config(fusion=fusion, bm25_weight=0.0, vector_weight=5e-324))
+
+    assert ranking[0].score == rank(pool, Config(fusion=fusion, bm25_weight=1.0, vector_weight=1.0))[0].score
