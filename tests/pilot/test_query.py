@@ -48,7 +48,7 @@ async def test_an_unparsable_text_keeps_the_old_rows_and_marks_them_stale(shared
         bench.app.bench.editor.clear()
 
         await bench.type("SELECT * FROM chunk FILTER doc.tgas = 'x'")
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.trouble and "tgas" in now.trouble.message)
 
         assert "docs/budget.md:1-7" in bench.painted("results")
         assert "(stale)" in bench.painted("results")
