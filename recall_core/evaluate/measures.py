@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import accumulate
 from math import log2
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from recall_core.errors import UsageError
 
@@ -87,7 +87,7 @@ def values(
     rankings: query to documents, best first. Every query has a relevant document.
     """
     library = ir_measures()
-    wanted = {library.parse_measure(_spelled(measure)): measure for measure in measures}
+    wanted = {_as_known_to(library, measure): measure for measure in measures}
     qrels, run = _numbered(grades, rankings)
     found: dict[Measure, dict[str, float]] = {measure: dict.fromkeys(grades, 0.0) for measure in measures}
     queries = list(grades)
@@ -96,8 +96,10 @@ def values(
     return found
 
 
-def _spelled(measure: Measure) -> str:
-    return measure.kind + ("" if measure.cutoff is None else f"@{measure.cutoff}")
+def _as_known_to(library: ModuleType, measure: Measure) -> Any:
+    """The library's own measure, put together without its parser, which warns from Python 3.12 on."""
+    kind = getattr(library, measure.kind)
+    return kind if measure.cutoff is None else kind @ measure.cutoff
 
 
 def _numbered(
