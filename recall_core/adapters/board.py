@@ -79,7 +79,8 @@ def talk(response: Response) -> str:
 def judged_lines(view: JudgedView) -> Iterator[str]:
     """What judge did."""
     unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
-    yield f"{queries(view['queries'])}, {view['judgements']} judgements{unknown}"
+    judgements = f"{view['judgements']} judgement{'' if view['judgements'] == 1 else 's'}"
+    yield f"{queries(view['queries'])}, {judgements}{unknown}"
     yield from (f"wrote  {path}" for path in view.get("paths", []))
 
 

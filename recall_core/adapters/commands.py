@@ -56,7 +56,9 @@ def _is_stdout_taken(request: Request) -> bool:
     """Whether the command has written its own content there, so that the response has to go elsewhere."""
     flags = vars(request.flags)
     is_export = request.command is not None and request.command.name == "export"
-    return (is_export and flags["out"] is None) or "-" in (flags.get("html"), flags.get("md"))
+    is_judging = request.command is not None and request.command.name == "judge"
+    written = (flags["queries"], flags["qrels"]) if is_judging else (flags.get("html"), flags.get("md"))
+    return (is_export and flags["out"] is None) or "-" in written
 
 
 def _exit_code(response: Response) -> int:

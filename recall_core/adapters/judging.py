@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
+from typing import TextIO
 
 from recall_core.adapters import facts
 from recall_core.adapters.parser import Request
@@ -36,7 +37,7 @@ def judge(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
     queries, qrels = _path(flags.queries), _path(flags.qrels)
     if request.words[0] == "export":
-        return _export(recall, queries, qrels, flags.format or "beir")
+        return _export(recall, queries, qrels, flags.format or "beir", streams)
     if flags.format is not None:
         raise UsageError(
             "conflicting_flags", "judge import finds the format out by itself.", hint="leave out --format"
@@ -80,7 +81,14 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
     return write
 
 
-def _export(recall: Recall, queries: Path | None, qrels: Path | None, form: str) -> Response:
+def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
+    if str(path) == "-":
+        return nullcontext(streams.stdout)
+    return replacing(path, hint="recall judge export --qrels FILE")
+
+
+def _export(recall: Recall, queries: Path | None, qrels: Path | None, form: str, streams: Streams) -> Response:
+    """Both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
         raise UsageError("missing_argument", "judge export needs --queries or --qrels.", hint="--qrels FILE")
@@ -88,7 +96,7 @@ def _export(recall: Recall, queries: Path | None, qrels: Path | None, form: str)
         raise UsageError("conflicting_flags", "--queries and --qrels name the same file.", hint="--qrels qrels.tsv")
     with ExitStack() as files:
         queries_out, qrels_out = (
-            None if path is None else files.enter_context(replacing(path, hint="recall judge export --qrels FILE"))
+            None if path is None else files.enter_context(_opened(path, streams))
             for path in (queries, qrels)
         )
         response = recall.judge_export(

@@ -185,3 +185,14 @@ def test_significance_stands_in_words() -> None:
     assert said(0.31, "no significant difference") == "no significant difference (p=.310)"
     assert said(0.0001, "better") == "better (p<.001)"
     assert said(1.0, "no significant difference").endswith("(p=1.000)")
+
+
+def test_a_dash_is_stdout_and_the_report_goes_aside(home: Path) -> None:
+    run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    run("judge", "export", "--qrels", "out.txt", "--format", "trec")
+
+    code, out, err = run("judge", "export", "--qrels", "-", "--format", "trec")
+
+    assert (code, out) == (0, (home / "out.txt").read_text(encoding="utf-8"))
+    assert "3 judgements" in err
+    assert not (home / "-").exists()
