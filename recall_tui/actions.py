@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from recall_tui.session import Session, is_ingesting
+from recall_tui.weighing import is_hybrid
 
-When = Literal["always", "rows", "context", "ingesting"]
+When = Literal["always", "rows", "context", "ingesting", "weights", "signals"]
 
 
 class Action(NamedTuple):
@@ -25,8 +26,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("focus_pane('query')", ("1", "i"), "query", "Edit the query", group="Panes"),
     Action("focus_pane('results')", ("2",), "", "Go to the results", group="Panes"),
     Action("focus_pane('explain')", ("3",), "", "Go to the score ledger and the passage", group="Panes"),
-    Action("focus_pane('context')", ("4",), "", "Go to the packed context", group="Panes"),
-    Action("focus_pane('ingest')", ("5",), "", "Go to the ingest report and its skipped files", group="Panes"),
+    Action("focus_pane('weights')", ("4",), "", "Go to the weights of the signals", group="Panes"),
+    Action("focus_pane('context')", ("5",), "", "Go to the packed context", group="Panes"),
+    Action("focus_pane('ingest')", ("7",), "", "Go to the ingest report and its skipped files", group="Panes"),
     Action("next_pane", ("tab",), "next", "Go to the next pane", group="Panes"),
     Action("previous_pane", ("shift+tab",), "", "Go to the previous pane", group="Panes"),
     Action("zoom", ("z",), "zoom", "Give the pane the whole screen, and back", group="Panes"),
@@ -42,6 +44,20 @@ ACTIONS: tuple[Action, ...] = (
     Action("page(-1)", ("pageup",), "", "Select one page back", "rows", "Results"),
     Action("select_first", ("g", "home"), "", "Select the first result", "rows", "Results"),
     Action("select_last", ("G", "end"), "", "Select the last result", "rows", "Results"),
+    Action("nudge(-5)", ("left",), "words", "Move the weight .05 towards the words", "signals", "Weights"),
+    Action("nudge(5)", ("right",), "meaning", "Move the weight .05 towards the meaning", "signals", "Weights"),
+    Action("nudge(-1)", ("shift+left",), "", "Move the weight .01 towards the words", "signals", "Weights"),
+    Action("nudge(1)", ("shift+right",), "", "Move the weight .01 towards the meaning", "signals", "Weights"),
+    Action("turn('fusion')", ("f",), "fusion", "Take the other fusion of the signals", "signals", "Weights"),
+    Action("turn('normalize')", ("n",), "scale", "Take the next normalisation", "weights", "Weights"),
+    Action("turn('sparse_recall')", ("s",), "", "Turn sparse-document recall on or off", "weights", "Weights"),
+    Action("least(-5)", ("less_than_sign",), "", "Lower the least score of a result by .05", "weights", "Weights"),
+    Action("least(5)", ("greater_than_sign",), "", "Raise the least score of a result by .05", "weights", "Weights"),
+    Action("undo_weights", ("u",), "undo", "Take the last change of the weights back", "weights", "Weights"),
+    Action("reset_weights", ("r",), "reset", "Go back to the saved weights", "weights", "Weights"),
+    Action(
+        "save_weights", ("S",), "save", "Write the weights into recall.toml, after a question", "weights", "Weights"
+    ),
     Action("budget(-100)", ("left_square_bracket", "minus"), "less", "Budget 100 tokens down", "always", "Context"),
     Action("budget(100)", ("right_square_bracket", "plus"), "more", "Budget 100 tokens up", "always", "Context"),
     Action("budget_half", ("left_curly_bracket",), "", "Halve the budget", "always", "Context"),
@@ -65,6 +81,12 @@ _NAMES = {
     "pageup": "PgUp",
     "home": "Home",
     "end": "End",
+    "left": "Left",
+    "right": "Right",
+    "shift+left": "Shift+Left",
+    "shift+right": "Shift+Right",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "up": "Up",
     "down": "Down",
     "left_square_bracket": "[",
@@ -105,6 +127,10 @@ def is_valid(action: Action, session: Session) -> bool:
             return session.packed is not None and session.packed.text != ""
         case "ingesting":
             return is_ingesting(session)
+        case "weights":
+            return session.pane == "weights" and session.answer is not None and session.answer.pool is not None
+        case "signals":
+            return session.pane == "weights" and is_hybrid(session.answer)
         case "always":
             return True
 
@@ -134,6 +160,7 @@ def markdown() -> str:
         "",
         "Two states: **edit** (a field has the focus and letters are typed) and **nav** (letters are commands).",
         "The footer shows which one holds. Keys that print a character act in nav only. Esc is one step out.",
+        "The keys of Weights act while that pane is in front.",
         "While the query offers words, Up and Down choose one, Tab or Enter takes it and Esc closes the list.",
     ]
     for group, actions in groups().items():

@@ -11,13 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
 from textual.command import Provider
 from textual.events import DescendantFocus
 from textual.timer import Timer
 
 from recall_tui import session as state
 from recall_tui.actions import ACTIONS, by_key, is_valid
+from recall_tui.acts.budget import BudgetActions
+from recall_tui.acts.panes import PaneActions
+from recall_tui.acts.weights import WeightActions
+from recall_tui.events import Crashed, Ended, Event, Opened, Unusable
 from recall_tui.messages import Chosen, Happened, Lacking, LookingAt, Typed
 from recall_tui.opening import create_store, open_store
 from recall_tui.palette import Actions
@@ -25,7 +28,7 @@ from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.welcome import WelcomeScreen
-from recall_tui.session import Event, Pane, Session
+from recall_tui.session import Session
 from recall_tui.shell import command
 from recall_tui.texts import Texts
 from recall_tui.widgets.draw import ASCII, glyphs_for
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 LIVE_SECONDS = 0.13  # after the last key; shorter searches words nobody meant, longer feels slow
 
 
-class Workbench(App[None]):
+class Workbench(PaneActions, BudgetActions, WeightActions):
     """One session over one store. store: the --store value, or None for the store of the current folder."""
 
     TITLE = "Recall"
@@ -76,16 +79,16 @@ class Workbench(App[None]):
     def on_happened(self, message: Happened) -> None:
         """A worker's event changes the session."""
         event = message.event
-        if isinstance(event, state.Crashed):
+        if isinstance(event, Crashed):
             raise event.error
-        self._become(state.after(self.session, event))
+        self.become(state.after(self.session, event))
         match event:
-            case state.Opened() if self._searching is None:
+            case Opened() if self._searching is None:
                 self._open()
-            case state.Unusable(error):
+            case Unusable(error):
                 self._searching = None
                 self._welcome(error)
-            case state.Ended():
+            case Ended():
                 self._ingest_ended(event)
 
     def on_typed(self, message: Typed) -> None:
@@ -97,21 +100,21 @@ class Workbench(App[None]):
 
     def on_lacking(self, message: Lacking) -> None:
         """Completion has a question for the store."""
-        self._become(state.lacking(self.session, message.lookups))
+        self.become(state.lacking(self.session, message.lookups))
 
     def on_chosen(self, message: Chosen) -> None:
         """A row was clicked."""
-        self._become(state.chosen(self.session, message.row))
+        self.become(state.chosen(self.session, message.row))
 
     def on_looking_at(self, message: LookingAt) -> None:
         """The list shows rows that have to be fetched."""
-        self._become(state.looking_at(self.session, message.first, message.end))
+        self.become(state.looking_at(self.session, message.first, message.end))
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """The focus decides which pane is in front."""
         pane = self.bench.pane_of(event.widget)
         if pane is not None and pane != self.session.pane:
-            self._become(state.focused(self.session, pane))
+            self.become(state.focused(self.session, pane))
 
     def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
         """Create a store and fill it."""
@@ -129,8 +132,9 @@ class Workbench(App[None]):
             return False  # Tab and Esc are the list's while it is open
         if action == "command":
             return self.bench.focused is not self.bench.editor and is_valid(by_key(str(parameters[0])), self.session)
+        typed = f"{action}({', '.join(map(repr, parameters))})" if parameters else action
         for known in ACTIONS:
-            if known.id.partition("(")[0] == action:
+            if known.id == typed:
                 return is_valid(known, self.session)
         return super().check_action(action, parameters)
 
@@ -141,7 +145,7 @@ class Workbench(App[None]):
     def action_run(self) -> None:
         """Ask what is written, and mean it."""
         self._ask()
-        self._become(state.settled(self.session))
+        self.become(state.settled(self.session))
 
     async def action_open_history(self) -> None:
         """Choose an earlier query."""
@@ -159,66 +163,6 @@ class Workbench(App[None]):
         """Edit the query in another program."""
         self._texts.edit_outside()
 
-    def action_focus_pane(self, pane: Pane) -> None:
-        """Go to a pane."""
-        if pane == "ingest" and self.session.run is None:
-            return
-        self._become(state.focused(self.session, pane))
-        self.bench.give_focus(pane)
-
-    def action_next_pane(self) -> None:
-        """Go one pane further."""
-        self.action_focus_pane(state.stepped(self.session, 1))
-
-    def action_previous_pane(self) -> None:
-        """Go one pane back."""
-        self.action_focus_pane(state.stepped(self.session, -1))
-
-    def action_zoom(self) -> None:
-        """Give the pane the screen, or take it back."""
-        self._become(self.session._replace(zoomed=not self.session.zoomed))
-
-    def action_step_out(self) -> None:
-        """Leave the zoom, then the field, then the pane."""
-        if self.session.zoomed:
-            self.action_zoom()
-        elif self.session.pane != "results":
-            self.action_focus_pane("results")
-
-    def action_select(self, rows: int) -> None:
-        """Move the selection."""
-        self._become(state.chosen(self.session, self.session.selected + rows))
-
-    def action_page(self, pages: int) -> None:
-        """Move the selection by what is visible."""
-        self.action_select(pages * self.bench.page_rows)
-
-    def action_select_first(self) -> None:
-        """Select the first row."""
-        self._become(state.chosen(self.session, 0))
-
-    def action_select_last(self) -> None:
-        """Select the last row."""
-        if self.session.answer is not None:
-            self._become(state.chosen(self.session, self.session.answer.total))
-
-    def action_budget(self, tokens: int) -> None:
-        """Move the budget."""
-        self._become(state.budgeted(self.session, self.session.budget_tokens + tokens))
-
-    def action_budget_half(self) -> None:
-        """Halve the budget."""
-        self._become(state.budgeted(self.session, self.session.budget_tokens // 2))
-
-    def action_budget_double(self) -> None:
-        """Double the budget."""
-        self._become(state.budgeted(self.session, self.session.budget_tokens * 2))
-
-    async def action_type_budget(self) -> None:
-        """Ask for a budget."""
-        prompt = PromptScreen("Budget", str(self.session.budget_tokens), "tokens, then Enter", not_a_budget)
-        await self.push_screen(prompt, self._budget_typed)
-
     async def action_add_folder(self) -> None:
         """Ask for a folder to ingest."""
         if state.is_ingesting(self.session):
@@ -232,15 +176,10 @@ class Workbench(App[None]):
         if self._ingesting is not None:
             self._ingesting.cancel()
 
-    def action_copy_context(self) -> None:
-        """Put the packed context on the clipboard."""
-        if self.session.packed is not None:
-            self._copy(self.session.packed.text, f"context, {self.session.packed.used_tokens} tokens")
-
     def action_copy_command(self) -> None:
         """Put the command that reproduces the pane on the clipboard."""
         if typed := command(self.session, self._store):
-            self._copy(typed, typed)
+            self.copy(typed, typed)
 
     async def action_help(self) -> None:
         """Show the keys."""
@@ -248,7 +187,7 @@ class Workbench(App[None]):
 
     def action_leave(self) -> None:
         """Quit."""
-        self._become(state.settled(self.session))
+        self.become(state.settled(self.session))
         self.exit(return_code=0)
 
     async def action_quit(self) -> None:
@@ -257,14 +196,15 @@ class Workbench(App[None]):
 
     # How it is done.
 
-    def _become(self, session: Session) -> None:
+    def become(self, session: Session) -> None:
+        """Keep an answered query, ask the store for what the session wants, and show it."""
         if text := state.to_keep(session):
             self._texts.remember(text)
             session = session._replace(kept=text)
         before, self.session = self.session, session
         if self._searching is not None and state.wish(session) != state.wish(before):
             self._searching.submit(state.wish(session))
-        if self.bench.is_mounted:
+        if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
             self.bench.show(session)
 
     def _ask(self) -> None:
@@ -272,7 +212,7 @@ class Workbench(App[None]):
             return  # the keys came to rest only after the workbench had been left
         if self._typing is not None:
             self._typing.stop()
-        self._become(state.asked(self.session, self.bench.editor.text, self._clock()))
+        self.become(state.asked(self.session, self.bench.editor.text, self._clock()))
 
     def _happened(self, event: Event) -> None:
         self.post_message(Happened(event))
@@ -291,28 +231,20 @@ class Workbench(App[None]):
         self.push_screen(WelcomeScreen(error, self._store or "the current folder"))
 
     def _ingest(self, folder: str, opener: Callable[[], Recall]) -> None:
-        self._become(self.session._replace(run=state.Run(folder)))
+        self.become(self.session._replace(run=state.Run(folder)))
         self._ingesting = IngestThread(opener, folder, self._happened, self._clock)
         self._ingesting.start()
 
-    def _ingest_ended(self, event: state.Ended) -> None:
+    def _ingest_ended(self, event: Ended) -> None:
         self._ingesting = None
         if self._searching is None and event.error is not None:
             self._welcome(event.error)
         elif self.session.text:
             self._ask()
 
-    def _budget_typed(self, typed: str | None) -> None:
-        if typed is not None:
-            self._become(state.budgeted(self.session, int(typed.replace(",", ""))))
-
     def _folder_typed(self, typed: str | None) -> None:
         if typed is not None:
             self._ingest(typed, partial(open_store, self._store))
-
-    def _copy(self, text: str, what: str) -> None:
-        self.copy_to_clipboard(text)
-        self.notify(f"Copied: {what}", markup=False)
 
     def _stop_work(self) -> None:
         for thread in (self._ingesting, self._searching):
@@ -323,12 +255,6 @@ class Workbench(App[None]):
 def missing(path: str) -> str:
     """What is wrong with a path to add; "" when it is there."""
     return "" if path and Path(path).expanduser().exists() else f"There is no file or folder {path!r}."
-
-
-def not_a_budget(typed: str) -> str:
-    """What is wrong with a budget; "" when it is a whole number above 0."""
-    digits = typed.replace(",", "")
-    return "" if digits.isdecimal() and int(digits) > 0 else "A budget is a whole number of tokens above 0."
 
 
 def run(store: str | None) -> int:

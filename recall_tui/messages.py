@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from recall_tui.events import Event
 from recall_tui.lexicon import Lookup
-from recall_tui.session import Event
 
 
 class Happened(Message):
@@ -39,6 +39,18 @@ class LookingAt(Message):
         super().__init__()
         self.first = first
         self.end = end
+
+
+class Slid(Message):
+    """The slider was moved by the mouse.
+
+    joins: the mouse was already down on it.
+    """
+
+    def __init__(self, share: float, *, joins: bool) -> None:
+        super().__init__()
+        self.share = share
+        self.joins = joins
 
 
 class Lacking(Message):

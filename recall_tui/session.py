@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
+from recall_tui.events import (
+    Advanced,
+    Answered,
+    Charted,
+    Ended,
+    Event,
+    Failed,
+    Fetched,
+    Learned,
+    OfQuestion,
+    Opened,
+    Repacked,
+    Weighed,
+)
 from recall_tui.lexicon import Entry, Lookup
 
 if TYPE_CHECKING:
-    from recall_core.contract import IngestView
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
+    from recall_tui.chart import Chart
 
-Pane = Literal["query", "results", "explain", "context", "ingest"]
-PANES: tuple[Pane, ...] = ("query", "results", "explain", "context", "ingest")
+Pane = Literal["query", "results", "explain", "weights", "context", "ingest"]
+PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "ingest")
 """In the order of their digits and of Tab."""
+Tab = Literal["explain", "weights", "context"]
+
+Tweaks: TypeAlias = Mapping[str, str | float | bool]
+"""Settings that are moved away from their saved values, by key."""
 
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
 VERBS = ("added", "updated", "unchanged", "removed")
@@ -38,7 +58,9 @@ class Session(NamedTuple):
 
     text: str = ""
     generation: int = 0
-    """Number of the newest question; an event of an older one changes nothing."""
+    """Counts questions and moved settings; an event of an older one changes nothing."""
+    question: int = 0
+    """Counts questions alone."""
     busy: bool = False
     asked_at: float = 0.0
     """Seconds on the caller's clock when the newest question was asked."""
@@ -60,6 +82,18 @@ class Session(NamedTuple):
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
     info: StoreInfo | None = None
+    saved: Config | None = None
+    """The settings in recall.toml."""
+    toml: Path | None = None
+    tweaks: Mapping[str, str | float | bool] = {}
+    undo: tuple[Tweaks, ...] = ()
+    """The tweaks before the newest change, and before those."""
+    plain: Config | None = None
+    """The settings of the answer's question without tweaks."""
+    fixed: tuple[str, ...] = ()
+    """The settings that the answer's question itself decides."""
+    before: Mapping[int, int | None] = {}
+    chart: Chart | None = None
     entries: Mapping[Lookup, Entry] = {}
     """What completion knows of the store as it is."""
     lookups: tuple[Lookup, ...] = ()
@@ -70,8 +104,8 @@ class Session(NamedTuple):
     """The query that went into the history last."""
     run: Run | None = None
     pane: Pane = "query"
-    tab: Literal["explain", "context"] = "explain"
-    """Which of the two a narrow screen shows."""
+    tab: Tab = "explain"
+    """Which of the three a narrow screen shows."""
     zoomed: bool = False
 
 
@@ -83,114 +117,46 @@ class Wish(NamedTuple):
     window: tuple[int, int]
     budget_tokens: int
     lookups: tuple[Lookup, ...] = ()
-
-
-class Opened(NamedTuple):
-    """The store is open, or has changed."""
-
-    info: StoreInfo
-    budget_tokens: int | None = None
-    """The store's own default; None when only the figures changed."""
-
-
-class Answered(NamedTuple):
-    """A question has its ranking and the first rows."""
-
-    generation: int
-    answer: Answer
-    hits: Mapping[int, Hit]
-    states: Mapping[str, State]
-    at: float
-
-
-class Fetched(NamedTuple):
-    """Rows that the list asked for."""
-
-    generation: int
-    hits: Mapping[int, Hit]
-    states: Mapping[str, State]
-
-
-class Repacked(NamedTuple):
-    """The context of an answer at one budget. block_tokens: tokens of each block's text, without its header."""
-
-    generation: int
-    packed: Packed
-    block_tokens: tuple[int, ...]
-
-
-class Failed(NamedTuple):
-    """A question that has no answer."""
-
-    generation: int
-    error: RecallError
-
-
-class Learned(NamedTuple):
-    """What the store said to a lookup."""
-
-    lookup: Lookup
-    entry: Entry
-
-
-class Unusable(NamedTuple):
-    """The store cannot be opened."""
-
-    error: RecallError
-
-
-class Advanced(NamedTuple):
-    """An ingest run moved on."""
-
-    progress: Progress
-    rate: float
-
-
-class Ended(NamedTuple):
-    """An ingest run is over: with its figures, with an error, or with neither when it was cancelled."""
-
-    view: IngestView | None
-    error: RecallError | None
-
-
-class Crashed(NamedTuple):
-    """A defect stopped a worker thread."""
-
-    error: BaseException
-
-
-Event = Opened | Answered | Fetched | Repacked | Failed | Learned | Unusable | Advanced | Ended | Crashed
+    question: int = 0
+    settings: tuple[str, ...] = ()
+    """`key=value` for each tweak, as --set takes them."""
+    saved: Config | None = None
 
 
 def after(session: Session, event: Event) -> Session:
     """The session once the event has happened; stale events leave it as it is."""
     match event:
-        case Opened(info, budget):
-            return _opened(session, info, budget or session.budget_tokens)
+        case Opened():
+            return _opened(session, event)
         case Learned(lookup, entry):
             wanted = tuple(other for other in session.lookups if other != lookup)
             return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
-        case Advanced(progress, rate) if session.run:
-            return session._replace(run=session.run._replace(progress=progress, rate=rate))
-        case Ended() if session.run:
-            return session._replace(run=_ended(session.run, event))
-        case Answered() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
+        case Advanced() | Ended() if session.run:
+            return session._replace(run=_run_after(session.run, event))
+        case Charted(question, chart) if question == session.question:
+            return session._replace(chart=chart)
+        case Answered() | Weighed() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
             return _of_question(session, event)
     return session
 
 
-def _opened(session: Session, info: StoreInfo, budget_tokens: int) -> Session:
-    fresh = session._replace(info=info, budget_tokens=budget_tokens)
-    is_same = session.info is not None and session.info.generation == info.generation
+def _opened(session: Session, event: Opened) -> Session:
+    is_same = session.info is not None and session.info.generation == event.info.generation
+    fresh = session._replace(info=event.info)
+    if event.config is not None:
+        fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=event.config.budget_tokens)
     return fresh if is_same else fresh._replace(entries={}, lookups=())
 
 
-def _of_question(session: Session, event: Answered | Fetched | Repacked | Failed) -> Session:
+def _of_question(session: Session, event: OfQuestion) -> Session:
     match event:
         case Answered():
             return _answered(session, event)
-        case Fetched(_, hits, states):
-            return session._replace(hits=hits, states=states, hit=hits.get(session.selected, session.hit))
+        case Weighed():
+            return _weighed(session, event)
+        case Fetched(_, hits, states, before):
+            hit = hits.get(session.selected, session.hit)
+            return session._replace(hits=hits, states=states, before=before, hit=hit)
         case Repacked(_, packed, block_tokens):
             return session._replace(packed=packed, block_tokens=block_tokens)
         case Failed(_, error):
@@ -205,6 +171,10 @@ def _answered(session: Session, event: Answered) -> Session:
         answer=answer,
         hits=event.hits,
         states=event.states,
+        plain=event.plain,
+        fixed=event.fixed,
+        before=event.before,
+        chart=None,
         selected=selected,
         hit=event.hits.get(selected),
         trouble=None,
@@ -213,7 +183,25 @@ def _answered(session: Session, event: Answered) -> Session:
     )
 
 
-def _ended(run: Run, event: Ended) -> Run:
+def _weighed(session: Session, event: Weighed) -> Session:
+    """The selection stays on its row: what stands there is what a person watches."""
+    selected = max(0, min(session.selected, listed(event.answer)[1] - 1))
+    is_asked = session.text == event.answer.plan.text
+    return session._replace(
+        answer=event.answer,
+        hits=event.hits,
+        states=event.states,
+        plain=event.plain,
+        before=event.before,
+        selected=selected,
+        hit=event.hits.get(selected),
+        trouble=None if is_asked else session.trouble,
+    )
+
+
+def _run_after(run: Run, event: Advanced | Ended) -> Run:
+    if isinstance(event, Advanced):
+        return run._replace(progress=event.progress, rate=event.rate)
     if event.error is not None:
         hint = f" ({event.error.hint})" if event.error.hint else ""
         return run._replace(ended="failed", summary=f"{event.error.message}{hint}")
@@ -228,18 +216,46 @@ def asked(session: Session, text: str, at: float) -> Session:
     window = session.window if text == session.text else (0, FIRST_WINDOW)
     settled = session.pane != "query" or (session.is_settled and text == session.text)
     fresh = session._replace(
-        text=text, generation=session.generation + 1, asked_at=at, window=window, is_settled=settled
+        text=text,
+        generation=session.generation + 1,
+        question=session.question + 1,
+        asked_at=at,
+        window=window,
+        is_settled=settled,
     )
     if not text.strip():
         return fresh._replace(
-            answer=None, hits={}, hit=None, selected=0, packed=None, block_tokens=(), trouble=None, busy=False
+            answer=None,
+            hits={},
+            before={},
+            hit=None,
+            selected=0,
+            packed=None,
+            block_tokens=(),
+            chart=None,
+            trouble=None,
+            busy=False,
         )
     return fresh._replace(busy=True)
 
 
 def wish(session: Session) -> Wish:
     """What the query thread should make true."""
-    return Wish(session.generation, session.text, session.window, session.budget_tokens, session.lookups)
+    return Wish(
+        generation=session.generation,
+        text=session.text,
+        window=session.window,
+        budget_tokens=session.budget_tokens,
+        lookups=session.lookups,
+        question=session.question,
+        settings=assignments(session.tweaks),
+        saved=session.saved,
+    )
+
+
+def assignments(tweaks: Tweaks) -> tuple[str, ...]:
+    """The tweaks as --set takes them."""
+    return tuple(f"{key}={str(value).lower()}" for key, value in tweaks.items())
 
 
 def lacking(session: Session, lookups: Sequence[Lookup]) -> Session:
@@ -283,7 +299,7 @@ def budgeted(session: Session, budget_tokens: int) -> Session:
 
 def focused(session: Session, pane: Pane) -> Session:
     """The session with another pane in front."""
-    tab = pane if pane in ("explain", "context") else session.tab
+    tab = pane if pane in ("explain", "weights", "context") else session.tab
     return session._replace(pane=pane, tab=tab, is_settled=session.is_settled or pane != "query")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from recall_tui.session import Session, listed
+from recall_tui.session import Session, assignments, listed
+from recall_tui.weighing import differences
 
 
 def command(session: Session, store: str | None) -> str:
@@ -26,6 +27,8 @@ def command(session: Session, store: str | None) -> str:
         verb += ["search", "--k", str(max(1, listed(answer)[1]))]
     if session.pane == "explain":
         verb.append("--explain")
+    for assignment in assignments(differences(plan.config, session.plain)):
+        verb += ["--set", assignment]
     return shlex.join([*verb, *_question(plan.rql, plan.text)])
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_core.text import counter
 from recall_core.types import Hit, Root
-from recall_tui.lexicon import Entry, Lookup
-from recall_tui.session import (
+from recall_tui.chart import chart_of
+from recall_tui.events import (
     Advanced,
     Answered,
+    Charted,
     Crashed,
     Ended,
     Event,
@@ -23,12 +25,15 @@ from recall_tui.session import (
     Opened,
     Repacked,
     Unusable,
-    Wish,
-    listed,
+    Weighed,
 )
+from recall_tui.lexicon import Entry, Lookup
+from recall_tui.rows import Seen, before_of, ranks_of, rows_of, states_of
+from recall_tui.session import Wish
+from recall_tui.weighing import KEYS, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
     from recall_core.service import Recall
 
@@ -43,9 +48,16 @@ class Desk(NamedTuple):
     """What the query thread has made true so far. An answer outlives newer questions that have none."""
 
     generation: int = 0
+    question: int = 0
     answer: Answer | None = None
+    seen: Seen = Seen({}, {})
+    fixed: tuple[str, ...] = ()
+    ranks: Mapping[int, int] = {}
+    """Under the saved settings, by position in the pool; empty while those hold."""
     window: tuple[int, int] = (0, 0)
     budget_tokens: int = 0
+    charted: tuple[str, ...] = ()
+    """The settings whose chart was sent: all that a chart depends on besides the pool."""
 
 
 class QueryThread:
@@ -91,7 +103,7 @@ class QueryThread:
     def _live(self) -> None:
         try:
             with self._opener() as recall:
-                self._post(Opened(recall.store.info(), recall.config.budget_tokens))
+                self._post(Opened(recall.store.info(), recall.config, recall.toml))
                 self._serve_all(recall)
         except RecallError as error:
             self._post(Unusable(error))
@@ -106,7 +118,7 @@ class QueryThread:
             except Interrupted:
                 self._again(wish)
             except RecallError as error:
-                self._desk = self._desk._replace(generation=wish.generation)
+                self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
                 self._post(Failed(wish.generation, error))
             finally:
                 with self._changed:
@@ -131,28 +143,79 @@ class QueryThread:
         for lookup in wish.lookups:
             self._post(_learned(recall, lookup))
         if not wish.text.strip():
-            self._desk = Desk(wish.generation)
-        elif wish.generation != self._desk.generation:
+            self._desk = Desk(wish.generation, wish.question)
+        elif wish.question != self._desk.question:
             self._answer(recall, wish)
+        elif wish.generation != self._desk.generation and self._desk.answer is not None:
+            self._weigh(recall, wish, self._desk.answer)
         answer = self._desk.answer
         if answer is None:
             return
         if wish.window != self._desk.window:
-            rows = _rows(recall, answer, wish.window)
-            self._post(Fetched(wish.generation, rows, _states(recall, rows)))
-            self._desk = self._desk._replace(window=wish.window)
+            self._fetch(recall, wish, answer)
         if wish.budget_tokens != self._desk.budget_tokens and not self._has_newer():
             self._post(_repacked(recall, answer, wish))
             self._desk = self._desk._replace(budget_tokens=wish.budget_tokens)
+        self._draw_lines(wish, answer)
 
     def _answer(self, recall: Recall, wish: Wish) -> None:
-        answer = recall.answer(recall.plan(wish.text))
-        rows = _rows(recall, answer, wish.window)
+        _take_over(recall, wish.saved)
+        plain, plan = recall.plan(wish.text), _planned(recall, wish.text, wish.settings)
+        answer = recall.answer(plan)
         before = self._desk.answer
-        self._desk = Desk(wish.generation, answer, wish.window)
-        self._post(Answered(wish.generation, answer, rows, _states(recall, rows), self._clock()))
+        self._desk = Desk(wish.generation, wish.question, answer, Seen({}, {}), _fixed(plain))
+        rows, states = self._read(recall, wish, answer, plain.config)
+        self._post(
+            Answered(
+                generation=wish.generation,
+                answer=answer,
+                hits=rows,
+                states=states,
+                at=self._clock(),
+                plain=plain.config,
+                fixed=self._desk.fixed,
+                before=before_of(answer, wish.window, self._desk.ranks),
+            )
+        )
         if before is None or before.generation != answer.generation:
             self._post(Opened(recall.store.info()))
+
+    def _weigh(self, recall: Recall, wish: Wish, answer: Answer) -> None:
+        """Rank the same pool again under the settings that are wished for."""
+        _take_over(recall, wish.saved)
+        text = answer.plan.text
+        plain = recall.plan(text).config
+        answer = recall.weigh(answer, _planned(recall, text, wish.settings).config)
+        self._desk = self._desk._replace(generation=wish.generation, answer=answer, budget_tokens=0)
+        rows, states = self._read(recall, wish, answer, plain)
+        before = before_of(answer, wish.window, self._desk.ranks)
+        self._post(Weighed(wish.generation, answer, rows, states, plain, before))
+
+    def _read(
+        self, recall: Recall, wish: Wish, answer: Answer, plain: Config
+    ) -> tuple[dict[int, Hit], dict[str, State]]:
+        """The rows of the window with their files' states; the ranks under the saved settings are at hand then."""
+        ranks = ranks_of(recall.weigh(answer, plain)) if answer.plan.config != plain else {}
+        rows = rows_of(recall, answer, wish.window, self._desk.seen)
+        states = states_of(recall, rows, self._desk.seen)
+        self._desk = self._desk._replace(window=wish.window, ranks=ranks)
+        return rows, states
+
+    def _fetch(self, recall: Recall, wish: Wish, answer: Answer) -> None:
+        rows = rows_of(recall, answer, wish.window, self._desk.seen)
+        before = before_of(answer, wish.window, self._desk.ranks)
+        self._post(Fetched(wish.generation, rows, states_of(recall, rows, self._desk.seen), before))
+        self._desk = self._desk._replace(window=wish.window)
+
+    def _draw_lines(self, wish: Wish, answer: Answer) -> None:
+        """Look at every weight, last of all and once for each pool and scale."""
+        config, pool = answer.plan.config, answer.pool
+        drawn = (str(wish.question), config.fusion, config.normalize)
+        if pool is None or not is_hybrid(answer) or why_no_lines(answer) or drawn == self._desk.charted:
+            return
+        if not self._has_newer():
+            self._post(Charted(wish.question, chart_of(pool, config)))
+            self._desk = self._desk._replace(charted=drawn)
 
     def _has_newer(self) -> bool:
         with self._changed:
@@ -168,16 +231,26 @@ def _learned(recall: Recall, lookup: Lookup) -> Learned:
     return Learned(lookup, Entry(tuple(known), len(known) < MOST))
 
 
-def _rows(recall: Recall, answer: Answer, window: tuple[int, int]) -> dict[int, Hit]:
-    offset, count = listed(answer)
-    first, end = min(window[0], count), min(window[1], count)
-    return dict(enumerate(recall.hits(answer, offset + first, offset + end), start=first))
+def _take_over(recall: Recall, saved: Config | None) -> None:
+    """Rank by the settings that stand in recall.toml since the workbench wrote it."""
+    if saved is not None:
+        recall.config = recall.config._replace(**{key: getattr(saved, key) for key in KEYS})
 
 
-def _states(recall: Recall, rows: dict[int, Hit]) -> dict[str, State]:
-    from recall_core.retrieve.freshness import stale_documents  # noqa: PLC0415 - the engine loads behind the first frame
+def _planned(recall: Recall, text: str, settings: tuple[str, ...]) -> Plan:
+    from recall_core.service import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return stale_documents([hit.doc.id for hit in rows.values()], store=recall.store, base=recall.base)
+    return recall.plan(text, Ask(settings=settings))
+
+
+def _fixed(plan: Plan) -> tuple[str, ...]:
+    """The settings that a query's OPTION clause decides."""
+    if plan.rql is None:
+        return ()
+    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - only for queries in RQL
+
+    query, _ = parse_query(plan.rql, strict=plan.config.strict)
+    return tuple(name for name, _ in query.options if name in KEYS)
 
 
 def _repacked(recall: Recall, answer: Answer, wish: Wish) -> Repacked:

@@ -56,7 +56,7 @@ async def workbench(pilot: Pilot[None]) -> None:
 async def budget(pilot: Pilot[None]) -> None:
     """The context at half the budget."""
     await workbench(pilot)
-    await pilot.press("4", "left_curly_bracket")
+    await pilot.press("5", "left_curly_bracket")
     await settled(pilot, lambda now: now.packed and now.packed.budget_tokens == 1_000)
 
 

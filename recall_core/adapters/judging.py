@@ -96,8 +96,7 @@ def _export(recall: Recall, queries: Path | None, qrels: Path | None, form: str,
         raise UsageError("conflicting_flags", "--queries and --qrels name the same file.", hint="--qrels qrels.tsv")
     with ExitStack() as files:
         queries_out, qrels_out = (
-            None if path is None else files.enter_context(_opened(path, streams))
-            for path in (queries, qrels)
+            None if path is None else files.enter_context(_opened(path, streams)) for path in (queries, qrels)
         )
         response = recall.judge_export(
             queries=queries_out, qrels=qrels_out, form="trec" if form == "trec" else "beir"

@@ -1,4 +1,4 @@
-"""Pane 4: the packed context under its budget, block by block, and what was left out."""
+"""Pane 5: the packed context under its budget, block by block, and what was left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ContextPane(LineView):
         self.set_class(is_stale(session), "-stale")
         if (packed, session.budget_tokens) != self._shown:
             self._shown = (packed, session.budget_tokens)
-            self.border_title = "4 Context"
+            self.border_title = "5 Context"
             self.border_subtitle = budget_line(session)
             self.show(lambda width: _lines(packed, block_tokens, width, self.glyphs), keep_place=True)
 

@@ -1,4 +1,4 @@
-"""Pane 5: the ingest run, one line high; with the focus it also lists the skipped files."""
+"""Pane 7: the ingest run, one line high; with the focus it also lists the skipped files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
 def _over(run: Run, glyphs: Glyphs) -> str:
     skipped = skipped_words(run.progress) if run.progress else ""
     mark = {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
-    return f"ingest {_name(run)} {mark} {run.summary}" + (f"{glyphs.dot}{skipped}, 5 lists them" if skipped else "")
+    return f"ingest {_name(run)} {mark} {run.summary}" + (f"{glyphs.dot}{skipped}, 7 lists them" if skipped else "")
 
 
 def _name(run: Run) -> str:

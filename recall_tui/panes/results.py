@@ -14,6 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from recall_core.types import Hit, Signal
+from recall_tui.events import Ranks
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.session import Session, is_stale, listed
 from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, level
@@ -22,6 +23,7 @@ from recall_tui.widgets.lines import strip_of
 GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
 """The signals that have a column of their own, under `l` and `s`."""
 WIDE = 60  # cells from which the score bar is drawn
+MOVE_CELLS = 5
 
 
 class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
@@ -38,6 +40,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._selected = 0
         self._is_stale = False
         self._hint = ""
+        self._before: Ranks = {}
 
     @property
     def glyphs(self) -> Glyphs:
@@ -50,6 +53,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         offset, self._count = listed(answer) if answer else (0, 0)
         self._first_rank = offset + 1
         self._hits, self._states, self._selected = session.hits, session.states, session.selected
+        self._before = session.before
         self._is_stale = is_stale(session)
         self._hint = _hint(session)
         self.set_class(self._is_stale, "-stale")
@@ -111,13 +115,16 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _heads(self, width: int) -> str:
         score = f"{'score':<{5 + 1 + self._bar_width(width)}}"
-        return f"{'#':>{self._rank_width + 2}} {score} l s {'tok':>4}  path{self.glyphs.crumb}heading"
+        move = f"{'move':>{MOVE_CELLS}} " if self._before else ""
+        return f"{'#':>{self._rank_width + 2}} {move}{score} l s {'tok':>4}  path{self.glyphs.crumb}heading"
 
     def _row(self, row: int, width: int) -> Text:
         is_selected = row == self._selected
         style = Style(bold=is_selected, dim=self._is_stale)
         mark = self.glyphs.pointer if is_selected else " "
         line = Text(f"{mark}{self._first_rank + row:>{self._rank_width + 1}} ", style)
+        if self._before:
+            line.append(f"{moved(self._first_rank + row, self._before.get(row), self.glyphs):>{MOVE_CELLS}} ")
         hit = self._hits.get(row)
         if hit is None:
             line.append(self.glyphs.cut)
@@ -151,6 +158,15 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         return 0 if width < WIDE else 10 if width >= WIDE + 12 else 6
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"results--selected"}
+
+
+def moved(rank: int, before: int | None, glyphs: Glyphs) -> str:
+    """How far a row has come from its rank under the saved settings: up, down, not at all, or onto the list."""
+    if before is None:
+        return "new"
+    if before == rank:
+        return "="
+    return f"{glyphs.up if rank < before else glyphs.down}{abs(before - rank)}"
 
 
 def _where(hit: Hit, glyphs: Glyphs) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,14 +17,22 @@ from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
 from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
-from recall_tui.session import PANES, Pane, Session
+from recall_tui.panes.weights import WeightsPane
+from recall_tui.session import PANES, Pane, Session, Tab
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor
 
-FOCUS = {"query": "editor", "results": "results", "explain": "explain", "context": "context", "ingest": "ingest"}
+FOCUS = {
+    "query": "editor",
+    "results": "results",
+    "explain": "explain",
+    "weights": "slider",
+    "context": "context",
+    "ingest": "ingest",
+}
 """The widget that takes the focus of each pane, by id."""
 
-MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
+MOVES = ("up", "down", "left", "right", "shift+left", "shift+right", "pageup", "pagedown", "home", "end")
 
 
 def bindings() -> list[BindingType]:
@@ -48,7 +56,7 @@ def bindings() -> list[BindingType]:
 
 
 class Bench(Screen[None]):
-    """Query, results and explain on the left, context on the right; one tabbed pane below on a narrow screen."""
+    """Query, results and explain left, weights and context right; one tabbed pane below on a narrow screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012
@@ -69,6 +77,7 @@ class Bench(Screen[None]):
                 yield ResultsPane()
                 yield ExplainPane()
             with Vertical(id="right"):
+                yield WeightsPane()
                 yield ContextPane()
         yield IngestPane()
         yield StatusLine(self._store)
@@ -80,13 +89,15 @@ class Bench(Screen[None]):
 
     def show(self, session: Session) -> None:
         """Draw this session."""
-        self.set_class(session.tab == "context", "-tab-context")
+        for tab in get_args(Tab):
+            self.set_class(session.tab == tab, f"-tab-{tab}")
         self.set_class(session.zoomed, "-zoomed")
         for pane in PANES:
             self.set_class(session.zoomed and session.pane == pane, f"-zoom-{pane}")
         self.query_one(QueryPane).show(session)
         self.query_one(ResultsPane).show(session)
         self.query_one(ExplainPane).show_session(session)
+        self.query_one(WeightsPane).show(session)
         self.query_one(ContextPane).show_session(session)
         self.query_one(IngestPane).show_session(session)
         self.query_one(HeaderLine).show(session)

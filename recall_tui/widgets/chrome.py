@@ -18,6 +18,7 @@ from recall_tui.session import Session, is_ingesting
 from recall_tui.shell import command
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
 
+TABS = (("3", "explain"), ("4", "weights"), ("5", "context"))  # the panes that share a place on a narrow screen
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
 
@@ -73,8 +74,8 @@ class StatusLine(Line):
         glyphs = _glyphs(self)
         line = " "
         if width < NARROW:
-            other = "3 explain" if session.tab == "context" else "4 context"
-            line += f"budget {gauge_of(session, 27, glyphs)} {budget_line(session)}{glyphs.dot}{other}"
+            others = " ".join(f"{key} {tab}" for key, tab in TABS if tab != session.tab)
+            line += f"budget {gauge_of(session, 20, glyphs)} {budget_line(session)}{glyphs.dot}{others}"
             return Text(fit(line, width, glyphs))
         typed = command(session, self._store)
         hint = "Y copies " if typed else ""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
-"""Two of Okabe and Ito's colours, told apart by every common kind of colour vision."""
+"""Three of Okabe and Ito's colours, told apart by every common kind of colour vision."""
 
 
 class Glyphs(NamedTuple):
@@ -33,10 +33,24 @@ class Glyphs(NamedTuple):
     out: str
     cut: str
     line: str
+    up: str
+    down: str
+    knob: str
+    track: str
+    ends: str
+    tick: str
+    here: str
+    upright: str
 
 
-UNICODE = Glyphs("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█", "█▓▒░", "┊", " ", "▕", "▏", "▶", " › ", " · ", "✓", "✗", "×", "…", "─")
-ASCII = Glyphs("#", "123456789", "#=+:", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!=", "x", "~", "-")
+UNICODE = Glyphs(
+    *("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█", "█▓▒░", "┊", " ", "▕", "▏", "▶", " › ", " · ", "✓", "✗", "×", "…", "─"),
+    *("▲", "▼", "●", "━", "◀▶", "╵", "▲", "│"),
+)
+ASCII = Glyphs(
+    *("#", "123456789", "#=+:", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!=", "x", "~", "-"),
+    *("+", "-", "O", "=", "<>", "'", "^", "|"),
+)
 
 
 def glyphs_for(environment: Mapping[str, str]) -> Glyphs:

@@ -29,7 +29,7 @@ async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: P
         assert "1 added" in bench.painted("ingest")
         assert "1 skipped" in bench.painted("ingest")
         assert "38 docs" in bench.painted("header")
-        await bench.press("5")
+        await bench.press("7")
         assert "new/broken.txt" in bench.painted("ingest")
 
 

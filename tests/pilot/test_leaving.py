@@ -6,8 +6,8 @@ import pytest
 
 from recall_core.errors import StoreLocked
 from recall_tui.app import Workbench
+from recall_tui.events import Crashed, Failed
 from recall_tui.messages import Happened
-from recall_tui.session import Crashed, Failed
 from tests.workbench_driver import workbench
 
 
@@ -49,3 +49,14 @@ async def test_an_error_of_the_store_is_shown_and_the_workbench_goes_on(shared_s
         assert "Another process is writing. (try again)" in bench.painted("notes")
         await bench.press("f5")
         await bench.until(lambda now: now.trouble is None)
+
+
+async def test_what_a_thread_says_while_the_panes_are_taken_down_changes_nothing(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        app, answered = bench.app, bench.session
+
+    app.become(answered._replace(busy=True))
+
+    assert app.session.busy
+    assert app.return_code in (None, 0)

@@ -14,7 +14,9 @@ from recall_tui.screens.help import HelpScreen
 from tests.workbench_driver import Driver, workbench
 
 
-@pytest.mark.parametrize(("key", "pane"), [("1", "query"), ("2", "results"), ("3", "explain"), ("4", "context")])
+@pytest.mark.parametrize(
+    ("key", "pane"), [("1", "query"), ("2", "results"), ("3", "explain"), ("4", "weights"), ("5", "context")]
+)
 async def test_digits_go_to_panes(shared_store: Path, key: str, pane: str) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("escape", key)
@@ -35,12 +37,12 @@ async def test_digits_and_letters_are_typed_while_a_field_is_edited(shared_store
 async def test_tab_goes_round_the_panes_and_back(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         seen = []
-        for _ in range(4):
+        for _ in range(5):
             await bench.press("tab")
             seen.append(bench.session.pane)
         await bench.press("shift+tab")
 
-        assert seen == ["results", "explain", "context", "query"]
+        assert seen == ["results", "explain", "weights", "context", "query"]
         assert bench.session.pane == "context"
 
 
@@ -48,7 +50,7 @@ async def test_escape_is_one_step_out(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("escape")
         assert (bench.session.pane, "NAV" in bench.painted("footer")) == ("results", True)
-        await bench.press("4", "z", "escape")
+        await bench.press("5", "z", "escape")
         assert (bench.session.zoomed, bench.session.pane) == (False, "context")
 
         await bench.press("escape")
@@ -76,7 +78,7 @@ async def test_a_narrow_screen_shows_explain_or_context_and_the_gauge(shared_sto
         context, explain = (bench.app.bench.query_one(name) for name in ("#context", "#explain"))
         assert (explain.size.height > 0, context.size.height) == (True, 0)
 
-        await bench.press("escape", "4")
+        await bench.press("escape", "5")
 
         assert (explain.size.height, context.size.height > 0) == (0, True)
         assert "/2,000 tok" in bench.painted("status")
@@ -162,7 +164,7 @@ async def test_the_copied_command_is_of_the_rows_shown_while_they_are_stale(shar
 async def test_the_command_copied_from_the_context_gives_its_bytes(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
-        await bench.press("escape", "left_curly_bracket", "4")
+        await bench.press("escape", "left_curly_bracket", "5")
         await bench.until(lambda now: now.packed and now.packed.budget_tokens == 1_000)
 
         answer = _answer_of(await _copied(bench))

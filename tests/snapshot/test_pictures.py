@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from recall_core.errors import StoreError
 from recall_tui.screens.welcome import WelcomeScreen
-from tests.snapshot.conftest import Picture
+from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
@@ -28,10 +28,17 @@ async def misspelt_field(bench: Driver) -> None:
 
 async def small_context(bench: Driver) -> None:
     await bench.ask()
-    await bench.press("escape", "4")
+    await bench.press("escape", "5")
     for _ in range(5):
         await bench.press("left_curly_bracket")
     await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+
+
+async def moved_weights(bench: Driver) -> None:
+    await bench.ask("keep the manual in mind")
+    await bench.press("escape", "j", "j", "4", *["right"] * 12, "shift+right")
+    await bench.until(lambda now: now.chart and now.answer and now.answer.plan.config.vector_weight == 0.71)
+    await bench.until(lambda now: now.packed and now.before)
 
 
 async def coloured_query(bench: Driver) -> None:
@@ -64,6 +71,27 @@ def test_a_small_budget_leaves_most_out(store: Path, picture: Picture, size: tup
     assert picture(small_context, size)
 
 
+@SIZES
+def test_weights_that_were_moved(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(moved_weights, size)
+
+
+def test_nothing_to_weigh(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask("SELECT * FROM chunk USING lexical('budget') LIMIT 5")
+        await bench.press("escape", "4")
+
+    assert picture(steps, (120, 40))
+
+
+def test_weights_are_written_after_a_question(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await moved_weights(bench)
+        await bench.press("S")
+
+    assert picture(steps, (80, 24))
+
+
 def test_a_query_in_colours(store: Path, picture: Picture) -> None:
     assert picture(coloured_query, (120, 40))
 
@@ -86,8 +114,8 @@ def test_an_earlier_query_is_looked_for(store: Path, picture: Picture) -> None:
 
 @pytest.mark.parametrize(
     "steps",
-    [second_result, misspelt_field, coloured_query, offered_values],
-    ids=["results", "stale", "rql", "offers"],
+    [second_result, misspelt_field, coloured_query, offered_values, moved_weights],
+    ids=["results", "stale", "rql", "offers", "weights"],
 )
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: object) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
@@ -95,10 +123,13 @@ def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.Monke
     assert picture(steps, (120, 40))  # type: ignore[arg-type]
 
 
-def test_in_a_locale_without_unicode(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("steps", [second_result, moved_weights], ids=["results", "weights"])
+def test_in_a_locale_without_unicode(
+    store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
+) -> None:
     monkeypatch.setenv("LC_ALL", "C")
 
-    assert picture(second_result, (120, 40))
+    assert picture(steps, (120, 40))
 
 
 def test_help(store: Path, picture: Picture) -> None:
@@ -119,7 +150,7 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
         await bench.type("broken")
         await bench.press("enter")
         await bench.until(lambda now: now.run and now.run.ended and not now.busy)
-        await bench.press("5")
+        await bench.press("7")
 
     assert picture(steps, (120, 40))
 

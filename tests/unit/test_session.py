@@ -12,16 +12,22 @@ from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Packed, Progress, StoreInfo
-from recall_tui.lexicon import Entry, Lookup
-from recall_tui.session import (
+from recall_tui import weighing
+from recall_tui.chart import Chart
+from recall_tui.events import (
     Advanced,
     Answered,
+    Charted,
     Ended,
     Failed,
     Fetched,
     Learned,
     Opened,
     Repacked,
+    Weighed,
+)
+from recall_tui.lexicon import Entry, Lookup
+from recall_tui.session import (
     Run,
     Session,
     after,
@@ -164,7 +170,7 @@ def test_a_budget_is_never_below_one() -> None:
 
 def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
     info = None
-    opened = after(Session(), Opened(info, 777))  # type: ignore[arg-type]
+    opened = after(Session(), Opened(info, Config(budget_tokens=777)))  # type: ignore[arg-type]
 
     assert opened.budget_tokens == 777
     assert after(budgeted(opened, 50), Opened(info)).budget_tokens == 50  # type: ignore[arg-type]
@@ -251,3 +257,41 @@ def test_the_package_and_its_session_load_without_textual() -> None:
     code = "import recall_tui, recall_tui.session, recall_tui.work, sys; sys.exit('textual' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
+
+
+def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its_question() -> None:
+    session = weighing.nudged(answered(), 5)
+    chart = Chart("weighted", "bound", (), (), (), ())
+
+    assert after(session, Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ())) is session
+    assert after(session, Charted(session.question, chart)).chart == chart
+    assert after(session, Charted(session.question - 1, chart)) is session
+
+
+def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
+    session = weighing.nudged(chosen(answered(total=40), 3), 5)
+    event = Weighed(session.generation, answer_of("token budget", 2), {1: hit_of(9)}, {}, Config(), {1: 5})
+
+    session = after(session, event)
+
+    assert (session.selected, session.hit, session.before) == (1, hit_of(9), {1: 5})
+
+
+def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
+    before = asked(answered(), "SELECT nonsense", 12.0)
+    failed = after(before, Failed(before.generation, UsageError("bad", "No.")))
+    session = weighing.nudged(failed, 5)
+
+    session = after(session, Weighed(session.generation, answer_of("token budget", 2), {}, {}, Config(), {}))
+
+    assert is_stale(session)
+
+
+def test_the_wish_carries_what_was_moved_and_only_a_question_counts_as_one() -> None:
+    session = answered()
+
+    moved = weighing.turned(weighing.nudged(session, 5), "sparse_recall")
+
+    assert wish(moved).settings == ("bm25_weight=0.85", "vector_weight=0.15", "sparse_recall=false")
+    assert wish(moved).question == wish(session).question
+    assert wish(moved).generation > wish(session).generation

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.config import Config
 from recall_core.errors import Interrupted
 from recall_core.retrieve import Answer, Plan
 from recall_core.rql.ast import Field
-from recall_core.service import Recall
-from recall_tui.lexicon import Lookup
-from recall_tui.session import (
+from recall_core.service import Ask, Recall
+from recall_core.types import Hit
+from recall_tui.events import (
     Advanced,
     Answered,
+    Charted,
     Crashed,
     Ended,
     Event,
@@ -26,8 +28,10 @@ from recall_tui.session import (
     Opened,
     Repacked,
     Unusable,
-    Wish,
+    Weighed,
 )
+from recall_tui.lexicon import Lookup
+from recall_tui.session import Wish
 from recall_tui.work import IngestThread, QueryThread, smoothed
 from tests.workbench_corpus import build_store
 
@@ -108,7 +112,7 @@ def slow_thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
 
 
 def wish_for(generation: int, text: str = "token budget") -> Wish:
-    return Wish(generation, text, (0, 10), 500)
+    return Wish(generation, text, (0, 10), 500, question=generation)
 
 
 def is_packed(generation: int) -> Callable[[Event], bool]:
@@ -132,7 +136,7 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
     slow_thread.submit(wish_for(1))
     desk.wait_for(is_packed(1))
 
-    slow_thread.submit(Wish(1, "token budget", (20, 30), 200))
+    slow_thread.submit(Wish(1, "token budget", (20, 30), 200, question=1))
     fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
     desk.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
 
@@ -187,7 +191,7 @@ def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryTh
     while SlowRecall.searches == 0:
         time.sleep(0.005)
 
-    slow_thread.submit(Wish(1, "token budget", (5, 15), 500))
+    slow_thread.submit(Wish(1, "token budget", (5, 15), 500, question=1))
     desk.wait_for(is_packed(1))
 
     assert SlowRecall.searches == 1
@@ -201,7 +205,7 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
 
     thread.submit(wish_for(2, "SELECT nonsense"))
     failed = desk.wait_for(lambda event: isinstance(event, Failed))
-    thread.submit(Wish(2, "SELECT nonsense", (20, 30), 500))
+    thread.submit(Wish(2, "SELECT nonsense", (20, 30), 500, question=2))
     fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
 
     assert isinstance(failed, Failed)
@@ -333,3 +337,94 @@ def test_the_rate_moves_towards_the_newest_interval() -> None:
     assert smoothed(0.0, 10, 1.0) == 10.0
     assert smoothed(10.0, 20, 1.0) == 13.0
     assert smoothed(10.0, 5, 0.0) == 10.0
+
+
+def is_weighed(generation: int) -> Callable[[Event], bool]:
+    return lambda event: isinstance(event, Weighed) and event.generation == generation
+
+
+def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread: QueryThread, desk: Desk) -> None:
+    slow_thread.submit(wish_for(1, "keep the manual in mind"))
+    desk.wait_for(is_packed(1))
+
+    settings = ("bm25_weight=0.0", "vector_weight=1.0")
+    slow_thread.submit(wish_for(2, "keep the manual in mind")._replace(question=1, settings=settings))
+    weighed = desk.wait_for(is_weighed(2))
+    desk.wait_for(is_packed(2))
+
+    assert SlowRecall.searches == 1
+    assert isinstance(weighed, Weighed)
+    with Recall.open(str(desk_store(desk))) as recall:
+        asked = recall.answer(recall.plan("keep the manual in mind", Ask(settings=settings)))
+        expected = recall.hits(asked, 0, 10)
+        plain = recall.answer(recall.plan("keep the manual in mind"))
+    assert list(weighed.hits.values()) == expected
+    assert weighed.answer.ranked is not None
+    assert plain.ranked is not None
+    order = weighed.answer.ranked.order
+    assert [weighed.before[row] for row in range(10)] == [
+        plain.ranked.order.index(order[row]) + 1 for row in range(10)
+    ]
+
+
+def desk_store(desk: Desk) -> str:
+    return next(event.info.path for event in desk.events if isinstance(event, Opened))
+
+
+def test_texts_that_were_read_are_not_read_again(store: Path, desk: Desk) -> None:
+    fetched: list[int] = []
+
+    class Counting(Recall):
+        def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
+            fetched.extend(range(start, stop))
+            return super().hits(answer, start, stop)
+
+    thread = QueryThread(lambda: Counting.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(Wish(1, "token budget", (0, 40), 500, question=1))
+    desk.wait_for(is_packed(1))
+    first = len(fetched)
+
+    thread.submit(Wish(2, "token budget", (0, 40), 500, question=1, settings=("normalize=max",)))
+    desk.wait_for(is_weighed(2))
+    thread.stop()
+
+    assert first == 37
+    assert len(fetched) == first
+
+
+def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, desk: Desk) -> None:
+    thread.submit(wish_for(1))
+    desk.wait_for(lambda event: isinstance(event, Charted))
+    thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
+    desk.wait_for(is_packed(2))
+    thread.submit(wish_for(3)._replace(question=1, settings=("fusion=rrf",)))
+    desk.wait_for(lambda event: isinstance(event, Charted) and event.chart.fusion == "rrf")
+
+    kinds = [type(event) for event in desk.events]
+    assert kinds.index(Repacked) < kinds.index(Charted)
+    assert kinds.count(Charted) == 2
+
+
+def test_an_undo_before_the_thread_looked_still_gets_its_answer(thread: QueryThread, desk: Desk) -> None:
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    thread.submit(wish_for(3)._replace(question=1))
+
+    assert isinstance(desk.wait_for(is_weighed(3)), Weighed)
+    desk.wait_for(is_packed(3))
+
+
+def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
+    thread: QueryThread, desk: Desk
+) -> None:
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    thread.submit(wish_for(2)._replace(question=1, saved=Config(vector_weight=0.4, bm25_weight=0.6)))
+    weighed = desk.wait_for(is_weighed(2))
+
+    assert isinstance(weighed, Weighed)
+    assert weighed.answer.plan.config.vector_weight == weighed.plain.vector_weight == 0.4
+    assert weighed.before == {}

@@ -1,0 +1,1 @@
+"""What a person can do, by topic: each module is a group of the actions in the table."""

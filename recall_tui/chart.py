@@ -1,0 +1,113 @@
+"""The order of the best candidates at every weight, worked out once a question and read at any weight."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core.rank.fuse import signal_ranks
+
+if TYPE_CHECKING:
+    from recall_core.config import Config
+    from recall_core.explain.intervals import Interval
+    from recall_core.explain.lines import Lines
+    from recall_core.types import Pool
+
+DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
+
+
+class Chart(NamedTuple):
+    """The first ranks at every weight; see `recall_core.explain.sweep` for what a piece is."""
+
+    fusion: str
+    normalize: str
+    """The scale it was drawn on: on another one it says nothing."""
+
+    weights: tuple[Fraction, ...]
+    """Break points, with 0 and 1."""
+    orders: tuple[tuple[int, ...], ...]
+    """Positions in the pool, best first: at each break point and between each two, in turn."""
+    same_order: tuple[Interval, ...]
+    """The longest stretches over which nothing changes, ascending."""
+    same_members: tuple[Interval, ...]
+    """The same where only the order may change."""
+
+
+class Gauge(NamedTuple):
+    """The stretches around one weight, and how stable they make it."""
+
+    order: Interval
+    members: Interval
+    distance: float | None
+    """To the nearest weight with another order, 0 at one; None when every weight gives this order."""
+    fragile: bool
+
+
+def chart_of(pool: Pool, config: Config) -> Chart:
+    """The chart of a pool with two signals under this fusion and this normalisation; the weights do not matter."""
+    from recall_core.explain.lines import contenders  # noqa: PLC0415 - NumPy, which nobody waits for at the start
+    from recall_core.explain.sweep import stretches, sweep  # noqa: PLC0415
+
+    held = contenders(_at_ends(pool, config), DEPTH)
+    swept = sweep(_lines(pool, config, held), DEPTH)
+    return Chart(
+        fusion=config.fusion,
+        normalize=config.normalize,
+        weights=swept.weights,
+        orders=tuple(tuple(held[at] for at in row) for row in swept.orders.tolist()),
+        same_order=tuple(where for where, _ in stretches(swept)),
+        same_members=tuple(where for where, _ in stretches(swept, members=True)),
+    )
+
+
+def top_at(chart: Chart, weight: Fraction) -> tuple[int, ...]:
+    """The first candidates at this weight, best first."""
+    return chart.orders[bisect_left(chart.weights, weight) + bisect_right(chart.weights, weight) - 1]
+
+
+def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
+    """The first candidates in the middle of each of so many equal stretches of the range: to draw, not to decide."""
+    places = [float(weight) for weight in chart.weights]
+    middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
+    return [chart.orders[bisect_left(places, at) + bisect_right(places, at) - 1] for at in middles]
+
+
+def gauge_at(chart: Chart, weight: Fraction) -> Gauge:
+    """How far the weight is from changing the first ranks."""
+    from recall_core.explain.stability import FRAGILE  # noqa: PLC0415 - NumPy
+
+    order, members = (
+        next(where for where in cells if where.holds(weight)) for cells in (chart.same_order, chart.same_members)
+    )
+    ends = [weight - order.low] if order.low > 0 or order.low_open else []
+    ends += [order.high - weight] if order.high < 1 or order.high_open else []
+    distance = float(min(ends)) if ends else None
+    return Gauge(order, members, distance, distance is not None and distance < FRAGILE)
+
+
+def flips(chart: Chart) -> tuple[Fraction, ...]:
+    """The weights at which something changes: where one stretch ends and the next begins."""
+    return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))
+
+
+def _at_ends(pool: Pool, config: Config) -> Lines:
+    """Lines that stand in the same order as the pool's own at both ends, in small numbers."""
+    from recall_core.explain.lines import Lines, lines_of  # noqa: PLC0415
+
+    if config.fusion != "rrf":
+        return lines_of(pool, config)
+    last = len(pool.keys) + 1
+    columns = [[-(rank or last) for rank in signal_ranks(column)] for column in (pool.lexical, pool.semantic)]
+    return Lines(tuple(columns[0]), tuple(columns[1]), 1)
+
+
+def _lines(pool: Pool, config: Config, held: list[int]) -> Lines:
+    """The exact lines of some candidates, ranked among all: reciprocals of thousands of ranks have no small scale."""
+    from recall_core.explain.lines import Lines, lines_of, reciprocal  # noqa: PLC0415
+
+    if config.fusion == "rrf":
+        lexical, semantic = (signal_ranks(column) for column in (pool.lexical, pool.semantic))
+        return reciprocal([lexical[at] for at in held], [semantic[at] for at in held], config.rrf_k)
+    lines = lines_of(pool, config)
+    return Lines(tuple(lines.a[at] for at in held), tuple(lines.b[at] for at in held), lines.scale)

@@ -1,0 +1,125 @@
+"""Everything that the threads tell the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from recall_core.config import Config
+from recall_core.errors import RecallError
+from recall_core.types import Hit, Packed, Progress, StoreInfo
+from recall_tui.lexicon import Entry, Lookup
+
+if TYPE_CHECKING:
+    from recall_core.contract import IngestView
+    from recall_core.retrieve import Answer
+    from recall_core.retrieve.freshness import State
+    from recall_tui.chart import Chart
+
+Ranks: TypeAlias = Mapping[int, int | None]
+"""By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
+
+
+class Opened(NamedTuple):
+    """The store is open, or has changed."""
+
+    info: StoreInfo
+    config: Config | None = None
+    """The saved settings; None when only the figures changed."""
+    toml: Path | None = None
+    """Where they are saved."""
+
+
+class Answered(NamedTuple):
+    """A question has its ranking and the first rows."""
+
+    generation: int
+    answer: Answer
+    hits: Mapping[int, Hit]
+    states: Mapping[str, State]
+    at: float
+    plain: Config | None = None
+    """The settings of the question when no weight is moved."""
+    fixed: tuple[str, ...] = ()
+    """The settings that the question itself names, so that moving them changes nothing."""
+    before: Mapping[int, int | None] = {}
+
+
+class Weighed(NamedTuple):
+    """The same pool under other settings."""
+
+    generation: int
+    answer: Answer
+    hits: Mapping[int, Hit]
+    states: Mapping[str, State]
+    plain: Config
+    before: Ranks
+
+
+class Fetched(NamedTuple):
+    """Rows that the list asked for."""
+
+    generation: int
+    hits: Mapping[int, Hit]
+    states: Mapping[str, State]
+    before: Mapping[int, int | None] = {}
+
+
+class Charted(NamedTuple):
+    """Every weight of the answer's two signals has been looked at. A weight that moved meanwhile changes nothing."""
+
+    question: int
+    chart: Chart
+
+
+class Repacked(NamedTuple):
+    """The context of an answer at one budget. block_tokens: tokens of each block's text, without its header."""
+
+    generation: int
+    packed: Packed
+    block_tokens: tuple[int, ...]
+
+
+class Failed(NamedTuple):
+    """A question that has no answer."""
+
+    generation: int
+    error: RecallError
+
+
+class Learned(NamedTuple):
+    """What the store said to a lookup."""
+
+    lookup: Lookup
+    entry: Entry
+
+
+class Unusable(NamedTuple):
+    """The store cannot be opened."""
+
+    error: RecallError
+
+
+class Advanced(NamedTuple):
+    """An ingest run moved on."""
+
+    progress: Progress
+    rate: float
+
+
+class Ended(NamedTuple):
+    """An ingest run is over: with its figures, with an error, or with neither when it was cancelled."""
+
+    view: IngestView | None
+    error: RecallError | None
+
+
+class Crashed(NamedTuple):
+    """A defect stopped a worker thread."""
+
+    error: BaseException
+
+
+OfQuestion: TypeAlias = Answered | Weighed | Fetched | Repacked | Failed
+Event: TypeAlias = OfQuestion | Charted | Opened | Learned | Unusable | Advanced | Ended | Crashed

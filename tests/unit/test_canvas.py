@@ -1,0 +1,29 @@
+"""Dots become characters."""
+
+from __future__ import annotations
+
+from recall_tui.widgets.canvas import Canvas
+from recall_tui.widgets.draw import ASCII, UNICODE
+
+
+def test_dots_become_braille_and_those_outside_are_left_out() -> None:
+    canvas = Canvas(2, 1)
+
+    canvas.dot(0, 0)
+    canvas.upright(3, 0, 3)
+    canvas.dot(4, 0)
+    canvas.dot(-1, 2)
+
+    assert canvas.lines(UNICODE) == ["⠁⢸"]
+
+
+def test_without_unicode_strokes_stand_for_the_dots() -> None:
+    canvas = Canvas(4, 1)
+
+    canvas.upright(0, 0, 3)
+    canvas.dot(2, 1)
+    canvas.dot(3, 1)
+    canvas.upright(4, 0, 2)
+    canvas.dot(5, 0)
+
+    assert canvas.lines(ASCII) == ["|-+ "]
