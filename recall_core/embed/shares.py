@@ -90,18 +90,17 @@ def _shares(
 def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
     """What each wanted gram weighs in a text of these words. wanted: of each word the shorter ones first."""
     spelled = " ".join(held)  # no word holds a space, so no gram reaches from one into the next
-    counts = list(held.items())
+    weights: list[int] = []  # of the word that each character of `spelled` belongs to
+    for word, n in held.items():
+        weights += [log_tf(n) * gram_weight(len(word))] * (len(word) + 1)
     found: dict[str, int] = {}
     for gram in wanted:
         if len(gram) > _SHORTEST and gram[:-1] not in found:
             continue
         at = spelled.find(gram)
-        number = seen = weight = 0
+        weight = 0
         while at >= 0:
-            number += spelled.count(" ", seen, at)
-            seen = at
-            word, n = counts[number]
-            weight += log_tf(n) * gram_weight(len(word))
+            weight += weights[at]
             at = spelled.find(gram, at + 1)
         if weight:
             found[gram] = weight
