@@ -158,12 +158,12 @@ def showing(lab: Lab) -> Iterator[Comparison]:
 
 def ranking(lab: Lab) -> Iterator[Comparison]:
     """A slider moved by one step, beside the same sum and order in NumPy."""
-    config = lab.recall.config._replace(bm25_weight=0.4, vector_weight=0.6)
     whole = lab.recall.answer(lab.recall.plan(lab.questions.wide[0]))
+    config = whole.plan.config._replace(bm25_weight=0.4, vector_weight=0.6)
     for candidates in (500, 5_000):
         answer = _shortened(whole, candidates)
         if answer.pool is not None and len(answer.pool.keys) == candidates:
-            ours = cpu(partial(lab.recall.rerank, answer, config))
+            ours = cpu(partial(lab.recall.weigh, answer, config))
             yield lab.beside(f"slider, {candidates} hits", ours, "NumPy sort", cpu(peers.order(answer.pool, config)))
 
 

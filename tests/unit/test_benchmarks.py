@@ -33,6 +33,12 @@ def test_a_report_is_json_with_every_figure_as_a_spread() -> None:
     assert len(list(speed.table(figures))) > len(figures["comparisons"])
 
 
+def test_a_store_of_enough_chunks_has_its_slider_measured() -> None:
+    figures = speed.report([600], rounds=1)
+
+    assert "slider, 500 hits" in {row["name"] for row in figures["comparisons"]}
+
+
 def test_a_ratio_is_taken_within_each_round_and_the_first_round_does_not_count() -> None:
     ours, peer = iter([99.0, 2.0, 6.0, 3.0]), iter([99.0, 1.0, 2.0, 3.0])
     found = compare("a", lambda: next(ours), "b", lambda: next(peer), chunks=1, rounds=3)
