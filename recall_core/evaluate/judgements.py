@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
@@ -97,13 +97,3 @@ def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
         grades = found.setdefault(query, {})
         grades[spot.path] = max(grade, grades.get(spot.path, grade))
     return found
-
-
-def grade_of_chunk(judgements: Sequence[Judgement], *, path: str, offset: int, end: int) -> int | None:
-    """The highest grade of one query's judgements that reach into this chunk, None where none does."""
-    grades = [
-        grade
-        for _, spot, grade in judgements
-        if spot.path == path and ((spot.offset, spot.end) == WHOLE or (spot.offset < end and offset < spot.end))
-    ]
-    return max(grades, default=None)

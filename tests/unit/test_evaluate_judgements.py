@@ -12,7 +12,6 @@ from recall_core.evaluate.formats import Qrel
 from recall_core.evaluate.judgements import (
     Judgement,
     by_document,
-    grade_of_chunk,
     located,
     names_of,
     put,
@@ -162,13 +161,3 @@ def test_a_document_has_the_highest_grade_of_its_spans() -> None:
 
     assert by_document(grades) == {"q": {"a": 3}}
     assert by_document([*grades, Judgement("q", Spot("a", 5, 9), 0)]) == {"q": {"a": 2}}
-
-
-def test_a_grade_is_of_every_chunk_that_its_span_reaches_into() -> None:
-    grades = [Judgement("q", Spot("a", 10, 20), 3), Judgement("q", Spot("a"), 1), Judgement("q", Spot("b"), 2)]
-
-    assert grade_of_chunk(grades, path="a", offset=0, end=10) == 1
-    assert grade_of_chunk(grades, path="a", offset=0, end=11) == 3
-    assert grade_of_chunk(grades, path="a", offset=19, end=40) == 3
-    assert grade_of_chunk(grades, path="a", offset=20, end=40) == 1
-    assert grade_of_chunk(grades, path="c", offset=0, end=9) is None
