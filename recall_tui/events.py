@@ -10,6 +10,7 @@ from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.lexicon import Entry, Lookup
+from recall_tui.studies import Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.contract import IngestView
@@ -115,6 +116,29 @@ class Ended(NamedTuple):
     error: RecallError | None
 
 
+class Studied(NamedTuple):
+    """A study is done: what it found, or why it cannot be done."""
+
+    study: Study
+    stamp: Stamp
+    finding: object
+
+
+class Chored(NamedTuple):
+    """A chore is done. summary: what it did, in a line; error: why it did not."""
+
+    name: str
+    summary: str
+    error: RecallError | None = None
+
+
+class ChoreMoved(NamedTuple):
+    """A chore under way has come this far."""
+
+    name: str
+    progress: Progress
+
+
 class Crashed(NamedTuple):
     """A defect stopped a worker thread."""
 
@@ -122,4 +146,6 @@ class Crashed(NamedTuple):
 
 
 OfQuestion: TypeAlias = Answered | Weighed | Fetched | Repacked | Failed
-Event: TypeAlias = OfQuestion | Charted | Opened | Learned | Unusable | Advanced | Ended | Crashed
+Event: TypeAlias = (
+    OfQuestion | Charted | Opened | Learned | Unusable | Advanced | Ended | Studied | Chored | ChoreMoved | Crashed
+)

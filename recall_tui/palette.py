@@ -7,7 +7,8 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from recall_tui.actions import ACTIONS, key_name
+from recall_tui.actions.keys import key_name
+from recall_tui.actions.table import ACTIONS
 
 
 class Actions(Provider):

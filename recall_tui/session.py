@@ -4,53 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.events import (
-    Advanced,
-    Answered,
-    Charted,
-    Ended,
-    Event,
-    Failed,
-    Fetched,
-    Learned,
-    OfQuestion,
-    Opened,
-    Repacked,
-    Weighed,
-)
 from recall_tui.lexicon import Entry, Lookup
+from recall_tui.runs import Run
+from recall_tui.studies import SCOPES, Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.chart import Chart
 
-Pane = Literal["query", "results", "explain", "weights", "context", "ingest"]
-PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "ingest")
+Pane = Literal["query", "results", "explain", "weights", "context", "judge", "ingest", "store"]
+PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "judge", "ingest", "store")
 """In the order of their digits and of Tab."""
-Tab = Literal["explain", "weights", "context"]
+Tab = Literal["explain", "weights", "context", "judge", "store"]
+TABS: tuple[Tab, ...] = ("explain", "weights", "context", "judge", "store")
+"""The panes of which a narrow screen shows one; a wider one shows all but that explain and store share a place."""
+View = Literal["ledger", "passage", "absence", "funnel", "versus"]
+VIEWS: tuple[View, ...] = ("ledger", "passage", "absence", "funnel", "versus")
+"""The tabs of the explain pane."""
 
 Tweaks: TypeAlias = Mapping[str, str | float | bool]
 """Settings that are moved away from their saved values, by key."""
 
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
-VERBS = ("added", "updated", "unchanged", "removed")
 BUDGET_MOST = 10_000_000
 
 
-class Run(NamedTuple):
-    """An ingest run: the folder, its newest progress, chunks a second, and how it ended once it has."""
+class Packing(NamedTuple):
+    """How a context is packed. pins, drops: ids of chunks that must be in it, or must not."""
 
-    folder: str
-    progress: Progress | None = None
-    rate: float = 0.0
-    ended: Literal["", "done", "cancelled", "failed"] = ""
-    summary: str = ""
+    budget_tokens: int
+    pins: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
 
 
 class Session(NamedTuple):
@@ -79,6 +69,10 @@ class Session(NamedTuple):
     trouble: RecallError | None = None
     """Why the newest question has no answer; the older answer is stale then."""
     budget_tokens: int = 2_000
+    pins: tuple[str, ...] = ()
+    """Chunks that a person forced into the context, by id."""
+    drops: tuple[str, ...] = ()
+    """Chunks that a person forced out of it."""
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
     info: StoreInfo | None = None
@@ -103,10 +97,20 @@ class Session(NamedTuple):
     kept: str = ""
     """The query that went into the history last."""
     run: Run | None = None
+    studied: Mapping[Study, tuple[Stamp, object]] = {}
+    """What was found out; `found` gives what still holds."""
+    chore: str = ""
+    """What is being done to the store."""
+    chore_progress: Progress | None = None
+    chores: int = 0
+    """Counts chores that ended: judgements and repairs change what studies find."""
     pane: Pane = "query"
     tab: Tab = "explain"
-    """Which of the three a narrow screen shows."""
+    view: View = "ledger"
+    cursors: Mapping[str, int] = {}
+    """The chosen line of each list that is not the results, by name."""
     zoomed: bool = False
+    is_narrow: bool = False
 
 
 class Wish(NamedTuple):
@@ -115,100 +119,12 @@ class Wish(NamedTuple):
     generation: int
     text: str
     window: tuple[int, int]
-    budget_tokens: int
+    packing: Packing
     lookups: tuple[Lookup, ...] = ()
     question: int = 0
     settings: tuple[str, ...] = ()
     """`key=value` for each tweak, as --set takes them."""
     saved: Config | None = None
-
-
-def after(session: Session, event: Event) -> Session:
-    """The session once the event has happened; stale events leave it as it is."""
-    match event:
-        case Opened():
-            return _opened(session, event)
-        case Learned(lookup, entry):
-            wanted = tuple(other for other in session.lookups if other != lookup)
-            return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
-        case Advanced() | Ended() if session.run:
-            return session._replace(run=_run_after(session.run, event))
-        case Charted(question, chart) if question == session.question:
-            return session._replace(chart=chart)
-        case Answered() | Weighed() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
-            return _of_question(session, event)
-    return session
-
-
-def _opened(session: Session, event: Opened) -> Session:
-    is_same = session.info is not None and session.info.generation == event.info.generation
-    fresh = session._replace(info=event.info)
-    if event.config is not None:
-        fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=event.config.budget_tokens)
-    return fresh if is_same else fresh._replace(entries={}, lookups=())
-
-
-def _of_question(session: Session, event: OfQuestion) -> Session:
-    match event:
-        case Answered():
-            return _answered(session, event)
-        case Weighed():
-            return _weighed(session, event)
-        case Fetched(_, hits, states, before):
-            hit = hits.get(session.selected, session.hit)
-            return session._replace(hits=hits, states=states, before=before, hit=hit)
-        case Repacked(_, packed, block_tokens):
-            return session._replace(packed=packed, block_tokens=block_tokens)
-        case Failed(_, error):
-            return session._replace(trouble=error, busy=False)
-
-
-def _answered(session: Session, event: Answered) -> Session:
-    answer = event.answer
-    same = session.answer is not None and session.answer.plan.text == answer.plan.text
-    selected = min(session.selected, max(0, listed(answer)[1] - 1)) if same else 0
-    return session._replace(
-        answer=answer,
-        hits=event.hits,
-        states=event.states,
-        plain=event.plain,
-        fixed=event.fixed,
-        before=event.before,
-        chart=None,
-        selected=selected,
-        hit=event.hits.get(selected),
-        trouble=None,
-        busy=False,
-        took_ms=max(0.0, (event.at - session.asked_at) * 1000),
-    )
-
-
-def _weighed(session: Session, event: Weighed) -> Session:
-    """The selection stays on its row: what stands there is what a person watches."""
-    selected = max(0, min(session.selected, listed(event.answer)[1] - 1))
-    is_asked = session.text == event.answer.plan.text
-    return session._replace(
-        answer=event.answer,
-        hits=event.hits,
-        states=event.states,
-        plain=event.plain,
-        before=event.before,
-        selected=selected,
-        hit=event.hits.get(selected),
-        trouble=None if is_asked else session.trouble,
-    )
-
-
-def _run_after(run: Run, event: Advanced | Ended) -> Run:
-    if isinstance(event, Advanced):
-        return run._replace(progress=event.progress, rate=event.rate)
-    if event.error is not None:
-        hint = f" ({event.error.hint})" if event.error.hint else ""
-        return run._replace(ended="failed", summary=f"{event.error.message}{hint}")
-    if event.view is None:
-        return run._replace(ended="cancelled", summary="cancelled; what was committed stays, add it again to go on")
-    counts = [f"{event.view[verb]} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
-    return run._replace(ended="done", summary=", ".join(counts) or "nothing to add")
 
 
 def asked(session: Session, text: str, at: float) -> Session:
@@ -245,7 +161,7 @@ def wish(session: Session) -> Wish:
         generation=session.generation,
         text=session.text,
         window=session.window,
-        budget_tokens=session.budget_tokens,
+        packing=Packing(session.budget_tokens, session.pins, session.drops),
         lookups=session.lookups,
         question=session.question,
         settings=assignments(session.tweaks),
@@ -299,7 +215,7 @@ def budgeted(session: Session, budget_tokens: int) -> Session:
 
 def focused(session: Session, pane: Pane) -> Session:
     """The session with another pane in front."""
-    tab = pane if pane in ("explain", "weights", "context") else session.tab
+    tab = pane if pane in TABS else session.tab
     return session._replace(pane=pane, tab=tab, is_settled=session.is_settled or pane != "query")
 
 
@@ -329,3 +245,45 @@ def is_stale(session: Session) -> bool:
 def is_ingesting(session: Session) -> bool:
     """True while a run is under way."""
     return session.run is not None and not session.run.ended
+
+
+def stamp_of(session: Session, study: Study) -> Stamp:
+    """What the finding of a study depends on, as it is now."""
+    store = (session.info.generation if session.info else 0, session.chores)
+    match SCOPES[study.kind]:
+        case "store":
+            return store
+        case "question":
+            return (*store, session.question)
+        case "answer":
+            return (*store, session.question, session.generation)
+
+
+Finding = TypeVar("Finding")
+
+
+def found(session: Session, study: Study, of: type[Finding]) -> Finding | RecallError | None:
+    """What a study found, an error where it failed, None while it is not done."""
+    stamp, finding = session.studied.get(study, ((), None))
+    if finding is None or stamp != stamp_of(session, study):
+        return None
+    assert isinstance(finding, (of, RecallError))  # noqa: S101 - a kind of study has one kind of finding
+    return finding
+
+
+def is_seen(session: Session, pane: Pane) -> bool:
+    """True when the pane stands on the screen."""
+    if session.zoomed:
+        return pane == session.pane
+    if pane in ("query", "results"):
+        return True
+    if pane == "ingest":
+        return session.run is not None
+    if session.is_narrow:
+        return pane == session.tab
+    return pane in ("weights", "context", "judge") or (pane == "store") == (session.tab == "store")
+
+
+def pointed(session: Session, name: str, row: int, rows: int) -> Session:
+    """The session with another line of a list chosen, kept inside its rows."""
+    return session._replace(cursors={**session.cursors, name: max(0, min(row, rows - 1))})

@@ -1,13 +1,23 @@
-"""What every group of actions stands on: the session, the screen, and the step from one session to the next."""
+"""What every group of actions stands on: the session, the screen, the threads, and the step to the next session."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.app import App
 
+from recall_core.types import Progress
+from recall_tui import session as state
 from recall_tui.screens.bench import Bench
 from recall_tui.session import Session
+from recall_tui.work.chores import Chore
+from recall_tui.work.crew import Crew
+from recall_tui.work.ports import Clock
+
+if TYPE_CHECKING:
+    from recall_core.service import Recall
 
 
 class Holder(App[None]):
@@ -15,6 +25,10 @@ class Holder(App[None]):
 
     session: Session
     bench: Bench
+    crew: Crew
+    clock: Clock
+    store: str | None
+    """The --store value, or None for the store of the current folder."""
 
     @abstractmethod
     def become(self, session: Session) -> None:
@@ -24,3 +38,17 @@ class Holder(App[None]):
         """Put a text on the clipboard and say so."""
         self.copy_to_clipboard(text)
         self.notify(f"Copied: {what}", markup=False)
+
+    def warn(self, message: str) -> None:
+        """Say what went wrong."""
+        self.notify(message, severity="error", markup=False)
+
+    def ask(self) -> None:
+        """Ask what is written."""
+        if self.bench.is_attached:  # the keys may come to rest only after the workbench has been left
+            self.become(state.asked(self.session, self.bench.editor.text, self.clock()))
+
+    def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
+        """Do something to the store, in the background; its end is told by a Chored event."""
+        self.become(self.session._replace(chore=name))
+        self.crew.do(Chore(name, run))

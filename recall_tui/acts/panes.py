@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from recall_tui import session as state
 from recall_tui.acts.holder import Holder
+from recall_tui.messages import Chosen, LookingAt
 from recall_tui.session import Pane
 
 
 class PaneActions(Holder):
     """The groups Panes and Results of the table, without what belongs to the query."""
+
+    def on_chosen(self, message: Chosen) -> None:
+        """A row was clicked."""
+        self.become(state.chosen(self.session, message.row))
+
+    def on_looking_at(self, message: LookingAt) -> None:
+        """The list shows rows that have to be fetched."""
+        self.become(state.looking_at(self.session, message.first, message.end))
 
     def action_focus_pane(self, pane: Pane) -> None:
         """Go to a pane."""

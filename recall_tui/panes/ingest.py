@@ -8,7 +8,8 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Progress
-from recall_tui.session import Run, Session, is_ingesting
+from recall_tui.runs import Run
+from recall_tui.session import Session, is_ingesting
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit
 from recall_tui.widgets.lines import LineView
 

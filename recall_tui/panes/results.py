@@ -184,7 +184,7 @@ def _hint(session: Session) -> str:
     if session.busy:
         return "Searching."
     if session.info is not None and session.info.chunks == 0:
-        return "The store is empty. Press Esc, then a, and name a folder to add."
+        return "The store is empty. Press Esc, then A, and name a folder to add."
     return "Type words to search, or a query that begins with SELECT."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,14 +11,16 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from recall_tui.actions import ACTIONS, is_printable
+from recall_tui.actions.table import ACTIONS
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
+from recall_tui.panes.judge import JudgePane
 from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
+from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights import WeightsPane
-from recall_tui.session import PANES, Pane, Session, Tab
+from recall_tui.session import PANES, TABS, Pane, Session
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor
 
@@ -28,7 +30,9 @@ FOCUS = {
     "explain": "explain",
     "weights": "slider",
     "context": "context",
+    "judge": "judge",
     "ingest": "ingest",
+    "store": "store",
 }
 """The widget that takes the focus of each pane, by id."""
 
@@ -36,23 +40,14 @@ MOVES = ("up", "down", "left", "right", "shift+left", "shift+right", "pageup", "
 
 
 def bindings() -> list[BindingType]:
-    """The action table as bindings of the main screen.
+    """The keys of the action table, as bindings of the main screen.
 
-    A printable key runs through `command`, which stands aside while a field is edited. It has priority: handed to the
-    focused pane it would act only after the keys typed behind it had been dealt out, to a pane it is about to leave.
-    Keys that move a cursor stay with the focused pane first.
+    Each runs through `command`, which finds the action of the pane in front, and stands aside while a field takes the
+    key. It has priority: handed to the focused pane it would act only after the keys typed behind it had been dealt
+    out, to a pane it is about to leave. Keys that move a cursor stay with the focused pane first.
     """
-    return [
-        Binding(
-            key,
-            f"app.command({key!r})" if is_printable(key) else f"app.{action.id}",
-            action.help,
-            show=False,
-            priority=key not in MOVES,
-        )
-        for action in ACTIONS
-        for key in action.keys
-    ]
+    keys = dict.fromkeys(key for action in ACTIONS for key in action.keys)
+    return [Binding(key, f"app.command({key!r})", show=False, priority=key not in MOVES) for key in keys]
 
 
 class Bench(Screen[None]):
@@ -76,9 +71,11 @@ class Bench(Screen[None]):
                 yield QueryPane()
                 yield ResultsPane()
                 yield ExplainPane()
+                yield StorePane()
             with Vertical(id="right"):
                 yield WeightsPane()
                 yield ContextPane()
+                yield JudgePane()
         yield IngestPane()
         yield StatusLine(self._store)
         yield FooterLine(id="footer")
@@ -89,7 +86,7 @@ class Bench(Screen[None]):
 
     def show(self, session: Session) -> None:
         """Draw this session."""
-        for tab in get_args(Tab):
+        for tab in TABS:
             self.set_class(session.tab == tab, f"-tab-{tab}")
         self.set_class(session.zoomed, "-zoomed")
         for pane in PANES:
@@ -99,6 +96,8 @@ class Bench(Screen[None]):
         self.query_one(ExplainPane).show_session(session)
         self.query_one(WeightsPane).show(session)
         self.query_one(ContextPane).show_session(session)
+        self.query_one(JudgePane).show_session(session)
+        self.query_one(StorePane).show_session(session)
         self.query_one(IngestPane).show_session(session)
         self.query_one(HeaderLine).show(session)
         self.query_one(StatusLine).show(session)

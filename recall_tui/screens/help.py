@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from recall_tui.actions import groups, key_name
+from recall_tui.actions.keys import key_name
+from recall_tui.actions.table import GROUPS
 from recall_tui.widgets.draw import fit
 from recall_tui.widgets.lines import LineView
 
@@ -39,7 +40,7 @@ class HelpScreen(ModalScreen[None]):
 def help_lines() -> list[Text]:
     """A heading a group, then a line an action."""
     lines = [Text("Letters are commands in NAV and are typed in EDIT. Esc is one step out.")]
-    for group, actions in groups().items():
+    for group, actions in GROUPS.items():
         lines += [Text(), Text(group, Style(bold=True))]
         for action in actions:
             keys = " ".join(key_name(key) for key in action.keys)

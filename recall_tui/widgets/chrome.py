@@ -12,13 +12,14 @@ from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Static
 
-from recall_tui.actions import footer
+from recall_tui.actions.table import footer
 from recall_tui.panes.context import budget_line, gauge_of
 from recall_tui.session import Session, is_ingesting
 from recall_tui.shell import command
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
 
-TABS = (("3", "explain"), ("4", "weights"), ("5", "context"))  # the panes that share a place on a narrow screen
+SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
+"""The panes that share a place on a narrow screen, with their keys."""
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
 
@@ -74,7 +75,7 @@ class StatusLine(Line):
         glyphs = _glyphs(self)
         line = " "
         if width < NARROW:
-            others = " ".join(f"{key} {tab}" for key, tab in TABS if tab != session.tab)
+            others = " ".join(f"{key} {tab}" for key, tab in SHARING if tab != session.tab)
             line += f"budget {gauge_of(session, 20, glyphs)} {budget_line(session)}{glyphs.dot}{others}"
             return Text(fit(line, width, glyphs))
         typed = command(session, self._store)

@@ -3,11 +3,13 @@
 from collections import Counter
 from pathlib import Path
 
-from recall_tui.actions import ACTIONS, footer, is_printable, key_name, markdown
+from recall_tui.actions.action import acts_in
+from recall_tui.actions.keys import is_printable, key_name
+from recall_tui.actions.table import ACTIONS, footer, markdown
 from recall_tui.app import Workbench
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import help_lines
-from recall_tui.session import Session
+from recall_tui.session import PANES, Session
 
 KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 
@@ -18,8 +20,10 @@ def test_every_action_is_implemented() -> None:
     assert missing == []
 
 
-def test_no_key_means_two_things() -> None:
-    counts = Counter(key for action in ACTIONS for key in action.keys)
+def test_no_key_means_two_things_in_a_pane() -> None:
+    counts = Counter(
+        (pane, key) for pane in PANES for action in ACTIONS if acts_in(action, pane) for key in action.keys
+    )
 
     assert [key for key, count in counts.items() if count > 1] == []
 

@@ -10,7 +10,7 @@ from tests.workbench_driver import Driver, workbench
 
 async def add(bench: Driver, path: Path) -> None:
     await bench.until(lambda now: now.info)
-    await bench.press("escape", "a")
+    await bench.press("escape", "A")
     bench.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
     await bench.press("enter")
 

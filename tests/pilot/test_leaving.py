@@ -11,7 +11,7 @@ from recall_tui.messages import Happened
 from tests.workbench_driver import workbench
 
 
-@pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f1", "ctrl+q"], ["escape", "a", "ctrl+q"]])
+@pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f1", "ctrl+q"], ["escape", "A", "ctrl+q"]])
 async def test_quitting_ends_with_zero_and_no_thread_is_left(shared_store: Path, keys: list[str]) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()

@@ -37,13 +37,13 @@ async def test_digits_and_letters_are_typed_while_a_field_is_edited(shared_store
 async def test_tab_goes_round_the_panes_and_back(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         seen = []
-        for _ in range(5):
+        for _ in range(7):
             await bench.press("tab")
             seen.append(bench.session.pane)
         await bench.press("shift+tab")
 
-        assert seen == ["results", "explain", "weights", "context", "query"]
-        assert bench.session.pane == "context"
+        assert seen == ["results", "explain", "weights", "context", "judge", "store", "query"]
+        assert bench.session.pane == "store"
 
 
 async def test_escape_is_one_step_out(shared_store: Path) -> None:

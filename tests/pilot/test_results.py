@@ -80,7 +80,7 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
     for number in range(400):
         (many / f"n{number:03}.txt").write_text(f"The budget of note {number}.\n", encoding="utf-8")
     async with workbench(own_store) as bench:
-        await bench.press("escape", "a")
+        await bench.press("escape", "A")
         await bench.type(str(many))
         await bench.press("enter")
         await bench.until(lambda now: now.run and now.run.ended == "done")

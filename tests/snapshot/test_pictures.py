@@ -146,7 +146,7 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
 
     async def steps(bench: Driver) -> None:
         await second_result(bench)
-        await bench.press("a")
+        await bench.press("A")
         await bench.type("broken")
         await bench.press("enter")
         await bench.until(lambda now: now.run and now.run.ended and not now.busy)

@@ -27,10 +27,9 @@ from recall_tui.events import (
     Weighed,
 )
 from recall_tui.lexicon import Entry, Lookup
+from recall_tui.runs import Run
 from recall_tui.session import (
-    Run,
     Session,
-    after,
     asked,
     budgeted,
     chosen,
@@ -45,6 +44,7 @@ from recall_tui.session import (
     to_keep,
     wish,
 )
+from recall_tui.transitions import after
 
 
 def answer_of(text: str, total: int) -> Answer:
@@ -177,11 +177,11 @@ def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
 
 
 def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
-    context = focused(Session(), "context")
+    judge = focused(Session(), "judge")
 
-    assert stepped(context, 1) == "query"
-    assert stepped(context._replace(run=Run("docs")), 1) == "ingest"
-    assert stepped(Session(), -1) == "context"
+    assert stepped(judge, 1) == "store"
+    assert stepped(judge._replace(run=Run("docs")), 1) == "ingest"
+    assert stepped(Session(), -1) == "store"
 
 
 def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
@@ -254,7 +254,7 @@ def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
 
 
 def test_the_package_and_its_session_load_without_textual() -> None:
-    code = "import recall_tui, recall_tui.session, recall_tui.work, sys; sys.exit('textual' in sys.modules)"
+    code = "import recall_tui, recall_tui.session, recall_tui.work.crew, sys; sys.exit('textual' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
 

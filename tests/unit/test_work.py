@@ -31,8 +31,9 @@ from recall_tui.events import (
     Weighed,
 )
 from recall_tui.lexicon import Lookup
-from recall_tui.session import Wish
-from recall_tui.work import IngestThread, QueryThread, smoothed
+from recall_tui.session import Packing, Wish
+from recall_tui.work.asking import QueryThread
+from recall_tui.work.ingesting import IngestThread, smoothed
 from tests.workbench_corpus import build_store
 
 
@@ -112,7 +113,7 @@ def slow_thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
 
 
 def wish_for(generation: int, text: str = "token budget") -> Wish:
-    return Wish(generation, text, (0, 10), 500, question=generation)
+    return Wish(generation, text, (0, 10), Packing(500), question=generation)
 
 
 def is_packed(generation: int) -> Callable[[Event], bool]:
@@ -136,7 +137,7 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
     slow_thread.submit(wish_for(1))
     desk.wait_for(is_packed(1))
 
-    slow_thread.submit(Wish(1, "token budget", (20, 30), 200, question=1))
+    slow_thread.submit(Wish(1, "token budget", (20, 30), Packing(200), question=1))
     fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
     desk.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
 
@@ -191,7 +192,7 @@ def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryTh
     while SlowRecall.searches == 0:
         time.sleep(0.005)
 
-    slow_thread.submit(Wish(1, "token budget", (5, 15), 500, question=1))
+    slow_thread.submit(Wish(1, "token budget", (5, 15), Packing(500), question=1))
     desk.wait_for(is_packed(1))
 
     assert SlowRecall.searches == 1
@@ -205,7 +206,7 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
 
     thread.submit(wish_for(2, "SELECT nonsense"))
     failed = desk.wait_for(lambda event: isinstance(event, Failed))
-    thread.submit(Wish(2, "SELECT nonsense", (20, 30), 500, question=2))
+    thread.submit(Wish(2, "SELECT nonsense", (20, 30), Packing(500), question=2))
     fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
 
     assert isinstance(failed, Failed)
@@ -381,11 +382,11 @@ def test_texts_that_were_read_are_not_read_again(store: Path, desk: Desk) -> Non
 
     thread = QueryThread(lambda: Counting.open(str(store)), desk.post, time.monotonic)
     thread.start()
-    thread.submit(Wish(1, "token budget", (0, 40), 500, question=1))
+    thread.submit(Wish(1, "token budget", (0, 40), Packing(500), question=1))
     desk.wait_for(is_packed(1))
     first = len(fetched)
 
-    thread.submit(Wish(2, "token budget", (0, 40), 500, question=1, settings=("normalize=max",)))
+    thread.submit(Wish(2, "token budget", (0, 40), Packing(500), question=1, settings=("normalize=max",)))
     desk.wait_for(is_weighed(2))
     thread.stop()
 

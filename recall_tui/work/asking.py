@@ -1,24 +1,20 @@
-"""The threads that meet the store: one that answers the newest question, one that ingests."""
+"""The thread that answers the newest question: its rows, its context and its rank lines."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_core.text import counter
-from recall_core.types import Hit, Root
+from recall_core.types import Hit
 from recall_tui.chart import chart_of
 from recall_tui.events import (
-    Advanced,
     Answered,
     Charted,
     Crashed,
-    Ended,
-    Event,
     Failed,
     Fetched,
     Learned,
@@ -29,19 +25,14 @@ from recall_tui.events import (
 )
 from recall_tui.lexicon import Entry, Lookup
 from recall_tui.rows import Seen, before_of, ranks_of, rows_of, states_of
-from recall_tui.session import Wish
+from recall_tui.session import Packing, Wish
 from recall_tui.weighing import KEYS, is_hybrid, why_no_lines
+from recall_tui.work.ports import Clock, Post
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
     from recall_core.service import Recall
-
-Post = Callable[[Event], None]
-Clock = Callable[[], float]
-
-REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them make the keys lag
-RATE_SMOOTHING = 0.3  # weight of the newest interval in the shown rate
 
 
 class Desk(NamedTuple):
@@ -55,7 +46,7 @@ class Desk(NamedTuple):
     ranks: Mapping[int, int] = {}
     """Under the saved settings, by position in the pool; empty while those hold."""
     window: tuple[int, int] = (0, 0)
-    budget_tokens: int = 0
+    packing: Packing | None = None
     charted: tuple[str, ...] = ()
     """The settings whose chart was sent: all that a chart depends on besides the pool."""
 
@@ -153,13 +144,13 @@ class QueryThread:
             return
         if wish.window != self._desk.window:
             self._fetch(recall, wish, answer)
-        if wish.budget_tokens != self._desk.budget_tokens and not self._has_newer():
+        if wish.packing != self._desk.packing and not self._has_newer():
             self._post(_repacked(recall, answer, wish))
-            self._desk = self._desk._replace(budget_tokens=wish.budget_tokens)
+            self._desk = self._desk._replace(packing=wish.packing)
         self._draw_lines(wish, answer)
 
     def _answer(self, recall: Recall, wish: Wish) -> None:
-        _take_over(recall, wish.saved)
+        take_over(recall, wish.saved)
         plain, plan = recall.plan(wish.text), _planned(recall, wish.text, wish.settings)
         answer = recall.answer(plan)
         before = self._desk.answer
@@ -182,11 +173,11 @@ class QueryThread:
 
     def _weigh(self, recall: Recall, wish: Wish, answer: Answer) -> None:
         """Rank the same pool again under the settings that are wished for."""
-        _take_over(recall, wish.saved)
+        take_over(recall, wish.saved)
         text = answer.plan.text
         plain = recall.plan(text).config
         answer = recall.weigh(answer, _planned(recall, text, wish.settings).config)
-        self._desk = self._desk._replace(generation=wish.generation, answer=answer, budget_tokens=0)
+        self._desk = self._desk._replace(generation=wish.generation, answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)
         before = before_of(answer, wish.window, self._desk.ranks)
         self._post(Weighed(wish.generation, answer, rows, states, plain, before))
@@ -231,7 +222,7 @@ def _learned(recall: Recall, lookup: Lookup) -> Learned:
     return Learned(lookup, Entry(tuple(known), len(known) < MOST))
 
 
-def _take_over(recall: Recall, saved: Config | None) -> None:
+def take_over(recall: Recall, saved: Config | None) -> None:
     """Rank by the settings that stand in recall.toml since the workbench wrote it."""
     if saved is not None:
         recall.config = recall.config._replace(**{key: getattr(saved, key) for key in KEYS})
@@ -256,67 +247,7 @@ def _fixed(plan: Plan) -> tuple[str, ...]:
 def _repacked(recall: Recall, answer: Answer, wish: Wish) -> Repacked:
     from recall_core.service import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
-    packed = recall.pack(answer, Pack(budget_tokens=wish.budget_tokens))
+    budget_tokens, pins, drops = wish.packing
+    packed = recall.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
     count = counter(packed.counter).count
     return Repacked(wish.generation, packed, tuple(count(block.text) for block in packed.blocks))
-
-
-class IngestThread:
-    """Adds one folder through a connection of its own and reports as it goes."""
-
-    def __init__(self, opener: Callable[[], Recall], folder: str, post: Post, clock: Clock) -> None:
-        self._opener = opener
-        self._folder = folder
-        self._post = post
-        self._clock = clock
-        self._cancelled = threading.Event()
-        self._thread = threading.Thread(target=self._live, name="recall-ingest", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def cancel(self) -> None:
-        """Stop after the step under way; what was committed stays."""
-        self._cancelled.set()
-
-    def stop(self, timeout: float = 2.0) -> None:
-        """Cancel and wait, at most `timeout` seconds."""
-        self.cancel()
-        self._thread.join(timeout)
-
-    def _live(self) -> None:
-        try:
-            with self._opener() as recall:
-                ended = self._add(recall)
-                self._post(Opened(recall.store.info()))
-                self._post(ended)
-        except RecallError as error:
-            self._post(Ended(None, error))
-        except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
-            self._post(Crashed(error))
-
-    def _add(self, recall: Recall) -> Ended:
-        folder = str(Path(self._folder).expanduser())
-        run = recall.add([folder], Root(folder))
-        rate, chunks, last = 0.0, 0, self._clock()
-        while not self._cancelled.is_set():
-            try:
-                progress = next(run)
-            except StopIteration as end:
-                return Ended(end.value["ingest"], None)
-            elapsed = self._clock() - last
-            if elapsed >= REPORT_SECONDS or progress.stage == "done":
-                rate = smoothed(rate, progress.chunks - chunks, elapsed)
-                chunks, last = progress.chunks, last + elapsed
-                self._post(Advanced(progress, rate))
-        run.close()
-        return Ended(None, None)
-
-
-def smoothed(rate: float, chunks: int, seconds: float) -> float:
-    """The exponentially weighted rate after that many chunks in that many seconds; no time passed changes nothing."""
-    if seconds <= 0:
-        return rate
-    newest = chunks / seconds
-    return newest if rate == 0 else rate + RATE_SMOOTHING * (newest - rate)

@@ -1,0 +1,55 @@
+"""One thing that a person can do, and when it can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from recall_tui.session import Pane, Session
+from recall_tui.weighing import is_hybrid
+
+LISTING: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "ingest")
+"""The panes in front of which j and k go through the results."""
+
+
+def always(_session: Session) -> bool:
+    """At any time."""
+    return True
+
+
+def has_rows(session: Session) -> bool:
+    """While the results list something."""
+    return session.answer is not None and session.answer.total > 0
+
+
+def has_context(session: Session) -> bool:
+    """While there is a context with something in it."""
+    return session.packed is not None and session.packed.text != ""
+
+
+def has_pool(session: Session) -> bool:
+    """While the rows have scores."""
+    return session.answer is not None and session.answer.pool is not None
+
+
+def has_signals(session: Session) -> bool:
+    """While two signals share the score."""
+    return is_hybrid(session.answer)
+
+
+class Action(NamedTuple):
+    """One thing a person can do. Printable keys act in the nav state only; in the edit state they are typed."""
+
+    id: str
+    keys: tuple[str, ...]
+    label: str
+    """One or two words for the footer; "" keeps it out of there."""
+    help: str
+    when: Callable[[Session], bool] = always
+    panes: tuple[Pane, ...] = ()
+    """The panes in front of which its keys act; () is all of them. A key means one thing in each pane."""
+
+
+def acts_in(action: Action, pane: Pane) -> bool:
+    """True when the action's keys act in front of this pane."""
+    return not action.panes or pane in action.panes

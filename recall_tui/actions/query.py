@@ -1,0 +1,14 @@
+"""What can be done with the query."""
+
+from __future__ import annotations
+
+from recall_tui.actions.action import Action, has_rows
+
+ACTIONS = (
+    Action("run", ("f5",), "", "Run the query again"),
+    Action("open_history", ("ctrl+r", "h"), "", "Find an earlier query and take it up again"),
+    Action("save_query", ("f2",), "", "Save the query to an .rql file"),
+    Action("load_query", ("f3",), "", "Load a query from an .rql file"),
+    Action("edit_outside", ("f4",), "", "Edit the query in $VISUAL or $EDITOR"),
+    Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_rows),
+)

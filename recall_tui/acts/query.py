@@ -1,0 +1,61 @@
+"""What becomes of the text of the query: asked, remembered, loaded, saved, edited elsewhere, copied as a command."""
+
+from __future__ import annotations
+
+from textual.timer import Timer
+
+from recall_tui import session as state
+from recall_tui.acts.holder import Holder
+from recall_tui.messages import Lacking, Typed
+from recall_tui.shell import command
+from recall_tui.texts import Texts
+
+LIVE_SECONDS = 0.13  # after the last key; shorter searches words nobody meant, longer feels slow
+
+
+class QueryActions(Holder):
+    """The group Query of the table."""
+
+    texts: Texts
+    typing: Timer | None = None
+
+    def on_typed(self, message: Typed) -> None:
+        """A search follows when the keys rest."""
+        self._rest()
+        if message.text != self.session.text:
+            self.typing = self.set_timer(LIVE_SECONDS, self.ask)
+
+    def on_lacking(self, message: Lacking) -> None:
+        """Completion has a question for the store."""
+        self.become(state.lacking(self.session, message.lookups))
+
+    def action_run(self) -> None:
+        """Ask what is written, and mean it."""
+        self._rest()
+        self.ask()
+        self.become(state.settled(self.session))
+
+    async def action_open_history(self) -> None:
+        """Choose an earlier query."""
+        await self.texts.pick()
+
+    async def action_save_query(self) -> None:
+        """Save the query to a file."""
+        await self.texts.ask_save()
+
+    async def action_load_query(self) -> None:
+        """Load a query from a file."""
+        await self.texts.ask_load()
+
+    def action_edit_outside(self) -> None:
+        """Edit the query in another program."""
+        self.texts.edit_outside()
+
+    def action_copy_command(self) -> None:
+        """Put the command that reproduces the pane on the clipboard."""
+        if typed := command(self.session, self.store):
+            self.copy(typed, typed)
+
+    def _rest(self) -> None:
+        if self.typing is not None:
+            self.typing.stop()

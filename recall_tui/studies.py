@@ -1,0 +1,37 @@
+"""Studies: what panes want to know of the store beyond the rows and the context. Pure, and without a screen."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Kind = Literal[
+    "ledger", "passage", "absence", "funnel", "versus", "worth", "curve", "grades", "board", "shelf", "health"
+]
+Scope = Literal["answer", "question", "store"]
+
+SCOPES: dict[Kind, Scope] = {
+    "ledger": "answer",
+    "passage": "store",
+    "absence": "answer",
+    "funnel": "answer",
+    "versus": "answer",
+    "worth": "answer",
+    "curve": "question",
+    "grades": "store",
+    "board": "answer",
+    "shelf": "store",
+    "health": "store",
+}
+"""How long a finding holds: for one ranking, for one question at every weight, or until the store changes."""
+
+
+class Study(NamedTuple):
+    """One thing to find out. target and other: ids, paths or texts, as the kind takes them."""
+
+    kind: Kind
+    target: str = ""
+    other: str = ""
+
+
+Stamp: TypeAlias = tuple[int, ...]
+"""What a finding depends on, counted; a finding of another stamp is not shown."""

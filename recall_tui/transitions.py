@@ -1,0 +1,113 @@
+"""What each event from a thread makes of the session. Pure, and without a screen."""
+
+from __future__ import annotations
+
+from recall_tui.events import (
+    Advanced,
+    Answered,
+    Charted,
+    Chored,
+    ChoreMoved,
+    Ended,
+    Event,
+    Failed,
+    Fetched,
+    Learned,
+    OfQuestion,
+    Opened,
+    Repacked,
+    Studied,
+    Weighed,
+)
+from recall_tui.runs import run_after
+from recall_tui.session import Session, listed, stamp_of
+
+
+def after(session: Session, event: Event) -> Session:  # noqa: PLR0911 - one line an event
+    """The session once the event has happened; stale events leave it as it is."""
+    match event:
+        case Opened():
+            return _opened(session, event)
+        case Learned(lookup, entry):
+            wanted = tuple(other for other in session.lookups if other != lookup)
+            return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
+        case Advanced() | Ended() if session.run:
+            return session._replace(run=run_after(session.run, event))
+        case Studied():
+            return _studied(session, event)
+        case ChoreMoved(name, progress):
+            return session._replace(chore=name, chore_progress=progress)
+        case Chored():
+            return session._replace(chore="", chore_progress=None, chores=session.chores + 1)
+        case Charted(question, chart) if question == session.question:
+            return session._replace(chart=chart)
+        case Answered() | Weighed() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
+            return _of_question(session, event)
+    return session
+
+
+def _opened(session: Session, event: Opened) -> Session:
+    is_same = session.info is not None and session.info.generation == event.info.generation
+    fresh = session._replace(info=event.info)
+    if event.config is not None:
+        fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=event.config.budget_tokens)
+    return fresh if is_same else fresh._replace(entries={}, lookups=())
+
+
+def _studied(session: Session, event: Studied) -> Session:
+    """The session with a finding; those that no longer hold make room."""
+    held = {study: kept for study, kept in session.studied.items() if kept[0] == stamp_of(session, study)}
+    if event.stamp == stamp_of(session, event.study):
+        held[event.study] = event.stamp, event.finding
+    return session._replace(studied=held)
+
+
+def _of_question(session: Session, event: OfQuestion) -> Session:
+    match event:
+        case Answered():
+            return _answered(session, event)
+        case Weighed():
+            return _weighed(session, event)
+        case Fetched(_, hits, states, before):
+            hit = hits.get(session.selected, session.hit)
+            return session._replace(hits=hits, states=states, before=before, hit=hit)
+        case Repacked(_, packed, block_tokens):
+            return session._replace(packed=packed, block_tokens=block_tokens)
+        case Failed(_, error):
+            return session._replace(trouble=error, busy=False)
+
+
+def _answered(session: Session, event: Answered) -> Session:
+    answer = event.answer
+    same = session.answer is not None and session.answer.plan.text == answer.plan.text
+    selected = min(session.selected, max(0, listed(answer)[1] - 1)) if same else 0
+    return session._replace(
+        answer=answer,
+        hits=event.hits,
+        states=event.states,
+        plain=event.plain,
+        fixed=event.fixed,
+        before=event.before,
+        chart=None,
+        selected=selected,
+        hit=event.hits.get(selected),
+        trouble=None,
+        busy=False,
+        took_ms=max(0.0, (event.at - session.asked_at) * 1000),
+    )
+
+
+def _weighed(session: Session, event: Weighed) -> Session:
+    """The selection stays on its row: what stands there is what a person watches."""
+    selected = max(0, min(session.selected, listed(event.answer)[1] - 1))
+    is_asked = session.text == event.answer.plan.text
+    return session._replace(
+        answer=event.answer,
+        hits=event.hits,
+        states=event.states,
+        plain=event.plain,
+        before=event.before,
+        selected=selected,
+        hit=event.hits.get(selected),
+        trouble=None if is_asked else session.trouble,
+    )

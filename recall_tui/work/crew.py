@@ -1,0 +1,88 @@
+"""The threads of one workbench: started when they are needed, and stopped together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from recall_tui import session as state
+from recall_tui.opening import open_store
+from recall_tui.session import Session
+from recall_tui.wants import wanted
+from recall_tui.work.asking import QueryThread
+from recall_tui.work.chores import Chore, ChoreThread
+from recall_tui.work.ingesting import IngestThread
+from recall_tui.work.ports import Clock, Post
+from recall_tui.work.studying import StudyThread
+
+if TYPE_CHECKING:
+    from recall_core.service import Recall
+
+
+class Crew:
+    """One thread that answers, one that studies, one that writes, and one while files are added."""
+
+    def __init__(self, store: str | None, post: Post, clock: Clock) -> None:
+        self._opener = partial(open_store, store)
+        self._post = post
+        self._clock = clock
+        self._asking: QueryThread | None = None
+        self._studying: StudyThread | None = None
+        self._chores: ChoreThread | None = None
+        self._ingesting: IngestThread | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True when the store is open, or about to be."""
+        return self._asking is not None
+
+    def open(self, session: Session) -> None:
+        """Open the store and answer what the session asks."""
+        self._asking = QueryThread(self._opener, self._post, self._clock)
+        self._asking.submit(state.wish(session))
+        self._asking.start()
+
+    def lose(self) -> None:
+        """The store cannot be opened."""
+        self._asking = None
+
+    def serve(self, before: Session, session: Session) -> None:
+        """Make true what this session wants and the one before did not."""
+        if self._asking is None:
+            return
+        if (wish := state.wish(session)) != state.wish(before):
+            self._asking.submit(wish)
+        studies = wanted(session)
+        if studies and self._studying is None:
+            self._studying = StudyThread(self._opener, self._post)
+            self._studying.start()
+        if self._studying is not None:
+            self._studying.submit(studies, session)
+
+    def do(self, chore: Chore) -> None:
+        """Do this to the store, after the chores that wait."""
+        if self._chores is None:
+            self._chores = ChoreThread(self._opener, self._post, self._clock)
+            self._chores.start()
+        self._chores.submit(chore)
+
+    def ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
+        """Add a folder. opener: where the store is yet to be made."""
+        self._ingesting = IngestThread(opener or self._opener, folder, self._post, self._clock)
+        self._ingesting.start()
+
+    def ingested(self) -> None:
+        """The run is over."""
+        self._ingesting = None
+
+    def cancel(self) -> None:
+        """Stop the run."""
+        if self._ingesting is not None:
+            self._ingesting.cancel()
+
+    def stop(self) -> None:
+        """End every thread; chores that were given are done first."""
+        for thread in (self._ingesting, self._asking, self._studying, self._chores):
+            if thread is not None:
+                thread.stop()

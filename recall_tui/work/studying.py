@@ -1,0 +1,123 @@
+"""The thread that studies: whatever a pane shows besides rows and context, one finding after the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from recall_core.errors import Interrupted, RecallError
+from recall_tui.events import Crashed, Studied
+from recall_tui.studies import Stamp, Study
+from recall_tui.work.asking import take_over
+from recall_tui.work.ports import Post
+
+if TYPE_CHECKING:
+    from recall_core.service import Recall
+    from recall_tui.session import Session
+
+Wanted: TypeAlias = tuple[Study, Stamp]
+
+
+class Lab(NamedTuple):
+    """What a study works with."""
+
+    recall: Recall
+    session: Session
+    """As it was when the study was asked for; its answer belongs to the stamp."""
+    checkpoint: Callable[[], None]
+    """Call it between steps of long work: it raises Interrupted once nobody wants the finding any more."""
+    kept: dict[str, object]
+    """What studies keep for the next one, by a name of their own; as long as the thread lives."""
+
+
+class StudyThread:
+    """Does the wanted studies in order. Newer wants replace older ones; a study that is still wanted goes on."""
+
+    def __init__(self, opener: Callable[[], Recall], post: Post) -> None:
+        self._opener = opener
+        self._post = post
+        self._changed = threading.Condition()
+        self._wanted: tuple[Wanted, ...] = ()
+        self._session: Session | None = None
+        self._under_way: Wanted | None = None
+        self._done: set[Wanted] = set()
+        self._closing = False
+        self._recall: Recall | None = None
+        self._thread = threading.Thread(target=self._live, name="recall-study", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen; the store is opened for the first study."""
+        self._thread.start()
+
+    def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
+        """Want these studies of this session, in this order, and no others."""
+        with self._changed:
+            self._wanted, self._session = tuple(wanted), session
+            self._done.intersection_update(self._wanted)
+            if self._recall is not None and self._under_way is not None and self._under_way not in self._wanted:
+                self._recall.interrupt()
+            self._changed.notify()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Abort what runs, close the store and end; waits at most `timeout` seconds."""
+        with self._changed:
+            self._closing = True
+            if self._recall is not None and self._under_way is not None:
+                self._recall.interrupt()
+            self._changed.notify()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+
+    def _live(self) -> None:
+        try:
+            if self._next(wait=True) is None:
+                return
+            with self._opener() as recall:
+                self._study_all(recall)
+        except RecallError:
+            return  # the query thread meets the same store and says what is wrong with it
+        except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
+            self._post(Crashed(error))
+
+    def _study_all(self, recall: Recall) -> None:
+        kept: dict[str, object] = {}
+        while (found := self._next(wait=True)) is not None:
+            wanted, session = found
+            with self._changed:
+                self._under_way, self._recall = wanted, recall
+            take_over(recall, session.saved)
+            self._study(wanted, Lab(recall, session, self._checkpoint, kept))
+            with self._changed:
+                self._under_way = None
+
+    def _study(self, wanted: Wanted, lab: Lab) -> None:
+        study, stamp = wanted
+        finding: object
+        try:
+            finding = import_module(f"recall_tui.work.studies.{study.kind}").study(lab, study)
+        except Interrupted:
+            return  # an abort can come a step late: whatever is still wanted is taken up again
+        except RecallError as error:
+            finding = error
+        with self._changed:
+            self._done.add(wanted)
+        self._post(Studied(study, stamp, finding))
+
+    def _next(self, *, wait: bool) -> tuple[Wanted, Session] | None:
+        """The first wanted study that is not done; None when the thread is to end."""
+        with self._changed:
+            while not self._closing:
+                for each in self._wanted:
+                    if each not in self._done and self._session is not None:
+                        return each, self._session
+                if not wait:
+                    return None
+                self._changed.wait()
+            return None
+
+    def _checkpoint(self) -> None:
+        with self._changed:
+            if self._closing or self._under_way not in self._wanted:
+                raise Interrupted("interrupted", "Nobody waits for this any more.")
