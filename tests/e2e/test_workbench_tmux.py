@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.terminal import Terminal
 from tests.workbench_corpus import build_store
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.tmux
-
-
-class Terminal:
-    """One tmux session on a socket of its own."""
-
-    def __init__(self, socket: Path) -> None:
-        self._tmux = ["tmux", "-S", str(socket), "-f", os.devnull]
-
-    def start(self, command: str, *, cwd: Path, **more: str) -> None:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
-        environment |= more
-        subprocess.run(
-            [*self._tmux, "new-session", "-d", "-x", "120", "-y", "40", command],
-            cwd=cwd, env={**environment, "PYTHONPATH": str(ROOT)}, check=True,
-        )  # fmt: skip
-
-    def press(self, *keys: str) -> None:
-        subprocess.run([*self._tmux, "send-keys", *keys], check=True)
-
-    def type(self, text: str) -> None:
-        subprocess.run([*self._tmux, "send-keys", "-l", text], check=True)
-
-    def screen(self) -> str:
-        return self._ask("capture-pane", "-p")
-
-    def is_alternate(self) -> bool:
-        return self._ask("display-message", "-p", "#{alternate_on}").strip() == "1"
-
-    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 30.0) -> str:
-        deadline = time.monotonic() + seconds
-        while not holds(screen := self.screen()):
-            if time.monotonic() > deadline:
-                pytest.fail(f"waited {seconds} s in vain; the screen is\n{screen}")
-            time.sleep(0.05)
-        return screen
-
-    def stop(self) -> None:
-        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
-
-    def _ask(self, *command: str) -> str:
-        return subprocess.run([*self._tmux, *command], check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture
@@ -112,7 +68,7 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     terminal.wait_for(lambda screen: "37 docs" in screen)
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
-    terminal.type("amany\r")
+    terminal.type("Amany\r")
     terminal.wait_for(lambda screen: "ingest many" in screen and "%" in screen)
 
     terminal.type("1household")

@@ -1,0 +1,165 @@
+"""Make the cast of the README: the tutorial in a real terminal, frame by frame, as one SVG that plays by itself.
+
+Run from the project's folder, where tmux is installed: .venv/bin/python screenshots/cast.py
+Each line of the screen is stored once, however many frames show it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+DEMO = ROOT / ".demo"
+OUT = ROOT / "screenshots" / "tutorial.svg"
+
+sys.path.insert(0, str(ROOT))
+
+from rich.cells import cell_len  # noqa: E402
+from rich.color import Color  # noqa: E402
+from rich.style import Style  # noqa: E402
+from rich.terminal_theme import MONOKAI  # noqa: E402
+from rich.text import Text  # noqa: E402
+
+from tests.terminal import Terminal  # noqa: E402
+from tests.walk import TUTORIAL, Step, steps  # noqa: E402
+from tests.e2e.test_tutorial import tmux_key  # noqa: E402
+
+COLUMNS, ROWS = 120, 40
+CELL, LINE, SIZE = 8.4, 16, 14
+INK, PAPER = "#e0e0e0", "#121212"
+TYPING_SECONDS, STEP_SECONDS, LAST_SECONDS = 0.12, 1.8, 4.0
+
+
+class Frame(NamedTuple):
+    """A screen and how long it stands."""
+
+    screen: str
+    seconds: float
+
+
+def record(store: Path, home: Path) -> list[Frame]:
+    """The tutorial, done in tmux: a frame after every third letter typed and after every step."""
+    terminal = Terminal(home / "socket")
+    frames: list[Frame] = []
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", str(store)])
+    try:
+        terminal.start(workbench, cwd=home, size=(COLUMNS, ROWS), COLORTERM="truecolor")
+        terminal.wait_for(lambda screen: "chunks" in screen)
+        frames.append(Frame(terminal.coloured(), STEP_SECONDS))
+        for step in steps(TUTORIAL.read_text(encoding="utf-8")):
+            _take(terminal, step, frames)
+    finally:
+        terminal.stop()
+    return [*frames[:-1], frames[-1]._replace(seconds=LAST_SECONDS)]
+
+
+def _take(terminal: Terminal, step: Step, frames: list[Frame]) -> None:
+    for each in step.done:
+        if step.verb == "press":
+            terminal.press(tmux_key(each))
+            continue
+        for start in range(0, len(each), 3):
+            terminal.type(each[start : start + 3])
+            time.sleep(0.05)
+            frames.append(Frame(terminal.coloured(), TYPING_SECONDS))
+    terminal.wait_for(lambda screen: all(text in screen for text in step.seen))
+    time.sleep(0.3)  # what follows the first sight of an answer: its context, its lines
+    frames.append(Frame(terminal.coloured(), STEP_SECONDS))
+
+
+def svg(frames: list[Frame]) -> str:
+    """The frames as one animated SVG: every frame is shown for its share of the whole time."""
+    lines: dict[str, int] = {}
+    total = sum(frame.seconds for frame in frames)
+    shown, rules, start = [], [], 0.0
+    for number, frame in enumerate(frames):
+        used = []
+        for row, line in enumerate(frame.screen.split("\n")[:ROWS]):
+            if line.strip():
+                place = lines.setdefault(line, len(lines))
+                used.append(f'<use href="#l{place}" y="{row * LINE}"/>')
+        shown.append(f'<g class="f" id="f{number}">{"".join(used)}</g>')
+        low, high = (100 * at / total for at in (start, start + frame.seconds))
+        rules.append(f"@keyframes k{number}{{{_window(low, high)}}}#f{number}{{animation-name:k{number}}}")
+        start += frame.seconds
+    style = (
+        f".f{{visibility:hidden;animation-duration:{total:.2f}s;animation-iteration-count:infinite;"
+        "animation-timing-function:step-end}"
+        f"text{{font:{SIZE}px 'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}}"
+    )
+    width, height = COLUMNS * CELL, ROWS * LINE
+    defined = "".join(f'<g id="l{place}">{_line(line)}</g>' for line, place in lines.items())
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}">'
+        f"<style>{style}{''.join(rules)}</style><defs>{defined}</defs>"
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>{"".join(shown)}</svg>\n'
+    )
+
+
+def _window(low: float, high: float) -> str:
+    """Visible from one share of the time to another; the first frame also before anything else is."""
+    before = "" if low == 0 else "0%{visibility:hidden}"
+    after = "" if high >= 100 else f"{high:.3f}%{{visibility:hidden}}"
+    return f"{before}{low:.3f}%{{visibility:visible}}{after}"
+
+
+def _line(line: str) -> str:
+    """A line of the terminal: a box behind what has a background, then the letters."""
+    text = Text.from_ansi(line)
+    boxes, spans, at = [], [], 0
+    for segment in text.render(_console()):
+        cells = cell_len(segment.text)
+        style = segment.style or Style()
+        ink, paper = _colour(style.color, INK), _colour(style.bgcolor, PAPER)
+        if style.reverse:
+            ink, paper = paper, ink
+        x, width = at * CELL, cells * CELL
+        if paper != PAPER:
+            boxes.append(f'<rect x="{x:.1f}" width="{width:.1f}" height="{LINE}" fill="{paper}"/>')
+        if segment.text.strip():
+            more = " font-weight='bold'" if style.bold else ""
+            more += " opacity='.6'" if style.dim else ""
+            more += " text-decoration='underline'" if style.underline else ""
+            spans.append(
+                f'<text x="{x:.1f}" y="{LINE - 4}" textLength="{width:.1f}" fill="{ink}"{more}>'
+                f"{escape(segment.text)}</text>"
+            )
+        at += cells
+    return "".join(boxes + spans)
+
+
+def _colour(colour: Color | None, default: str) -> str:
+    return default if colour is None or colour.is_default else colour.get_truecolor(MONOKAI).hex
+
+
+def _console():  # noqa: ANN202 - one console for the run
+    from rich.console import Console  # noqa: PLC0415
+
+    return Console(width=COLUMNS, color_system="truecolor")
+
+
+def main() -> int:
+    """Record the tutorial on a copy of the demo store and write the cast."""
+    if not (DEMO / "recall.db").exists():
+        subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory(prefix="recall-cast-") as folder:
+        copy = Path(folder) / "demo"
+        shutil.copytree(DEMO, copy, symlinks=True, ignore=shutil.ignore_patterns("state"))
+        os.environ.pop("NO_COLOR", None)
+        frames = record(copy / "recall.db", copy)
+    OUT.write_text(svg(frames), encoding="utf-8")
+    print(f"{OUT.name}: {len(frames)} frames, {OUT.stat().st_size:,} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""A real terminal: tmux on a socket of its own, typed at and looked at."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+class Terminal:
+    """One tmux session on a socket of its own."""
+
+    def __init__(self, socket: Path) -> None:
+        self._tmux = ["tmux", "-S", str(socket), "-f", os.devnull]
+
+    def start(self, command: str, *, cwd: Path, size: tuple[int, int] = (120, 40), **more: str) -> None:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+        environment |= more
+        subprocess.run(
+            [*self._tmux, "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), command],
+            cwd=cwd, env={**environment, "PYTHONPATH": str(ROOT)}, check=True,
+        )  # fmt: skip
+
+    def press(self, *keys: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", *keys], check=True)
+
+    def type(self, text: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", "-l", text], check=True)
+
+    def screen(self) -> str:
+        return self._ask("capture-pane", "-p")
+
+    def coloured(self) -> str:
+        """The screen with its colours, as escape sequences."""
+        return self._ask("capture-pane", "-p", "-e")
+
+    def is_alternate(self) -> bool:
+        return self._ask("display-message", "-p", "#{alternate_on}").strip() == "1"
+
+    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 30.0) -> str:
+        deadline = time.monotonic() + seconds
+        while not holds(screen := self.screen()):
+            if time.monotonic() > deadline:
+                pytest.fail(f"waited {seconds} s in vain; the screen is\n{screen}")
+            time.sleep(0.05)
+        return screen
+
+    def stop(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
+
+    def _ask(self, *command: str) -> str:
+        return subprocess.run([*self._tmux, *command], check=True, capture_output=True, text=True).stdout

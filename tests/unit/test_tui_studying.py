@@ -1,0 +1,228 @@
+"""The threads that study and that write, on a real store and without a screen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from recall_core.errors import RecallError, UsageError
+from recall_core.service import Recall
+from recall_core.types import Progress, StoreInfo
+from recall_tui.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
+from recall_tui.explaining import Ledger
+from recall_tui.session import Session, asked, found, stamp_of
+from recall_tui.studies import SCOPES, Kind, Study
+from recall_tui.transitions import after
+from recall_tui.work.chores import Chore, ChoreThread
+from recall_tui.work.studying import StudyThread
+from tests.workbench_corpus import build_store
+
+
+class Desk:
+    """Collects events and waits for them."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._arrived = threading.Condition()
+
+    def post(self, event: Event) -> None:
+        with self._arrived:
+            self.events.append(event)
+            self._arrived.notify_all()
+
+    def wait_for(self, holds: Callable[[Event], object], seconds: float = 10.0) -> None:
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: any(map(holds, self.events)), seconds), self.events
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("studying"))
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def thread(store: Path, desk: Desk) -> Iterator[StudyThread]:
+    thread = StudyThread(lambda: Recall.open(str(store)), desk.post)
+    thread.start()
+    yield thread
+    thread.stop()
+
+
+@pytest.fixture
+def chores(store: Path, desk: Desk) -> Iterator[ChoreThread]:
+    thread = ChoreThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    yield thread
+    thread.stop()
+
+
+def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
+    """A session that stands at its first row, and the row's chunk."""
+    with Recall.open(str(store)) as recall:
+        answer = recall.answer(recall.plan(text))
+        hits = dict(enumerate(recall.hits(answer, 0, 3)))
+        info = recall.store.info()
+    first = hits[0]
+    assert first.chunk is not None
+    session = asked(Session(info=info), text, 0.0)._replace(busy=False, answer=answer, hits=hits, hit=first)
+    return session, first.chunk.id
+
+
+def test_every_kind_of_study_has_a_scope() -> None:
+    assert set(SCOPES) == set(get_args(Kind))
+
+
+def test_a_study_finds_what_it_was_asked_for(store: Path, desk: Desk, thread: StudyThread) -> None:
+    session, chunk = answered(store)
+    study = Study("ledger", chunk)
+
+    thread.submit([(study, stamp_of(session, study))], session)
+    desk.wait_for(lambda event: isinstance(event, Studied))
+
+    event = desk.events[-1]
+    assert isinstance(event, Studied)
+    finding = found(after(session, event), study, Ledger)
+    assert isinstance(finding, Ledger)
+    assert finding.view["chunk"]["id"] == chunk
+    assert finding.view["chunk"]["rank"] == 1
+
+
+def test_a_study_that_fails_says_why_and_the_next_one_goes_on(store: Path, desk: Desk, thread: StudyThread) -> None:
+    session, chunk = answered(store)
+    wanted = [Study("ledger", "f" * 64), Study("ledger", chunk)]
+
+    thread.submit([(study, stamp_of(session, study)) for study in wanted], session)
+    desk.wait_for(lambda event: isinstance(event, Studied) and event.study == wanted[1])
+
+    first = desk.events[0]
+    assert isinstance(first, Studied)
+    assert isinstance(first.finding, RecallError)
+
+
+def test_a_finding_holds_until_what_it_depends_on_has_changed(store: Path) -> None:
+    session, chunk = answered(store)
+    ledger, shelf = Study("ledger", chunk), Study("shelf")
+    for study in (ledger, shelf):
+        session = after(session, Studied(study, stamp_of(session, study), Ledger({})))  # type: ignore[typeddict-item]
+
+    moved = session._replace(generation=session.generation + 1)
+    written = after(session, Chored("judge", "done"))
+
+    assert found(session, ledger, Ledger) is not None
+    assert (found(moved, ledger, Ledger), found(moved, shelf, Ledger) is not None) == (None, True)
+    assert found(written, shelf, Ledger) is None
+
+
+def test_a_finding_that_comes_too_late_changes_nothing(store: Path) -> None:
+    session, chunk = answered(store)
+    study = Study("ledger", chunk)
+    late = Studied(study, stamp_of(session, study), Ledger({}))  # type: ignore[typeddict-item]
+
+    moved = session._replace(generation=session.generation + 1)
+
+    assert after(moved, late).studied == {}
+
+
+def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, thread: StudyThread) -> None:
+    session, chunk = answered(store)
+    study = Study("ledger", chunk)
+    newer = session._replace(generation=session.generation + 1)
+
+    for _ in range(20):
+        thread.submit([(study, stamp_of(session, study))], session)
+        thread.submit([(study, stamp_of(newer, study))], newer)
+    desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == stamp_of(newer, study))
+
+    assert all(isinstance(event, Studied) for event in desk.events)
+
+
+def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: StudyThread) -> None:
+    session, chunk = answered(store)
+    wanted = [(study, stamp_of(session, study)) for study in (Study("ledger", chunk),)]
+
+    thread.submit(wanted, session)
+    desk.wait_for(lambda event: isinstance(event, Studied))
+    thread.submit(wanted, session)
+    thread.stop()
+
+    assert len(desk.events) == 1
+
+
+def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(tmp_path: Path, desk: Desk) -> None:
+    thread = StudyThread(lambda: Recall.open(str(tmp_path / "none.db")), desk.post)
+    thread.start()
+    session = Session(info=StoreInfo.__new__(StoreInfo, *[None] * len(StoreInfo._fields)))  # type: ignore[arg-type]
+
+    thread.submit([(Study("shelf"), (0, 0))], session)
+    thread.stop()
+
+    assert desk.events == []
+
+
+def test_chores_are_done_in_order_and_each_end_is_told(desk: Desk, chores: ChoreThread) -> None:
+    done: list[int] = []
+    for number in range(5):
+        chores.submit(Chore(f"chore {number}", lambda _recall, _say, number=number: done.append(number) or "done"))
+    desk.wait_for(lambda event: isinstance(event, Chored) and event.name == "chore 4")
+
+    assert done == [0, 1, 2, 3, 4]
+    assert [event.name for event in desk.events if isinstance(event, Chored)] == [f"chore {n}" for n in range(5)]
+    assert sum(isinstance(event, Opened) for event in desk.events) == 5
+
+
+def test_a_chore_that_fails_says_why_and_the_next_one_is_done(desk: Desk, chores: ChoreThread) -> None:
+    def refuse(_recall: Recall, _say: object) -> str:
+        raise UsageError("bad_value", "Not like this.")
+
+    chores.submit(Chore("first", refuse))
+    chores.submit(Chore("second", lambda _recall, _say: "done"))
+    desk.wait_for(lambda event: isinstance(event, Chored) and event.name == "second")
+
+    first = next(event for event in desk.events if isinstance(event, Chored))
+    assert first.error is not None
+    assert first.error.code == "bad_value"
+
+
+def test_chores_that_were_given_are_done_before_the_workbench_ends(desk: Desk, chores: ChoreThread) -> None:
+    done: list[int] = []
+
+    def slowly(_recall: Recall, _say: object) -> str:
+        time.sleep(0.05)
+        done.append(1)
+        return ""
+
+    for _ in range(3):
+        chores.submit(Chore("slow", slowly))
+    chores.stop()
+
+    assert len(done) == 3
+
+
+def test_a_long_chore_tells_how_far_it_is(desk: Desk, chores: ChoreThread) -> None:
+    progress = Progress("embed", "", 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, ())
+
+    def tell(_recall: Recall, say: Callable[[Progress], None]) -> str:
+        say(progress)
+        say(progress)
+        return "done"
+
+    chores.submit(Chore("tell", tell))
+    desk.wait_for(lambda event: isinstance(event, Chored))
+
+    assert [event for event in desk.events if isinstance(event, ChoreMoved)] == [ChoreMoved("tell", progress)]
+
+
+def test_a_defect_in_a_chore_reaches_the_screen(desk: Desk, chores: ChoreThread) -> None:
+    chores.submit(Chore("broken", lambda _recall, _say: str(1 // 0)))
+
+    desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, ZeroDivisionError))
