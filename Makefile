@@ -4,7 +4,7 @@
 PYTHON ?= python3
 WORKERS ?= 2
 
-BENCHMARKS := speed filters
+BENCHMARKS := speed filters workbench
 
 VENV := .venv
 BIN := $(VENV)/bin

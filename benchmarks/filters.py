@@ -94,7 +94,7 @@ def filled(chunks: int) -> SqliteStore:
     store = create_store(":memory:", embedder="none", dimension=16, counter="whitespace", chunker="none")
     with store.writer() as writer:
         for n in range(chunks // CHUNKS_PER_FILE):
-            writer.put(_file(n))
+            writer.put(prepared(n))
     return store
 
 
@@ -103,7 +103,8 @@ def path_of(n: int) -> str:
     return f"docs/{n % 97:02}/{n:06}.md"
 
 
-def _file(n: int) -> NewFile:
+def prepared(n: int) -> NewFile:
+    """The n-th file with its short chunks, which have no vector."""
     path, digest = path_of(n), sha256(str(n).encode()).hexdigest()
     source = ("wiki", "repo", None, "mail")[n % 4]
     tags = ("all", "even") if n % 2 == 0 else ("all",)

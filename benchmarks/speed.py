@@ -161,7 +161,7 @@ def ranking(lab: Lab) -> Iterator[Comparison]:
     whole = lab.recall.answer(lab.recall.plan(lab.questions.wide[0]))
     config = whole.plan.config._replace(bm25_weight=0.4, vector_weight=0.6)
     for candidates in (500, 5_000):
-        answer = _shortened(whole, candidates)
+        answer = lab.recall.weigh(_shortened(whole, candidates), whole.plan.config)  # the first step has been taken
         if answer.pool is not None and len(answer.pool.keys) == candidates:
             ours = cpu(partial(lab.recall.weigh, answer, config))
             yield lab.beside(f"slider, {candidates} hits", ours, "NumPy sort", cpu(peers.order(answer.pool, config)))

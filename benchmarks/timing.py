@@ -45,9 +45,9 @@ def compare(name: str, ours: Cost, peer_name: str, peer: Cost, *, chunks: int, r
         name,
         peer_name,
         chunks,
-        ours_ms=_spread([one for one, _ in pairs]),
-        peer_ms=_spread([other for _, other in pairs]),
-        ratio=_spread([one / other for one, other in pairs]),
+        ours_ms=spread([one for one, _ in pairs]),
+        peer_ms=spread([other for _, other in pairs]),
+        ratio=spread([one / other for one, other in pairs]),
     )
 
 
@@ -96,5 +96,6 @@ def on_one_thread(module: str) -> None:
         os.execve(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]], {**os.environ, **_ONE_THREAD})
 
 
-def _spread(costs: Sequence[float]) -> Spread:
+def spread(costs: Sequence[float]) -> Spread:
+    """Some rounds in three numbers."""
     return Spread(round(median(costs), 4), round(min(costs), 4), round(max(costs), 4))

@@ -18,6 +18,8 @@ BUSY_TIMEOUT_MS = 5_000
 EMBEDDED = "titled"  # what embedders are given of a chunk: its document's title and its text
 CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
+WATCH_REST_MS = 200  # without a change before a watched folder is synced: an editor saves in several steps
+WATCH_MOST_MS = 2_000  # a folder that never rests is synced this often
 
 
 class Config(NamedTuple):

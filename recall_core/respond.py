@@ -34,6 +34,7 @@ from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, Progres
 
 if TYPE_CHECKING:
     from recall_core.rql.complete import Vocabulary
+    from recall_core.store.sqlite.census import Sizes
 
 
 def ok(**parts: Any) -> Response:
@@ -298,7 +299,7 @@ def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
     return ok(candidates=[candidate._asdict() for candidate in found], warnings=[])
 
 
-def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root], judgements: int) -> StoreView:
+def store_view(info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root], judgements: int) -> StoreView:
     """A store at rest."""
     view = StoreView(
         path=info.path,
@@ -310,6 +311,7 @@ def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root], judgements:
         tokenizer=info.tokenizer,
         documents=info.documents,
         chunks=info.chunks,
+        tokens=sizes.tokens,
         vectors=info.vectors,
         without_vector=info.chunks - info.vectors,
         tombstones=info.tombstones,
@@ -318,6 +320,9 @@ def store_view(info: StoreInfo, *, size: int, roots: Iterable[Root], judgements:
         generation=info.generation,
         digest=info.digest,
         bytes=size,
+        text_bytes=sizes.text,
+        vector_bytes=sizes.vectors,
+        index_bytes=sizes.fulltext,
         roots=[root.folder for root in roots],
     )
     known = note(info.embedder)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recall_core.comparing import Asked
     from recall_core.explain.whynot.question import Asker as Seeker
     from recall_core.explain.whynot.question import Question
+    from recall_core.ingest.watch import Stop
 
 __all__ = ["Ask", "Pack", "Recall"]
 
@@ -108,7 +109,7 @@ class Recall(Measured):
         self._refresh(ask)
         with self.store.reading():
             question = absence.question_of(words, ask, pack, rql=rql)
-            return absence.why_not(self._seeker(question), question, target, ask, fixes=fixes, notes=self.notes())
+            return absence.why_not(self.seeker(question), question, target, ask, fixes=fixes, notes=self.notes())
 
     def trace(self, words: str | None, ask: Ask = Ask(), pack: Pack = Pack(), *, rql: str | None = None) -> Response:
         """How many rows are left after each step from the store to the answer, or to the context of a budget."""
@@ -117,7 +118,7 @@ class Recall(Measured):
         self._refresh(ask)
         with self.store.reading():
             question = absence.question_of(words, ask, pack, rql=rql)
-            return absence.trace(self._seeker(question), question, ask, notes=self.notes())
+            return absence.trace(self.seeker(question), question, ask, notes=self.notes())
 
     def get(self, target: str) -> Response:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
@@ -126,10 +127,16 @@ class Recall(Measured):
 
     def stats(self) -> Response:
         """What the store holds."""
+        from recall_core.store.sqlite.census import sizes  # noqa: PLC0415 - a search never needs it
+
         started = perf_counter()
         info = self.store.info()
         view = respond.store_view(
-            info, size=self.store.size_bytes(), roots=self.store.roots(), judgements=self.store.judgements()
+            info,
+            size=self.store.size_bytes(),
+            sizes=sizes(self.store),
+            roots=self.store.roots(),
+            judgements=self.store.judgements(),
         )
         took_ms = round((perf_counter() - started) * 1000, 3)
         stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
@@ -251,6 +258,12 @@ class Recall(Measured):
         events = sync(self.store, self.embedder, self.store_config(), self.base)
         return (yield from self._ingested(events, strict=False))
 
+    def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
+        """The places below the remembered roots that changed, as they change; sync after each answer."""
+        from recall_core.ingest.watch import changes  # noqa: PLC0415 - a search never needs it
+
+        return changes(self.store.roots(), base=self.base, config=self.config, stop=stop)
+
     def remove(self, targets: Sequence[str], *, purge: bool = False) -> Response:
         """Take documents out; purge: leave no byte of their text in any file of the store."""
         from recall_core.maintain.remove import remove  # noqa: PLC0415 - a search never needs it
@@ -297,7 +310,8 @@ class Recall(Measured):
                 ledger=self.leaves if ask.explain else None,
             )
 
-    def _seeker(self, question: Question) -> Seeker:
+    def seeker(self, question: Question) -> Seeker:
+        """The store as the explanations of absence ask it, step by step."""
         from recall_core.absence import pack_of  # noqa: PLC0415 - a search never needs it
         from recall_core.explain.whynot.question import Asker as Seeker  # noqa: PLC0415
 

@@ -6,27 +6,39 @@ import asyncio
 import gc
 import os
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import cache
 from typing import ClassVar
 
 from textual.command import Provider
 from textual.events import DescendantFocus, Resize
+from textual.filter import LineFilter, NoColor
 from textual.widgets import Input
 
+from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError
+from recall_tui import keymap, remembered, themes
 from recall_tui import session as state
 from recall_tui.actions.keys import is_printable
-from recall_tui.actions.table import ACTIONS, by_key, is_valid
+from recall_tui.actions.table import by_key, is_valid
 from recall_tui.acts.budget import BudgetActions
-from recall_tui.acts.ingest import IngestActions
+from recall_tui.acts.explain import ExplainActions
+from recall_tui.acts.judge import JudgeActions
+from recall_tui.acts.line import LineActions
 from recall_tui.acts.panes import PaneActions
+from recall_tui.acts.profiles import ProfileActions
 from recall_tui.acts.query import QueryActions
+from recall_tui.acts.shell import ShellActions
+from recall_tui.acts.store import StoreActions
 from recall_tui.acts.weights import WeightActions
-from recall_tui.events import Chored, Crashed, Ended, Event, Opened, Unusable
+from recall_tui.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
 from recall_tui.messages import Happened
 from recall_tui.palette import Actions
+from recall_tui.past import to_keep
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import HelpScreen
+from recall_tui.screens.target import TargetScreen
 from recall_tui.session import Session
 from recall_tui.texts import Texts
 from recall_tui.transitions import after
@@ -35,11 +47,25 @@ from recall_tui.widgets.editor import Editor
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
 
+MOST_FAULTS = 6  # of a keymap.toml that are told at once
+TRAIL = 20  # actions that the report of a defect names
+
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
 
 
-class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestActions):
+class Workbench(
+    QueryActions,
+    PaneActions,
+    BudgetActions,
+    ExplainActions,
+    WeightActions,
+    ProfileActions,
+    StoreActions,
+    JudgeActions,
+    ShellActions,
+    LineActions,
+):
     """One session over one store. store: the --store value, or None for the store of the current folder."""
 
     TITLE = "Recall"
@@ -49,14 +75,24 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
     def __init__(self, store: str | None = None, *, clock: Clock = time.monotonic) -> None:
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
-        self.theme = "ansi-dark" if colourless else "textual-dark"
+        self.remembered = remembered.load(os.environ)
+        for each in themes.THEMES:
+            self.register_theme(each)
+        liked = self.remembered.theme if self.remembered.theme in themes.NAMES else themes.NAMES[0]
+        self.theme = themes.NO_COLOUR if colourless else liked
         self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
         self.session = Session()
         self.store = store
         self.clock = clock
         self.crew = Crew(store, self._happened, clock)
-        self.bench = Bench(store)
+        self.keymap = keymap.read(os.environ)
+        self.table = self.keymap.table
+        self.bench = Bench(store, self.table)
         self.texts = Texts(self, self.bench)
+        self._shades = cache(themes.Shades)
+        self.trail: deque[str] = deque(maxlen=TRAIL)
+        self.stopped: tuple[Exception, str] | None = None
+        """The defect that ended it, and what was written then."""
 
     def get_default_screen(self) -> Bench:
         """The panes."""
@@ -84,8 +120,14 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
             case Unusable(error):
                 self.crew.lose()
                 self.welcome(error)
+            case Ran():
+                self.command_ran(event)
             case Ended():
                 self.ingest_ended(event)
+            case Changed():
+                self.folders_changed()
+            case Unwatched():
+                self.watch_failed(event)
             case Chored(name, summary, error):
                 self._say_done(name, summary, error)
 
@@ -94,12 +136,19 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
         is_narrow = event.size.width < NARROW
         if is_narrow != self.session.is_narrow:
             self.become(self.session._replace(is_narrow=is_narrow))
+        elif self.bench.is_mounted:
+            self.lay_out()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """The focus decides which pane is in front."""
         pane = self.bench.pane_of(event.widget)
         if pane is not None and pane != self.session.pane:
             self.become(state.focused(self.session, pane))
+
+    def watch_app_focus(self, focused: bool) -> None:
+        """A browser's tab that was opened behind others has no focus to give back when it comes to the front."""
+        if focused and self.bench.is_mounted and self.screen is self.bench and self.bench.focused is None:
+            self.bench.give_focus(self.session.pane)
 
     # Actions, named as in the table.
 
@@ -108,20 +157,31 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
         if action == "command":
             return self._takes(str(parameters[0]))
         typed = f"{action}({', '.join(map(repr, parameters))})" if parameters else action
-        for known in ACTIONS:
+        for known in self.table.actions:
             if known.id == typed:
                 return is_valid(known, self.session)
         return super().check_action(action, parameters)
 
     async def action_command(self, key: str) -> None:
         """Do what a key means in the pane in front."""
-        action = by_key(key, self.session)
+        action = by_key(key, self.session, self.table)
         if action is not None:
-            await self.run_action(f"app.{action.id}")
+            await self.perform(action.id)
+
+    def get_line_filters(self) -> list[LineFilter]:
+        """The colours of the signals in the shades of the theme, before Textual's own filters."""
+        if self.theme == themes.NO_COLOUR:
+            return [*super().get_line_filters(), NoColor()]
+        return [self._shades(self.theme), *super().get_line_filters()]
+
+    async def perform(self, action: str) -> None:
+        """Do an action of the table, named as there."""
+        self.trail.append(action)
+        await self.run_action(f"app.{action}")
 
     async def action_help(self) -> None:
         """Show the keys."""
-        await self.push_screen(HelpScreen())
+        await self.push_screen(HelpScreen(self.table, self.session.pane))
 
     def action_leave(self) -> None:
         """Quit."""
@@ -136,13 +196,26 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
 
     def become(self, session: Session) -> None:
         """Keep an answered query, ask the store for what the session wants, and show it."""
-        if text := state.to_keep(session):
-            self.texts.remember(text)
-            session = session._replace(kept=text)
+        if (past := to_keep(session)) is not None:
+            self.texts.remember(past)
+            session = session._replace(kept=past, kept_at=session.question)
         before, self.session = self.session, session
         self.crew.serve(before, session)
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
             self.bench.show(session)
+            self.lay_out()
+            if isinstance(self.screen, TargetScreen):
+                self.screen.show_session(session)
+
+    def _fatal_error(self) -> None:
+        """Textual's way out of a defect, without its page of code and values: `run` says what has happened."""
+        if self._exception is not None and self.stopped is None:
+            self.stopped = self._exception, self.bench.written
+        self._close_messages_no_wait()
+
+    def panic(self, *_renderables: object) -> None:
+        """Errors that bring a page of their own are defects too."""
+        self._fatal_error()
 
     def _takes(self, key: str) -> bool:
         """True when a key is a command by now; a field that is edited takes what it can type."""
@@ -150,7 +223,7 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
             return False
         if key in ("tab", "escape") and self.bench.is_offering:
             return False  # Tab and Esc are the list's while it is open
-        action = by_key(key, self.session)
+        action = by_key(key, self.session, self.table)
         return action is not None and is_valid(action, self.session)
 
     def _say_done(self, name: str, summary: str, error: RecallError | None) -> None:
@@ -169,11 +242,21 @@ class Workbench(QueryActions, PaneActions, BudgetActions, WeightActions, IngestA
         gc.freeze()
         gc.enable()
         self.crew.open(self.session)
+        self.texts.offer_interrupted()
+        if self.keymap.faults:
+            self.notify("\n".join(self.keymap.faults[:MOST_FAULTS]), severity="warning", timeout=15, markup=False)
 
 
-def run(store: str | None) -> int:
-    """Open the workbench and return its exit code."""
+def run(store: str | None, *, streams: Streams) -> int:
+    """Open the workbench and return its exit code; a defect has a line on stderr and a report."""
     gc.disable()  # nothing is garbage before the first frame, and looking for it takes a tenth of the time to it
     app = Workbench(store)
     app.run()
-    return app.return_code or 0
+    if app.stopped is None:
+        return app.return_code or 0
+    from recall_tui import crash  # noqa: PLC0415 - only for a defect
+
+    error, query = app.stopped
+    defect = crash.Defect(error, tuple(app.trail), query)
+    streams.stderr.write(crash.left_behind(defect, os.environ))
+    return crash.EXIT_CODE

@@ -22,6 +22,7 @@ class Chart(NamedTuple):
 
     fusion: str
     normalize: str
+    rrf_k: int
     """The scale it was drawn on: on another one it says nothing."""
 
     weights: tuple[Fraction, ...]
@@ -54,6 +55,7 @@ def chart_of(pool: Pool, config: Config) -> Chart:
     return Chart(
         fusion=config.fusion,
         normalize=config.normalize,
+        rrf_k=config.rrf_k,
         weights=swept.weights,
         orders=tuple(tuple(held[at] for at in row) for row in swept.orders.tolist()),
         same_order=tuple(where for where, _ in stretches(swept)),

@@ -103,7 +103,7 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty():
         from recall_tui.app import run  # noqa: PLC0415 - the printed tour needs no Textual
 
-        return run(str(database))
+        return run(str(database), streams=streams)
     return _tour(database, streams)
 
 

@@ -10,6 +10,7 @@ from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.lexicon import Entry, Lookup
+from recall_tui.rates import Meter
 from recall_tui.studies import Stamp, Study
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.chart import Chart
+    from recall_tui.session import Packing, Waiting
 
 Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
@@ -45,6 +47,8 @@ class Answered(NamedTuple):
     fixed: tuple[str, ...] = ()
     """The settings that the question itself names, so that moving them changes nothing."""
     before: Mapping[int, int | None] = {}
+    question: int = 0
+    """A weight that was moved meanwhile makes the generation old, and the question stay."""
 
 
 class Weighed(NamedTuple):
@@ -75,11 +79,16 @@ class Charted(NamedTuple):
 
 
 class Repacked(NamedTuple):
-    """The context of an answer at one budget. block_tokens: tokens of each block's text, without its header."""
+    """The context of an answer at one budget. block_tokens: tokens of each block's text, without its header.
+
+    packing: as it was done, without what waits.  waiting: pins and drops that are not among the candidates.
+    """
 
     generation: int
     packed: Packed
     block_tokens: tuple[int, ...]
+    packing: Packing | None = None
+    waiting: tuple[Waiting, ...] = ()
 
 
 class Failed(NamedTuple):
@@ -105,8 +114,25 @@ class Unusable(NamedTuple):
 class Advanced(NamedTuple):
     """An ingest run moved on."""
 
-    progress: Progress
-    rate: float
+    meter: Meter
+
+
+class Held(NamedTuple):
+    """An ingest run stands still, or goes on."""
+
+    is_held: bool
+
+
+class Changed(NamedTuple):
+    """Something below a watched folder has changed and come to rest; 0 places: the watch has begun."""
+
+    places: int
+
+
+class Unwatched(NamedTuple):
+    """The folders cannot be watched any longer."""
+
+    error: RecallError
 
 
 class Ended(NamedTuple):
@@ -124,6 +150,14 @@ class Studied(NamedTuple):
     finding: object
 
 
+class StudyMoved(NamedTuple):
+    """A long study has done so many of its steps."""
+
+    study: Study
+    done: int
+    total: int
+
+
 class Chored(NamedTuple):
     """A chore is done. summary: what it did, in a line; error: why it did not."""
 
@@ -139,13 +173,38 @@ class ChoreMoved(NamedTuple):
     progress: Progress
 
 
+class Ran(NamedTuple):
+    """A command line is done: its exit code, and what it wrote."""
+
+    line: str
+    code: int
+    stdout: str
+    stderr: str
+
+
 class Crashed(NamedTuple):
     """A defect stopped a worker thread."""
 
     error: BaseException
 
 
-OfQuestion: TypeAlias = Answered | Weighed | Fetched | Repacked | Failed
+OfQuestion: TypeAlias = Weighed | Fetched | Repacked | Failed
 Event: TypeAlias = (
-    OfQuestion | Charted | Opened | Learned | Unusable | Advanced | Ended | Studied | Chored | ChoreMoved | Crashed
+    OfQuestion
+    | Answered
+    | Charted
+    | Opened
+    | Learned
+    | Unusable
+    | Advanced
+    | Held
+    | Ended
+    | Changed
+    | Unwatched
+    | Studied
+    | StudyMoved
+    | Chored
+    | ChoreMoved
+    | Ran
+    | Ran | Crashed
 )

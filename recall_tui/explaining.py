@@ -1,15 +1,23 @@
-"""What the explain pane asks to be found out about the selected hit. Pure, and without a screen."""
+"""What the tabs of the explain pane want to be found out, and what is found. Pure, and without a screen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from recall_tui.session import Session, is_seen
+from recall_core.types import Hit
+from recall_tui.session import VIEWS, Session, Tweaks, View, focused, is_seen
 from recall_tui.studies import Study
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplanationView
+    from recall_core.contract.whynot import TraceView, WhyNotView
+    from recall_core.retrieve import Answer
+
+DIGITS = 12
+MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]
+"""What a stretch of a document is: a word of the question, or what its language makes of it."""
 
 
 class Ledger(NamedTuple):
@@ -18,17 +26,182 @@ class Ledger(NamedTuple):
     view: ExplanationView
 
 
+class Versus(NamedTuple):
+    """Two chunks side by side: what `recall explain A --vs B --json` says under `explanation`."""
+
+    view: ExplanationView
+
+
+class Funnel(NamedTuple):
+    """What `recall trace --json` says under `trace`."""
+
+    view: TraceView
+
+
+class Remedy(NamedTuple):
+    """One thing that brings in what is missed, as the workbench can do it. Fields that change nothing are empty."""
+
+    kind: str
+    change: str
+    command: str
+    doubt: str = ""
+    """The next smaller change, which would not do."""
+    text: str | None = None
+    filter: str | None = None
+    settings: Tweaks = MappingProxyType({})
+    k: int | None = None
+    budget_tokens: int | None = None
+    pin: str = ""
+
+
+class Absence(NamedTuple):
+    """What `recall whynot --json` says under `whynot`, of the list, or of the context where the list has it."""
+
+    view: WhyNotView
+    in_list: bool
+    """The list shows it, so that the context was asked."""
+    remedies: tuple[Remedy, ...] = ()
+
+
+class Mark(NamedTuple):
+    """A stretch of a line, in its code points."""
+
+    start: int
+    end: int
+    kind: MarkKind
+
+
+class Line(NamedTuple):
+    """A line of a document. offset: of its first code point in the document."""
+
+    number: int
+    offset: int
+    text: str
+    marks: tuple[Mark, ...]
+
+
+class Stretch(NamedTuple):
+    """A chunk by its place in the document."""
+
+    id: str
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    tokens: int
+
+
+class Passage(NamedTuple):
+    """A document around one of its chunks. from_start, to_end: nothing is left out on that side."""
+
+    path: str
+    chunk_id: str
+    lines: tuple[Line, ...]
+    chunks: tuple[Stretch, ...]
+    from_start: bool
+    to_end: bool
+
+
+class Paths(NamedTuple):
+    """Paths of documents that hold every typed word."""
+
+    paths: tuple[str, ...]
+
+
+# What is wanted.
+
+
+def chunk_of(session: Session) -> str:
+    """The id of the selected chunk, or ""."""
+    return session.hit.chunk.id if session.hit is not None and session.hit.chunk is not None else ""
+
+
+def rows_given(answer: Answer) -> int | None:
+    """How many rows words have to ask for to be given those that sparse-document recall adds; None for none."""
+    if answer.plan.is_capped or answer.fused is None or answer.recall is None or not answer.recall.given:
+        return None
+    return answer.fused.kept + answer.plan.config.sparse_max_injections
+
+
+def short(chunk_id: str) -> str:
+    """As many digits of an id as a person has to see, and a command to be given."""
+    return chunk_id[:DIGITS]
+
+
 def ledger_study(session: Session) -> Study | None:
     """The study that takes the selected hit's score apart."""
-    if session.hit is None or session.hit.chunk is None:
+    return Study("ledger", chunk) if (chunk := chunk_of(session)) else None
+
+
+def passage_study(session: Session) -> Study | None:
+    """The study that reads the document around the selected hit."""
+    plan = session.answer.plan if session.answer else None
+    return Study("passage", chunk, (plan and plan.lexical) or "") if (chunk := chunk_of(session)) else None
+
+
+def absence_study(session: Session) -> Study | None:
+    """The study that looks for what is missed. Its context depends on the budget, and on what is pinned to it."""
+    if not session.sought or session.answer is None:
         return None
-    return Study("ledger", session.hit.chunk.id)
+    return Study("absence", session.sought, " ".join([str(session.budget_tokens), *session.pins, *session.drops]))
+
+
+def funnel_study(session: Session) -> Study | None:
+    """The study that counts rows from the store to the context."""
+    return Study("funnel", str(session.budget_tokens)) if session.answer is not None else None
+
+
+def versus_study(session: Session) -> Study | None:
+    """The study that compares the selected hit with the marked one."""
+    chunk, marked = chunk_of(session), session.marked.chunk if session.marked else None
+    if not chunk or marked is None or marked.id == chunk or session.answer is None or session.answer.pool is None:
+        return None
+    return Study("versus", chunk, marked.id)
+
+
+_STUDIES = {
+    "ledger": (ledger_study, passage_study),
+    "passage": (passage_study,),
+    "absence": (absence_study,),
+    "funnel": (funnel_study,),
+    "versus": (versus_study,),
+}
 
 
 def wants(session: Session) -> Iterator[Study]:
     """What is to be found out for the view in front."""
+    if session.picking is not None:
+        yield Study("paths", session.picking)
     if not is_seen(session, "explain"):
         return
-    study = ledger_study(session) if session.view == "ledger" else None
-    if study is not None:
-        yield study
+    for study_of in _STUDIES[session.view]:
+        if (study := study_of(session)) is not None:
+            yield study
+
+
+# What a person does.
+
+
+def turned_to(session: Session, view: View) -> Session:
+    """The session with the explain pane in front, at this tab."""
+    return focused(session, "explain")._replace(view=view)
+
+
+def stepped_view(session: Session, tabs: int) -> Session:
+    """The session that many tabs further, round the ends."""
+    return session._replace(view=VIEWS[(VIEWS.index(session.view) + tabs) % len(VIEWS)])
+
+
+def sought_after(session: Session, target: str) -> Session:
+    """The session at the tab that says why the target is not there."""
+    fresh = session._replace(sought=target, cursors={**session.cursors, "fixes": 0})
+    return turned_to(fresh, "absence")
+
+
+def marked_hit(session: Session) -> Session:
+    """The session with the selected hit marked, to compare others with it; marking it again takes the mark off."""
+    hit: Hit | None = session.hit
+    if hit is None or hit.chunk is None:
+        return session
+    was = session.marked.chunk.id if session.marked and session.marked.chunk else ""
+    return session._replace(marked=None if was == hit.chunk.id else hit)

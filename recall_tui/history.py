@@ -1,4 +1,4 @@
-"""The queries that were answered before: one file for all stores, one JSON object a line, the newest last."""
+"""The questions that were answered before: one file for all stores, one JSON object a line, the newest last."""
 
 from __future__ import annotations
 
@@ -8,50 +8,83 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
+
+from recall_tui.places import state_folder
 
 MOST = 1_000  # queries that are remembered
 LONGEST = 20_000  # characters; a longer text was pasted by mistake
+MOST_DIGITS = 12  # of a digest that are shown
 TAIL_BYTES = 8_000_000  # what is read of a file that somebody else made large
 
 
+class Row(NamedTuple):
+    """A row of an answer: what it is, and where its text stands."""
+
+    id: str
+    where: str
+
+
+class Past(NamedTuple):
+    """A question that was answered. settings: `key=value` for each that was moved away from its saved value."""
+
+    text: str
+    filter: str = ""
+    settings: tuple[str, ...] = ()
+    digest: str = ""
+    """The state of the store that answered it."""
+    top: tuple[Row, ...] = ()
+    """The first rows, in order."""
+
+
+class Move(NamedTuple):
+    """A row with its rank in one answer and in another; None where it is not among the first."""
+
+    row: Row
+    before: int | None
+    after: int | None
+
+
 def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """The file: below XDG_STATE_HOME where it is set, else where the platform keeps it; None without a home."""
-    state, home = environ.get("XDG_STATE_HOME", ""), environ.get("HOME", "")
-    if Path(state).is_absolute():
-        return Path(state) / "recall" / "history.jsonl"
-    if not home:
-        return None
-    folder = "Library/Application Support" if platform == "darwin" else ".local/state"
-    return Path(home) / folder / "recall" / "history.jsonl"
+    """The file in the state folder; None without a home."""
+    folder = state_folder(environ, platform)
+    return folder / "history.jsonl" if folder is not None else None
 
 
-def load(path: Path) -> list[str]:
-    """The remembered queries, the newest first and each once; what cannot be read is passed over."""
-    found: dict[str, None] = {}
+def load(path: Path) -> list[Past]:
+    """What is remembered, the newest first and each question once; what cannot be read is passed over."""
+    found: dict[tuple[str, str, tuple[str, ...]], Past] = {}
     for line in reversed(_lines(path)):
-        text = _text(line)
-        if text:
-            found.setdefault(text)
+        past = _past(line)
+        if past is not None:
+            found.setdefault((past.text, past.filter, past.settings), past)
         if len(found) == MOST:
             break
-    return list(found)
+    return list(found.values())
 
 
-def append(path: Path, text: str) -> None:
-    """Remember a query as the newest. One write, so that two workbenches do not mix their lines. Raises OSError."""
-    if not text.strip() or len(text) > LONGEST:
+def append(path: Path, past: Past) -> None:
+    """Remember this as the newest. One write, so that two workbenches do not mix their lines. Raises OSError."""
+    if not past.text.strip() or len(past.text) > LONGEST:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if len(_lines(path)) >= 2 * MOST:
         _rewrite(path, load(path))
     target = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(target, _line(text))
+        os.write(target, _line(past))
     finally:
         os.close(target)
 
 
-def _rewrite(path: Path, newest_first: list[str]) -> None:
+def moves(before: Past, after: Past) -> list[Move]:
+    """What became of the first rows of one answer in another: those of the later in order, then those that left."""
+    ranks = {row.id: rank for rank, row in enumerate(before.top, start=1)}
+    found = [Move(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=1)]
+    return [*found, *(Move(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
+
+
+def _rewrite(path: Path, newest_first: list[Past]) -> None:
     """Put a shorter file in the place of the old one; at no time is there none."""
     target, name = tempfile.mkstemp(dir=path.parent, prefix=".history-")
     with os.fdopen(target, "wb") as file:
@@ -59,8 +92,10 @@ def _rewrite(path: Path, newest_first: list[str]) -> None:
     Path(name).replace(path)
 
 
-def _line(text: str) -> bytes:
-    return f"{json.dumps({'text': text})}\n".encode()
+def _line(past: Past) -> bytes:
+    """A line of JSON, without what is empty."""
+    record = {key: value for key, value in past._asdict().items() if value}
+    return f"{json.dumps(record)}\n".encode()
 
 
 def _lines(path: Path) -> list[bytes]:
@@ -74,11 +109,28 @@ def _lines(path: Path) -> list[bytes]:
         return []
 
 
-def _text(line: bytes) -> str:
-    """The query on a line; "" where the line is none."""
+def _past(line: bytes) -> Past | None:
+    """What a line says; None where it says nothing. Parts that make no sense are left out."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return ""
+        return None
     text = record.get("text") if isinstance(record, dict) else None
-    return text if isinstance(text, str) and text.strip() and len(text) <= LONGEST else ""
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
+        return None
+    rows = [row for row in _list(record.get("top")) if isinstance(row, list) and len(row) == 2]
+    return Past(
+        text,
+        filter=_string(record.get("filter")),
+        settings=tuple(each for each in _list(record.get("settings")) if isinstance(each, str)),
+        digest=_string(record.get("digest")),
+        top=tuple(Row(*row) for row in rows if all(isinstance(each, str) for each in row)),
+    )
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

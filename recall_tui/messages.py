@@ -6,6 +6,7 @@ from textual.message import Message
 
 from recall_tui.events import Event
 from recall_tui.lexicon import Lookup
+from recall_tui.session import Pane, View
 
 
 class Happened(Message):
@@ -53,9 +54,108 @@ class Slid(Message):
         self.joins = joins
 
 
+class Budgeted(Message):
+    """The slider of the budget was moved by the mouse to so many tokens."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        self.tokens = tokens
+
+
+class Pointed(Message):
+    """A line of the context was picked, counted from 0."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__()
+        self.row = row
+
+
+class Picked(Message):
+    """A row of the ingest or the store pane was picked, counted from 0."""
+
+    def __init__(self, pane: Pane, row: int) -> None:
+        super().__init__()
+        self.pane: Pane = pane
+        self.row = row
+
+
+class ViewChosen(Message):
+    """A tab of the explain pane was clicked."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.view = view
+
+
+class FixStepped(Message):
+    """The fix that many places further is to be chosen."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+class FixChosen(Message):
+    """A fix was clicked, counted from 0."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.place = place
+
+
+class Picking(Message):
+    """Something is typed to say what is missed."""
+
+    def __init__(self, typed: str) -> None:
+        super().__init__()
+        self.typed = typed
+
+
+class LinePicked(Message):
+    """A line of the judge pane was clicked.
+
+    name: its list, `judge` or `missed`. is_meant: it was clicked twice, so that it is to be acted on.
+    """
+
+    def __init__(self, name: str, row: int, *, is_meant: bool) -> None:
+        super().__init__()
+        self.name = name
+        self.row = row
+        self.is_meant = is_meant
+
+
+class LineStepped(Message):
+    """The wheel was turned over the judge pane."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.rows = rows
+
+
 class Lacking(Message):
     """Completion wants to know this of the store."""
 
     def __init__(self, lookups: tuple[Lookup, ...]) -> None:
         super().__init__()
         self.lookups = lookups
+
+
+class Wanted(Message):
+    """An action of the table was clicked, by its id."""
+
+    def __init__(self, action: str) -> None:
+        super().__init__()
+        self.action = action
+
+
+class Dragged(Message):
+    """A border between panes was moved by the mouse, in percent of the body; None is the one that was not.
+
+    is_over: the button was let go.
+    """
+
+    def __init__(self, right: float | None, below: float | None, *, is_over: bool) -> None:
+        super().__init__()
+        self.right = right
+        self.below = below
+        self.is_over = is_over

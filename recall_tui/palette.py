@@ -8,7 +8,10 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import ACTIONS
+from recall_tui.actions.table import is_valid
+from recall_tui.acts.holder import Holder
+
+NOT_NOW = "not possible now"
 
 
 class Actions(Provider):
@@ -27,8 +30,14 @@ class Actions(Provider):
                 yield Hit(score, matcher.highlight(name), run, help=keys)
 
     def _entries(self) -> list[tuple[str, str, Callable[[], object]]]:
-        return [
-            (action.help, " ".join(map(key_name, action.keys)), partial(self.app.run_action, f"app.{action.id}"))
-            for action in ACTIONS
-            if action.id != "command_palette"
-        ]
+        """What each does, its keys or that it is not possible now, and how it is done."""
+        app = self.app
+        assert isinstance(app, Holder)  # noqa: S101 - the workbench alone has this palette
+        found: list[tuple[str, str, Callable[[], object]]] = []
+        for action in app.table.actions:
+            if action.id == "command_palette":
+                continue
+            keys = " ".join(map(key_name, action.keys)) or "no key"
+            note = keys if is_valid(action, app.session) else f"{keys}, {NOT_NOW}"
+            found.append((action.help, note, partial(app.perform, action.id)))
+        return found

@@ -65,6 +65,14 @@ def ranks_of(answer: Answer) -> dict[int, int]:
     return {position: rank for rank, position in enumerate(answer.ranked.order[: answer.total], start=1)}
 
 
+def ranks_among(answer: Answer, other: Answer) -> dict[int, int]:
+    """The rank in another list of every candidate of this answer that it lists, by position in this one's pool."""
+    if answer.pool is None or other.pool is None:
+        return {}
+    rowids = {other.pool.keys[position].rowid: rank for position, rank in ranks_of(other).items()}
+    return {at: rowids[key.rowid] for at, key in enumerate(answer.pool.keys) if key.rowid in rowids}
+
+
 def before_of(answer: Answer, window: Window, ranks: Mapping[int, int]) -> Ranks:
     """The rank that each row of the window had in another ranking of the same pool."""
     if answer.ranked is None or not ranks:

@@ -2,32 +2,91 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-from recall_core.types import Progress
-from recall_tui.events import Advanced, Ended
+from recall_core.types import Progress, Skip
+from recall_tui.events import Advanced, Ended, Held
+from recall_tui.rates import Meter, embedded
 
 VERBS = ("added", "updated", "unchanged", "removed")
+EVERYTHING = ""
+"""In place of a folder: every remembered folder is brought up to date."""
 
 
 class Run(NamedTuple):
-    """An ingest run: the folder, its newest progress, chunks a second, and how it ended once it has."""
+    """An ingest run: what it reads, its newest progress with the rates, and how it ended once it has."""
 
     folder: str
-    progress: Progress | None = None
-    rate: float = 0.0
+    """As it was typed, or EVERYTHING."""
+    meter: Meter = Meter()
+    hold: Literal["", "asked", "held"] = ""
+    """A pause is asked for; the run stands still."""
     ended: Literal["", "done", "cancelled", "failed"] = ""
     summary: str = ""
 
+    @property
+    def progress(self) -> Progress | None:
+        """How far it is; None before its first report."""
+        return self.meter.progress
 
-def run_after(run: Run, event: Advanced | Ended) -> Run:
+    @property
+    def skipped(self) -> tuple[Skip, ...]:
+        """The files that it found and could not read, as far as they are known."""
+        return self.progress.skipped if self.progress else ()
+
+    @property
+    def name(self) -> str:
+        """The last part of the folder's path, for a line that is short."""
+        return "every folder" if self.folder == EVERYTHING else Path(self.folder).name or self.folder
+
+
+class Stage(NamedTuple):
+    """One step of the pipeline. total: 0 while it is unknown; rate: a second."""
+
+    name: Literal["read", "chunk", "embed", "index"]
+    done: int
+    total: int
+    unit: Literal["files", "chunks"]
+    rate: float
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, from 0 to 1."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+
+def stages(meter: Meter) -> tuple[Stage, ...]:
+    """Every step with its counts. How many chunks there will be is known when the last file is read."""
+    progress = meter.progress
+    if progress is None:
+        return ()
+    rates, chunks = meter.rates, progress.chunks
+    is_read = 0 < progress.files_total <= progress.files_done
+    return (
+        Stage("read", progress.files_done, progress.files_total, "files", rates.read),
+        Stage("chunk", chunks, chunks if is_read else 0, "chunks", rates.cut),
+        Stage("embed", embedded(progress), chunks, "chunks", rates.embedded),
+        Stage("index", meter.indexed, chunks, "chunks", rates.stored),
+    )
+
+
+def run_after(run: Run, event: Advanced | Held | Ended) -> Run:
     """The run once this has happened to it."""
     if isinstance(event, Advanced):
-        return run._replace(progress=event.progress, rate=event.rate)
+        return run._replace(meter=event.meter)
+    if isinstance(event, Held):
+        return run._replace(hold="held" if event.is_held else "")
     if event.error is not None:
         hint = f" ({event.error.hint})" if event.error.hint else ""
-        return run._replace(ended="failed", summary=f"{event.error.message}{hint}")
+        return run._replace(ended="failed", hold="", summary=f"{event.error.message}{hint}")
     if event.view is None:
-        return run._replace(ended="cancelled", summary="cancelled; what was committed stays, add it again to go on")
+        summary = "cancelled; what was committed stays, r in pane 7 goes on from there"
+        return run._replace(ended="cancelled", hold="", summary=summary)
     counts = [f"{event.view[verb]} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
-    return run._replace(ended="done", summary=", ".join(counts) or "nothing to add")
+    return run._replace(ended="done", hold="", summary=", ".join(counts) or "nothing to add")
+
+
+def may_hold(run: Run | None) -> bool:
+    """True while the run can be paused or goes on after a pause."""
+    return run is not None and not run.ended

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
+from recall_tui.history import Past
 from recall_tui.lexicon import Entry, Lookup
 from recall_tui.runs import Run
-from recall_tui.studies import SCOPES, Stamp, Study
+from recall_tui.studies import SCOPES, Kind, Stamp, Study
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.evaluate.grades import Regrade
+    from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
     from recall_tui.chart import Chart
+    from recall_tui.judging import Grading
+    from recall_tui.profiles import Profile
+    from recall_tui.remedies import Before
+    from recall_tui.tuning import Pin
 
 Pane = Literal["query", "results", "explain", "weights", "context", "judge", "ingest", "store"]
 PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "judge", "ingest", "store")
@@ -43,6 +49,20 @@ class Packing(NamedTuple):
     drops: tuple[str, ...] = ()
 
 
+class Waiting(NamedTuple):
+    """A chunk that is pinned or forced out, and that the question does not have. path: "" once the store has not."""
+
+    chunk_id: str
+    path: str
+
+
+class Moved(NamedTuple):
+    """What a person has moved away from where it is saved."""
+
+    tweaks: Tweaks = {}
+    k: int | None = None
+
+
 class Session(NamedTuple):
     """Everything the screen shows. An answer stays while a newer question is unanswered or cannot be parsed."""
 
@@ -57,6 +77,8 @@ class Session(NamedTuple):
     took_ms: float = 0.0
     """From the question to its first rows."""
     answer: Answer | None = None
+    ranked_at: int = 0
+    """The generation that `answer` belongs to: a setting that has moved since is not in its order yet."""
     window: tuple[int, int] = (0, FIRST_WINDOW)
     """Rows the list wants: first and end."""
     hits: Mapping[int, Hit] = {}
@@ -75,30 +97,64 @@ class Session(NamedTuple):
     """Chunks that a person forced out of it."""
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
+    packing: Packing | None = None
+    """How `packed` was packed, with the pins and drops that were among its candidates."""
+    packed_at: int = 0
+    """The generation that `packed` belongs to."""
+    waiting: tuple[Waiting, ...] = ()
+    """Pins and drops that were not among its candidates: they wait for a question that has them."""
+    unfolded: str = ""
+    """The id of a chunk whose block is shown whole."""
     info: StoreInfo | None = None
     saved: Config | None = None
     """The settings in recall.toml."""
     toml: Path | None = None
     tweaks: Mapping[str, str | float | bool] = {}
-    undo: tuple[Tweaks, ...] = ()
-    """The tweaks before the newest change, and before those."""
+    k: int | None = None
+    """Rows that are asked for; None leaves it to the question: its LIMIT, or for words the whole ranking."""
+    undo: tuple[Moved, ...] = ()
+    """What was moved before the newest change, and before those."""
+    redo: tuple[Moved, ...] = ()
+    """What was undone, the newest last."""
     plain: Config | None = None
     """The settings of the answer's question without tweaks."""
     fixed: tuple[str, ...] = ()
     """The settings that the answer's question itself decides."""
     before: Mapping[int, int | None] = {}
     chart: Chart | None = None
+    must: tuple[Pin, ...] = ()
+    """Chunks that shall be among the first rows of a question, or shall not."""
+    is_of_all: bool = False
+    """The curve is the mean of all judged queries, not that of the question."""
+    profile: Profile | None = None
+    """The kept settings that were chosen last."""
     entries: Mapping[Lookup, Entry] = {}
     """What completion knows of the store as it is."""
     lookups: tuple[Lookup, ...] = ()
     """What completion still wants to know."""
+    filter: str = ""
+    """An expression that the rows of plain words have to satisfy; a query in RQL has its own."""
     is_settled: bool = False
     """The person has let the text stand: ran it, went on from it, or left."""
-    kept: str = ""
-    """The query that went into the history last."""
+    kept: Past = Past("")
+    """The question that went into the history last."""
+    kept_at: int = 0
+    """Which question that was, counted."""
     run: Run | None = None
+    watching: bool = False
+    """The store follows its folders."""
+    is_behind: bool = False
+    """Something changed in them while a run was under way."""
+    synced: Mapping[str, str] = {}
+    """The time of day at which each folder was last brought up to date by this workbench."""
     studied: Mapping[Study, tuple[Stamp, object]] = {}
     """What was found out; `found` gives what still holds."""
+    gradings: tuple[Grading, ...] = ()
+    """Grades that were given and that no finding has yet, the newest last."""
+    regrades: tuple[Regrade, ...] = ()
+    """What was graded, the newest last, for an undo."""
+    studying: tuple[Study, int, int] | None = None
+    """A long study under way: how many of its steps are done, and of how many."""
     chore: str = ""
     """What is being done to the store."""
     chore_progress: Progress | None = None
@@ -107,6 +163,14 @@ class Session(NamedTuple):
     pane: Pane = "query"
     tab: Tab = "explain"
     view: View = "ledger"
+    sought: str = ""
+    """What is missed: a path, lines, an id or a text, as `recall whynot` takes it."""
+    picking: str | None = None
+    """What has been typed to find it, while that is asked for."""
+    marked: Hit | None = None
+    """The hit that the selected one is compared with."""
+    applied: tuple[Before, ...] = ()
+    """What stood before each fix that was tried, the newest last."""
     cursors: Mapping[str, int] = {}
     """The chosen line of each list that is not the results, by name."""
     zoomed: bool = False
@@ -125,6 +189,8 @@ class Wish(NamedTuple):
     settings: tuple[str, ...] = ()
     """`key=value` for each tweak, as --set takes them."""
     saved: Config | None = None
+    k: int | None = None
+    filter: str = ""
 
 
 def asked(session: Session, text: str, at: float) -> Session:
@@ -166,6 +232,8 @@ def wish(session: Session) -> Wish:
         question=session.question,
         settings=assignments(session.tweaks),
         saved=session.saved,
+        k=session.k,
+        filter=session.filter,
     )
 
 
@@ -182,14 +250,6 @@ def lacking(session: Session, lookups: Sequence[Lookup]) -> Session:
 def settled(session: Session) -> Session:
     """The session with its text let stand: its answer is worth remembering."""
     return session._replace(is_settled=True)
-
-
-def to_keep(session: Session) -> str:
-    """The query that belongs into the history and is not there yet, or ""."""
-    answer = session.answer
-    if not session.is_settled or session.busy or session.trouble is not None or answer is None:
-        return ""
-    return session.text if session.text != session.kept else ""
 
 
 def chosen(session: Session, row: int) -> Session:
@@ -220,8 +280,8 @@ def focused(session: Session, pane: Pane) -> Session:
 
 
 def stepped(session: Session, panes: int) -> Pane:
-    """The pane that many steps further round; the ingest strip only counts while there is a run to show."""
-    reachable = [pane for pane in PANES if pane != "ingest" or session.run is not None]
+    """The pane that many steps further round; the ingest pane only counts while its strip stands there."""
+    reachable = [pane for pane in PANES if pane != "ingest" or has_strip(session) or pane == session.pane]
     place = reachable.index(session.pane) if session.pane in reachable else 0
     return reachable[(place + panes) % len(reachable)]
 
@@ -229,17 +289,28 @@ def stepped(session: Session, panes: int) -> Pane:
 def listed(answer: Answer) -> tuple[int, int]:
     """The rank before the first listed row, and how many rows the list has.
 
-    Plain words list the whole ranking; a query in RQL lists what its LIMIT and OFFSET leave.
+    Plain words list the whole ranking unless a number of rows is asked for; a query in RQL lists what its LIMIT and
+    OFFSET leave.
     """
-    if answer.plan.rql is None:
+    if answer.plan.rql is None and not answer.plan.is_capped:
         return 0, answer.total
     offset = answer.plan.offset
     return offset, max(0, min(answer.plan.limit, answer.total - offset))
 
 
+def filter_of(plan: Plan) -> str | None:
+    """The expression that words were filtered by; a query in RQL has it in its text."""
+    return plan.filters if plan.rql is None else None
+
+
 def is_stale(session: Session) -> bool:
     """True while what is listed does not answer what is written."""
     return session.trouble is not None and session.answer is not None
+
+
+def has_strip(session: Session) -> bool:
+    """True while the ingest pane has a line on the screen although it is not in front."""
+    return session.run is not None or session.watching
 
 
 def is_ingesting(session: Session) -> bool:
@@ -271,6 +342,13 @@ def found(session: Session, study: Study, of: type[Finding]) -> Finding | Recall
     return finding
 
 
+def lately(session: Session, kind: Kind, of: type[Finding]) -> Finding | RecallError | None:
+    """The newest finding of a lasting kind, which may hold no longer; None before the first."""
+    finding = next((finding for study, (_, finding) in session.studied.items() if study.kind == kind), None)
+    assert finding is None or isinstance(finding, (of, RecallError))  # noqa: S101 - as above
+    return finding
+
+
 def is_seen(session: Session, pane: Pane) -> bool:
     """True when the pane stands on the screen."""
     if session.zoomed:
@@ -278,7 +356,7 @@ def is_seen(session: Session, pane: Pane) -> bool:
     if pane in ("query", "results"):
         return True
     if pane == "ingest":
-        return session.run is not None
+        return session.pane == "ingest"
     if session.is_narrow:
         return pane == session.tab
     return pane in ("weights", "context", "judge") or (pane == "store") == (session.tab == "store")

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
-from recall_tui.session import Session, assignments, listed
-from recall_tui.weighing import differences
+from recall_tui import judging
+from recall_tui.chart import DEPTH
+from recall_tui.keeping import kept_by
+from recall_tui.optioning import with_options
+from recall_tui.packing import flags
+from recall_tui.reproducing import explained
+from recall_tui.session import Session, assignments, filter_of, listed
+from recall_tui.tuning import first_rows, of_words, pins_of
+from recall_tui.weighing import differences, is_hybrid, why_no_lines
+
+if TYPE_CHECKING:
+    from recall_core.retrieve import Answer, Plan
 
 
 def command(session: Session, store: str | None) -> str:
@@ -14,26 +25,85 @@ def command(session: Session, store: str | None) -> str:
     store: the --store value the workbench was opened with, or None when it was found from the current folder.
     """
     answer = session.answer
+    if session.pane == "judge":
+        return _evaluation(session, store)
+    if session.pane in ("ingest", "store"):
+        return shlex.join(["recall", *(["--store", store] if store else []), *kept_by(session)])
     if answer is None:
         return ""
+    if session.pane == "explain":
+        return explained(session, store)
     verb = ["recall", *(["--store", store] if store else [])]
     plan = answer.plan
     in_context = session.pane == "context"
     if in_context:
-        verb += ["context", "--budget-tokens", str(session.budget_tokens)]
+        verb += ["context", *flags(session.packing, session.budget_tokens)]
+        verb += ["--k", str(plan.limit)] if session.k is not None and plan.is_capped else []
     elif plan.rql is not None:
         verb += ["query"]
     else:
-        verb += ["search", "--k", str(max(1, listed(answer)[1]))]
-    if session.pane == "explain":
-        verb.append("--explain")
-    for assignment in assignments(differences(plan.config, session.plain)):
-        verb += ["--set", assignment]
-    return shlex.join([*verb, *_question(plan.rql, plan.text)])
+        verb += ["search", "--k", str(rows_asked(answer))]
+    verb += _set(assignments(differences(plan.config, session.plain)))
+    rql = plan.rql
+    if rql is not None and session.k is not None and not in_context:
+        rql = with_options(rql, {}, limit=plan.limit)
+    return shlex.join([*verb, *_question(plan, rql)])
 
 
-def _question(rql: str | None, text: str) -> list[str]:
+def commands(session: Session, store: str | None) -> str:
+    """The command of the pane; in front of the weights a second line, for what is drawn over all of them."""
+    typed = [command(session, store)]
+    if session.pane == "weights" and typed[0]:
+        typed.append(_tune(session, store))
+    return "\n".join(filter(None, typed))
+
+
+def _tune(session: Session, store: str | None) -> str:
+    """The command that says at every weight what the pane draws: the mean curve, the pins, or the rank lines."""
+    answer = session.answer
+    verb = ["recall", *(["--store", store] if store else []), "tune"]
+    if session.is_of_all:
+        changed = differences(of_words(session), session.saved)
+        return shlex.join([*verb, "--sweep", *_set(assignments(changed))])
+    if answer is None or not is_hybrid(answer) or why_no_lines(answer):
+        return ""
+    plan, pins = answer.plan, pins_of(session)
+    for pin in pins:
+        verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
+    verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
+    verb += _set(assignments(differences(plan.config, session.plain)))
+    return shlex.join([*verb, *_question(plan, plan.rql)])
+
+
+def _evaluation(session: Session, store: str | None) -> str:
+    """What measures the judged queries; where settings are moved, against what the saved ones give."""
+    if judging.pointed_line(session) is None:
+        return ""
+    measure = judging.measure_of(session)
+    measures = ",".join((measure, *(other for other in judging.MEASURES if other != measure)))
+    saved = shlex.join(["recall", *(["--store", store] if store else []), "eval", "--metrics", measures])
+    if not session.tweaks:
+        return f"{saved} --per-query"
+    moved = shlex.join(_set(assignments(session.tweaks)))
+    return f"{saved} --json | {saved} --per-query {moved} --baseline /dev/stdin"
+
+
+def _set(changed: tuple[str, ...]) -> list[str]:
+    return [word for assignment in changed for word in ("--set", assignment)]
+
+
+def rows_asked(answer: Answer) -> int:
+    """The --k that lists what the list lists: all of it with the rows that sparse-document recall may add."""
+    if answer.plan.is_capped:
+        return answer.plan.limit
+    if answer.fused is not None and answer.recall is not None and answer.recall.given:
+        return answer.fused.kept + answer.plan.config.sparse_max_injections
+    return max(1, listed(answer)[1])
+
+
+def _question(plan: Plan, rql: str | None) -> list[str]:
     if rql is not None:
         return ["--rql", rql]
-    words = text.strip()
-    return ["--", words] if words.startswith("-") else [words]
+    filters, words = filter_of(plan), plan.text.strip()
+    said = [] if filters is None else ["--filter", filters]
+    return [*said, "--", words] if words.startswith("-") else [*said, words]

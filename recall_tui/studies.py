@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 Kind = Literal[
-    "ledger", "passage", "absence", "funnel", "versus", "worth", "curve", "grades", "board", "shelf", "health"
+    "ledger",
+    "passage",
+    "absence",
+    "funnel",
+    "versus",
+    "worth",
+    "curve",
+    "pins",
+    "grades",
+    "board",
+    "line",
+    "shelf",
+    "health",
+    "paths",
 ]
 Scope = Literal["answer", "question", "store"]
 
@@ -16,13 +29,19 @@ SCOPES: dict[Kind, Scope] = {
     "funnel": "answer",
     "versus": "answer",
     "worth": "answer",
-    "curve": "question",
+    "curve": "store",
+    "pins": "question",
     "grades": "store",
-    "board": "answer",
+    "board": "store",
+    "line": "store",
     "shelf": "store",
     "health": "store",
+    "paths": "store",
 }
 """How long a finding holds: for one ranking, for one question at every weight, or until the store changes."""
+
+LASTING: tuple[Kind, ...] = ("grades", "board")
+"""The newest finding of such a kind stays, to be shown until there is a newer one."""
 
 
 class Study(NamedTuple):

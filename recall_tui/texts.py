@@ -10,10 +10,13 @@ from textual.app import App, SuspendNotSupported
 
 from recall_core.errors import UsageError
 from recall_tui import files, history
+from recall_tui.history import Past
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.history import HistoryScreen
 from recall_tui.screens.prompt import PromptScreen
+
+SHOWN_LINES = 8  # of a query that is offered again
 
 
 class Texts:
@@ -26,23 +29,32 @@ class Texts:
         self._can_remember = True
         self._file = ""
 
-    def remember(self, text: str) -> None:
-        """Put an answered query into the history; say so once when that fails."""
+    def remember(self, past: Past) -> None:
+        """Put an answered question into the history; say so once when that fails."""
         if self._history is None or not self._can_remember:
             return
         try:
-            history.append(self._history, text)
+            history.append(self._history, past)
         except OSError as error:
             self._can_remember = False
             self._warn(f"The history cannot be written: {_reason(error)}")
 
     async def pick(self) -> None:
         """Let the person choose an earlier query."""
-        texts = history.load(self._history) if self._history is not None else []
-        if not texts:
+        past = history.load(self._history) if self._history is not None else []
+        if not past:
             self._app.notify("The history is empty: a query gets into it when it is answered and left.")
             return
-        await self._app.push_screen(HistoryScreen(texts), self._put)
+        await self._app.push_screen(HistoryScreen(past), self._put)
+
+    def offer_interrupted(self) -> None:
+        """Offer the query that a defect interrupted, once."""
+        from recall_tui.crash import take_query  # noqa: PLC0415 - behind the first frame
+
+        if text := take_query(os.environ):
+            shown = "\n".join(text.splitlines()[:SHOWN_LINES])
+            question = f"A defect stopped recall-tui. Take up the query that was in the editor?\n\n{shown}"
+            self._app.push_screen(ConfirmScreen("Interrupted", question), partial(self._put_if, text))
 
     async def ask_load(self) -> None:
         """Ask which file to load."""
@@ -68,6 +80,10 @@ class Texts:
         except (UsageError, OSError) as error:
             self._warn(_reason(error))
         else:
+            self._put(text)
+
+    def _put_if(self, text: str, is_wanted: bool | None) -> None:
+        if is_wanted:
             self._put(text)
 
     def _put(self, text: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recall_tui import grading
 from recall_tui.events import (
     Advanced,
     Answered,
@@ -12,15 +13,23 @@ from recall_tui.events import (
     Event,
     Failed,
     Fetched,
+    Held,
     Learned,
     OfQuestion,
     Opened,
+    Ran,
     Repacked,
     Studied,
+    StudyMoved,
+    Unwatched,
     Weighed,
 )
+from recall_tui.packing import forgotten, repacked
 from recall_tui.runs import run_after
 from recall_tui.session import Session, listed, stamp_of
+from recall_tui.studies import LASTING
+
+MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows
 
 
 def after(session: Session, event: Event) -> Session:  # noqa: PLR0911 - one line an event
@@ -31,17 +40,25 @@ def after(session: Session, event: Event) -> Session:  # noqa: PLR0911 - one lin
         case Learned(lookup, entry):
             wanted = tuple(other for other in session.lookups if other != lookup)
             return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
-        case Advanced() | Ended() if session.run:
+        case Advanced() | Held() | Ended() if session.run:
             return session._replace(run=run_after(session.run, event))
+        case Unwatched():
+            return session._replace(watching=False)
         case Studied():
             return _studied(session, event)
+        case StudyMoved(study, done, total):
+            return session._replace(studying=(study, done, total))
         case ChoreMoved(name, progress):
             return session._replace(chore=name, chore_progress=progress)
+        case Ran():
+            return session._replace(chores=session.chores + 1)
         case Chored():
-            return session._replace(chore="", chore_progress=None, chores=session.chores + 1)
+            return _chored(session, event)
         case Charted(question, chart) if question == session.question:
             return session._replace(chart=chart)
-        case Answered() | Weighed() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
+        case Answered() if event.question == session.question:
+            return _answered(session, event)
+        case Weighed() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
             return _of_question(session, event)
     return session
 
@@ -50,29 +67,44 @@ def _opened(session: Session, event: Opened) -> Session:
     is_same = session.info is not None and session.info.generation == event.info.generation
     fresh = session._replace(info=event.info)
     if event.config is not None:
-        fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=event.config.budget_tokens)
+        is_moved = session.saved is not None and session.saved.budget_tokens == event.config.budget_tokens
+        budget_tokens = session.budget_tokens if is_moved else event.config.budget_tokens
+        fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=budget_tokens)
     return fresh if is_same else fresh._replace(entries={}, lookups=())
+
+
+def _chored(session: Session, event: Chored) -> Session:
+    fresh = session._replace(chore="", chore_progress=None, chores=session.chores + 1)
+    return grading.ended(fresh, failed=event.error is not None) if event.name == grading.GRADE else fresh
 
 
 def _studied(session: Session, event: Studied) -> Session:
     """The session with a finding; those that no longer hold make room."""
-    held = {study: kept for study, kept in session.studied.items() if kept[0] == stamp_of(session, study)}
+    held = {
+        study: kept
+        for study, kept in session.studied.items()
+        if study.kind in LASTING or kept[0] == stamp_of(session, study)
+    }
+    if event.study.kind == "grades":
+        session = grading.confirmed(session, event.stamp[1])
     if event.stamp == stamp_of(session, event.study):
+        held.pop(event.study, None)
         held[event.study] = event.stamp, event.finding
+        most = 1 if event.study.kind in LASTING else MOST_KEPT
+        for old in [study for study in held if study.kind == event.study.kind][:-most]:
+            del held[old]
     return session._replace(studied=held)
 
 
 def _of_question(session: Session, event: OfQuestion) -> Session:
     match event:
-        case Answered():
-            return _answered(session, event)
         case Weighed():
             return _weighed(session, event)
         case Fetched(_, hits, states, before):
             hit = hits.get(session.selected, session.hit)
             return session._replace(hits=hits, states=states, before=before, hit=hit)
-        case Repacked(_, packed, block_tokens):
-            return session._replace(packed=packed, block_tokens=block_tokens)
+        case Repacked():
+            return repacked(session, event)
         case Failed(_, error):
             return session._replace(trouble=error, busy=False)
 
@@ -81,8 +113,9 @@ def _answered(session: Session, event: Answered) -> Session:
     answer = event.answer
     same = session.answer is not None and session.answer.plan.text == answer.plan.text
     selected = min(session.selected, max(0, listed(answer)[1] - 1)) if same else 0
-    return session._replace(
+    return (session if same else forgotten(session))._replace(
         answer=answer,
+        ranked_at=event.generation,
         hits=event.hits,
         states=event.states,
         plain=event.plain,
@@ -103,6 +136,7 @@ def _weighed(session: Session, event: Weighed) -> Session:
     is_asked = session.text == event.answer.plan.text
     return session._replace(
         answer=event.answer,
+        ranked_at=event.generation,
         hits=event.hits,
         states=event.states,
         plain=event.plain,

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from recall_tui import explaining
+from recall_tui import explaining, judging, keeping, packing, tuning
 from recall_tui.session import Session, found, stamp_of
-from recall_tui.studies import Stamp, Study
+from recall_tui.studies import SCOPES, Stamp, Study
 
-WANTS: tuple[Callable[[Session], Iterator[Study]], ...] = (explaining.wants,)
-"""What each pane wants; a pane in front of the others comes first."""
+WANTS: tuple[Callable[[Session], Iterator[Study]], ...] = (
+    explaining.wants,
+    packing.wants,
+    judging.wants,
+    keeping.wants,
+    tuning.wants,
+)
+"""What each pane wants; a pane in front of the others comes first, and the curve of all queries last of all."""
 
 
 def wanted(session: Session) -> tuple[tuple[Study, Stamp], ...]:
-    """The studies that are not done yet; none while a question is being answered or typed wrongly."""
-    if session.info is None or session.busy or session.trouble is not None:
+    """The studies that are not done yet: none while a question is answered, what it needs not while it is wrong.
+
+    Nor what looks into an order, while another is being made: its finding would be kept for that one.
+    """
+    if session.info is None or session.busy:
         return ()
     studies = dict.fromkeys(study for wants in WANTS for study in wants(session))
+    if session.answer is not None and session.ranked_at != session.generation:
+        studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] != "answer")
+    if session.trouble is not None:
+        studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] == "store")
     return tuple((study, stamp_of(session, study)) for study in studies if found(session, study, object) is None)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from recall_core.config import SETTINGS, Config
-from recall_tui.session import Session, Tweaks
+from recall_core.config import SEARCH_K, SETTINGS, Config
+from recall_core.tuning.grid import retrieval
+from recall_tui.session import Moved, Session, Tweaks
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
     from recall_tui.chart import Chart
 
-KEYS = ("bm25_weight", "vector_weight", "fusion", "normalize", "min_score", "sparse_recall")
-"""The settings that the weights pane moves, in the order in which they are written."""
+KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key != "budget_tokens")
+"""The settings that can be moved, in the order in which they are written. A budget is typed, not tuned."""
 
 UNDO_MOST = 200
+
+K_STEPS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100, 200, 500, 1_000)
+STEPS: dict[str, tuple[int, ...]] = {
+    "pool": tuple(first * 10**power for power in range(1, 6) for first in (1, 2, 5)),
+    "rrf_k": (0, 1, 2, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 1_000),
+}
+"""What the keys of a whole number stop at: each is felt, which one more is not."""
 
 
 def current(session: Session) -> Config:
@@ -29,6 +40,12 @@ def share(config: Config) -> float:
     return config.vector_weight / total if total > 0 else 0.5
 
 
+def exact_share(config: Config) -> Fraction:
+    """The semantic share as the decimals say it; two weights of 0 count as equal ones."""
+    words, meaning = Fraction(str(config.bm25_weight)), Fraction(str(config.vector_weight))
+    return meaning / (words + meaning) if words + meaning else Fraction(1, 2)
+
+
 def weighted(session: Session, semantic: float, *, joins: bool = False) -> Session:
     """The session with this semantic share, in hundredths, and the rest for the words.
 
@@ -36,6 +53,12 @@ def weighted(session: Session, semantic: float, *, joins: bool = False) -> Sessi
     """
     semantic = round(min(1.0, max(0.0, semantic)), 2)
     return tweaked(session, {"bm25_weight": round(1 - semantic, 2), "vector_weight": semantic}, joins=joins)
+
+
+def put_at(session: Session, semantic: float) -> Session:
+    """The session with exactly this semantic share, as the decimals say it."""
+    share_of = Fraction(str(semantic))
+    return tweaked(session, {"bm25_weight": float(1 - share_of), "vector_weight": float(share_of)})
 
 
 def nudged(session: Session, hundredths: int) -> Session:
@@ -59,30 +82,82 @@ def raised(session: Session, hundredths: int) -> Session:
     )
 
 
+def stepped(session: Session, key: str, steps: int) -> Session:
+    """The session with a whole number one stop up or down."""
+    return tweaked(session, {key: _stop(STEPS[key], getattr(current(session), key), steps)})
+
+
+def counted(session: Session, steps: int) -> Session:
+    """The session with another number of rows asked for; a query in RQL starts from its LIMIT.
+
+    Words without a number list all their rows, and do so again above the last one.
+    """
+    answer = session.answer
+    if answer is None:
+        return session
+    is_rql = answer.plan.rql is not None
+    if session.k is None and not is_rql:
+        k = session.k if steps > 0 else SEARCH_K
+    else:
+        k = _stop(K_STEPS, answer.plan.limit if session.k is None else session.k, steps)
+        k = None if not is_rql and steps > 0 and k >= answer.total else k
+    return session if k == session.k else _changed(session, Moved(session.tweaks, k))
+
+
+def without(session: Session, keys: Iterable[str]) -> Session:
+    """The session in which these settings, and the number of rows, are not moved: the question says them itself."""
+    left = {key: value for key, value in session.tweaks.items() if key not in keys}
+    undo = (*session.undo, Moved(session.tweaks, session.k))[-UNDO_MOST:]
+    return session._replace(tweaks=left, k=None, undo=undo, redo=())
+
+
 def tweaked(session: Session, changes: Tweaks, *, joins: bool = False) -> Session:
     """The session with these settings moved; the same session when that changes nothing.
 
-    A setting that is back where the question has it without tweaks is no tweak any more.
+    A setting that is back where the question has it without tweaks is no tweak any more. One that decides the
+    candidates makes the question a new one, since it has to be searched for again.
     """
     if all(getattr(current(session), key) == value or key in session.fixed for key, value in changes.items()):
         return session
     start = session.plain or session.saved or Config()
     moved = {**session.tweaks, **changes}
     kept = {key: moved[key] for key in KEYS if key in moved and moved[key] != getattr(start, key)}
-    undo = session.undo if joins and session.undo else (*session.undo, session.tweaks)[-UNDO_MOST:]
-    return _moved(session, kept)._replace(undo=undo)
+    return _changed(session, Moved(kept, session.k), joins=joins)
+
+
+def put(session: Session, moved: Moved) -> Session:
+    """The session with just this moved, and nothing else; the same session where that is so already."""
+    return session if moved == Moved(session.tweaks, session.k) else _changed(session, moved)
+
+
+def dressed(session: Session, settings: Tweaks) -> Session:
+    """The session with just these settings moved, and no others."""
+    saved = session.saved or Config()
+    kept = {key: settings[key] for key in KEYS if key in settings and settings[key] != getattr(saved, key)}
+    return session if kept == dict(session.tweaks) else _changed(session, Moved(kept, session.k))
 
 
 def reset(session: Session) -> Session:
     """The session under the saved settings; an undo brings the tweaks back."""
-    return _moved(session, {})._replace(undo=(*session.undo, session.tweaks)) if session.tweaks else session
+    return _changed(session, Moved()) if session.tweaks or session.k is not None else session
 
 
 def undone(session: Session) -> Session:
     """The session before the newest change."""
     if not session.undo:
         return session
-    return _moved(session, session.undo[-1])._replace(undo=session.undo[:-1])
+    *earlier, before = session.undo
+    redo = (*session.redo, Moved(session.tweaks, session.k))
+    return _moved(session, before)._replace(undo=tuple(earlier), redo=redo)
+
+
+def redone(session: Session) -> Session:
+    """The session with the change that was undone last made again."""
+    if not session.redo:
+        return session
+    *others, after = session.redo
+    undo = (*session.undo, Moved(session.tweaks, session.k))
+    return _moved(session, after)._replace(undo=undo, redo=tuple(others))
 
 
 def stored(session: Session, saved: Tweaks) -> Session:
@@ -90,11 +165,29 @@ def stored(session: Session, saved: Tweaks) -> Session:
     if session.saved is None:
         return session
     left = {key: value for key, value in session.tweaks.items() if saved.get(key) != value}
-    return _moved(session, left)._replace(saved=session.saved._replace(**saved), plain=None, undo=())  # type: ignore[arg-type]
+    fresh = session._replace(saved=session.saved._replace(**saved), plain=None, undo=(), redo=())  # type: ignore[arg-type]
+    return fresh._replace(tweaks=left, generation=session.generation + 1)
 
 
-def _moved(session: Session, tweaks: Tweaks) -> Session:
-    return session._replace(tweaks=tweaks, generation=session.generation + 1)
+def _stop(stops: tuple[int, ...], now: int, steps: int) -> int:
+    """The next stop above or below; the last one where there is none."""
+    if steps > 0:
+        return next(iter(stops[bisect_right(stops, now) :]), max(now, stops[-1]))
+    return next(reversed(stops[: bisect_left(stops, now)]), min(now, stops[0]))
+
+
+def _changed(session: Session, moved: Moved, *, joins: bool = False) -> Session:
+    """The session with this moved in place of what was; what had been undone is gone."""
+    before = Moved(session.tweaks, session.k)
+    undo = session.undo if joins and session.undo else (*session.undo, before)[-UNDO_MOST:]
+    return _moved(session, moved)._replace(undo=undo, redo=())
+
+
+def _moved(session: Session, moved: Moved) -> Session:
+    fresh = session._replace(tweaks=moved.tweaks, k=moved.k, generation=session.generation + 1)
+    if not session.text.strip() or retrieval(current(fresh)) == retrieval(current(session)):
+        return fresh
+    return fresh._replace(question=session.question + 1, busy=True)
 
 
 def differences(config: Config, plain: Config | None) -> Tweaks:
@@ -107,7 +200,8 @@ def differences(config: Config, plain: Config | None) -> Tweaks:
 def drawn(session: Session) -> Chart | None:
     """The chart, unless it is on another scale than the settings are by now."""
     config, chart = current(session), session.chart
-    return chart if chart and (chart.fusion, chart.normalize) == (config.fusion, config.normalize) else None
+    scale = (config.fusion, config.normalize, config.rrf_k)
+    return chart if chart and (chart.fusion, chart.normalize, chart.rrf_k) == scale else None
 
 
 def is_hybrid(answer: Answer | None) -> bool:

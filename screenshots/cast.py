@@ -46,11 +46,11 @@ class Frame(NamedTuple):
     seconds: float
 
 
-def record(store: Path, home: Path) -> list[Frame]:
+def record(home: Path) -> list[Frame]:
     """The tutorial, done in tmux: a frame after every third letter typed and after every step."""
     terminal = Terminal(home / "socket")
     frames: list[Frame] = []
-    workbench = shlex.join([sys.executable, "-m", "recall_tui", str(store)])
+    workbench = shlex.join([sys.executable, "-m", "recall_tui"])
     try:
         terminal.start(workbench, cwd=home, size=(COLUMNS, ROWS), COLORTERM="truecolor")
         terminal.wait_for(lambda screen: "chunks" in screen)
@@ -155,7 +155,7 @@ def main() -> int:
         copy = Path(folder) / "demo"
         shutil.copytree(DEMO, copy, symlinks=True, ignore=shutil.ignore_patterns("state"))
         os.environ.pop("NO_COLOR", None)
-        frames = record(copy / "recall.db", copy)
+        frames = record(copy)
     OUT.write_text(svg(frames), encoding="utf-8")
     print(f"{OUT.name}: {len(frames)} frames, {OUT.stat().st_size:,} bytes")
     return 0

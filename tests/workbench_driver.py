@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from recall_tui.app import Workbench
@@ -72,8 +73,12 @@ class Driver:
         widget = self.app.screen.query_one(f"#{pane}")
         if isinstance(widget, Static):
             return str(widget.render())
-        lines = ["".join(segment.text for segment in widget.render_line(row)) for row in range(widget.size.height)]
+        lines = [line for part in (widget.children or [widget]) for line in _drawn(part)]
         return "\n".join([str(widget.border_title or ""), *lines, str(widget.border_subtitle or "")])
+
+
+def _drawn(widget: Widget) -> list[str]:
+    return ["".join(segment.text for segment in widget.render_line(row)) for row in range(widget.size.height)]
 
 
 @asynccontextmanager

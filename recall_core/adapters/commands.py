@@ -128,6 +128,10 @@ def _rm(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _sync(recall: Recall, request: Request, streams: Streams) -> Response:
+    if request.flags.watch:
+        from recall_core.adapters.watching import watch  # noqa: PLC0415 - a search never needs it
+
+        watch(recall, streams, lambda response: _emit(response, request, streams))
     return follow(recall.sync(), streams=streams)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from recall_core.service import Recall
 
 
-def run_commands(commands: Sequence[str], *, store: str | None, streams: Streams) -> int:
+def run_commands(
+    commands: Sequence[str],
+    *,
+    store: str | None,
+    streams: Streams,
+    opening: Callable[[str | None], Recall] | None = None,
+) -> int:
     """Run the command lines in order, each as `recall` would; stop at the first that fails, with its exit code.
 
     commands: command lines, or @FILE with one a line (# starts a comment); all are read before any runs.
     store: used where a line names none. A store that several lines use is opened once.
+    opening: how one is opened, by the --store value.
     """
     with ExitStack() as stack:
         shared: dict[str | None, Recall] = {}
@@ -30,7 +37,7 @@ def run_commands(commands: Sequence[str], *, store: str | None, streams: Streams
 
             where = named or store
             if where not in shared:
-                shared[where] = stack.enter_context(open_store(where))
+                shared[where] = stack.enter_context((opening or open_store)(where))
             return nullcontext(shared[where])
 
         for argv in _command_lines(commands):

@@ -15,6 +15,7 @@ from recall_core.adapters.replacing import replacing
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
 from recall_core.errors import UsageError
+from recall_core.evaluate.formats import QrelsFormat
 from recall_core.evaluate.measures import DEFAULT
 from recall_core.evaluate.options import DEPTH, Options, RunWriter, parse_modes
 from recall_core.service import Recall
@@ -87,7 +88,9 @@ def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
     return replacing(path, hint="recall judge export --qrels FILE")
 
 
-def _export(recall: Recall, queries: Path | None, qrels: Path | None, form: str, streams: Streams) -> Response:
+def _export(
+    recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
+) -> Response:
     """Both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
@@ -98,8 +101,6 @@ def _export(recall: Recall, queries: Path | None, qrels: Path | None, form: str,
         queries_out, qrels_out = (
             None if path is None else files.enter_context(_opened(path, streams)) for path in (queries, qrels)
         )
-        response = recall.judge_export(
-            queries=queries_out, qrels=qrels_out, form="trec" if form == "trec" else "beir"
-        )
+        response = recall.judge_export(queries=queries_out, qrels=qrels_out, form=form)
     response["judged"]["paths"] = [str(path) for path in named]
     return response

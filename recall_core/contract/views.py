@@ -187,7 +187,8 @@ class IngestView(TypedDict):
 
 
 class StoreView(TypedDict):
-    """A store at rest."""
+    """A store at rest. bytes: of its file; the other sizes are of pages in it: chunks with their texts, vectors, the
+    full-text index."""
 
     path: str
     schema_version: int
@@ -198,6 +199,7 @@ class StoreView(TypedDict):
     tokenizer: str
     documents: int
     chunks: int
+    tokens: int
     vectors: int
     without_vector: int
     tombstones: int
@@ -206,6 +208,9 @@ class StoreView(TypedDict):
     generation: int
     digest: str
     bytes: int
+    text_bytes: int
+    vector_bytes: int
+    index_bytes: int
     roots: list[str]
     note: NotRequired[str]
 

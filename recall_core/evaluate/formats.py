@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError
 
-QrelsFormat = Literal["beir", "trec"]
+QrelsFormat = Literal["beir", "trec", "quepid"]
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,4})(?:\.0+)?")
 _QUERY_HEADS = {"id", "_id", "qid", "query-id", "query_id"}
@@ -101,7 +101,13 @@ def queries_lines(queries: Mapping[str, str]) -> Iterator[str]:
         yield json.dumps({"_id": query, "text": text}, ensure_ascii=False) + "\n"
 
 
-def qrels_lines(rows: Iterable[Qrel], form: QrelsFormat) -> Iterator[str]:
+def holds_queries(path: Path) -> bool:
+    """True where a file begins as queries do, and not as judgements. Raises UsageError `bad_qrels`."""
+    _, first = next(_lines(_text(path, "bad_qrels", _QRELS_HINT)), (0, ""))
+    return first.lstrip().startswith("{") or first.count("\t") == 1
+
+
+def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator[str]:
     """The judgements as BEIR's or TREC's lines, in the order given."""
     if form == "beir":
         yield "query-id\tcorpus-id\tscore\n"
@@ -109,6 +115,15 @@ def qrels_lines(rows: Iterable[Qrel], form: QrelsFormat) -> Iterator[str]:
     last = "\t" if form == "beir" else " "
     for row in rows:
         yield f"{row.query}{between}{row.document}{last}{row.grade}\n"
+
+
+def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str]:
+    """The judgements as Quepid's CSV, in the order given. texts: those of the queries, which stand for their ids."""
+    yield "query,docid,rating\n"
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow((texts[row.query], row.document, row.grade))
+        yield line.getvalue()
 
 
 def _text(path: Path, code: str, hint: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
+from recall_core.evaluate.grades import Judgement, Regrade
 from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
 from recall_core.store.sqlite.store import SqliteStore
 
@@ -14,14 +15,6 @@ _PUT = """
 INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET grade = excluded.grade
 """
-
-
-class Judgement(NamedTuple):
-    """How relevant a document, or a span of it, is to a query. spot.path may be of no live document."""
-
-    query: str
-    spot: Spot
-    grade: int
 
 
 class Located(NamedTuple):
@@ -56,17 +49,20 @@ def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Jud
     stored with another text; then nothing is written.
     """
     with store.transaction():
-        known = dict(store.execute("SELECT id, text FROM judged_query"))
-        for query, text in queries.items():
-            if known.setdefault(query, text) != text:
-                raise UsageError(
-                    "query_conflict",
-                    f"Query {query} is in the store with another text: {known[query]}",
-                    hint="give the query another id",
-                )
-            store.execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
-        for query, spot, grade in judgements:
-            store.execute(_PUT, (query, *spot, grade))
+        _put(store, queries, judgements)
+
+
+def change(store: SqliteStore, regrade: Regrade) -> None:
+    """Make a change of one query's judgements, in one transaction. Raises UsageError `query_conflict`.
+
+    A query that ends with the change leaves the store, unless it has other judgements by now.
+    """
+    with store.transaction():
+        _clear(store, regrade.query, [each.spot for each in regrade.removed])
+        if not regrade.ends:
+            _put(store, {regrade.query: regrade.text}, regrade.added)
+        elif not store.execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (regrade.query,)):
+            store.execute("DELETE FROM judged_query WHERE id = ?", (regrade.query,))
 
 
 def stored_queries(store: SqliteStore) -> dict[str, str]:
@@ -81,11 +77,9 @@ def stored(store: SqliteStore, names: Names) -> Located:
     )
     found, unknown = [], 0
     for query, path, offset, end, grade in rows:
-        spot = Spot(path) if path in names else names.find(path)
+        spot = _spot(names, path, offset, end)
         unknown += spot is None
-        if spot is None or (offset, end) != WHOLE:
-            spot = Spot(path if spot is None else spot.path, offset, end)
-        found.append(Judgement(query, spot, grade))
+        found.append(Judgement(query, Spot(path, offset, end) if spot is None else spot, grade))
     return Located(tuple(found), unknown)
 
 
@@ -97,3 +91,39 @@ def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
         grades = found.setdefault(query, {})
         grades[spot.path] = max(grade, grades.get(spot.path, grade))
     return found
+
+
+def _put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
+    known = dict(store.execute("SELECT id, text FROM judged_query"))
+    for query, text in queries.items():
+        if known.setdefault(query, text) != text:
+            raise UsageError(
+                "query_conflict",
+                f"Query {query} is in the store with another text: {known[query]}",
+                hint="give the query another id",
+            )
+        store.execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+    for query, spot, grade in judgements:
+        store.execute(_PUT, (query, *spot, grade))
+
+
+def _clear(store: SqliteStore, query: str, spots: Iterable[Spot]) -> None:
+    """Documents are looked up by name only where a judgement does not stand at the path that is asked for."""
+    wanted = set(spots)
+    rows = store.execute("SELECT path, offset, end_offset FROM judgement WHERE query = ?", (query,))
+    gone = [row for row in rows if Spot(*row) in wanted]
+    if len(gone) < len(wanted):
+        names = names_of(store)
+        gone = [row for row in rows if (_spot(names, *row) or Spot(*row)) in wanted]
+    for row in gone:
+        store.execute(
+            "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?", (query, *row)
+        )
+
+
+def _spot(names: Names, path: str, offset: int, end: int) -> Spot | None:
+    """Where a stored judgement stands: at the document that its path names at this moment, None without one."""
+    spot = Spot(path) if path in names else names.find(path)
+    if spot is None or (offset, end) == WHOLE:
+        return spot
+    return Spot(spot.path, offset, end)

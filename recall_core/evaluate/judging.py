@@ -15,6 +15,7 @@ from recall_core.evaluate.formats import (
     Qrels,
     QrelsFormat,
     qrels_lines,
+    quepid_lines,
     queries_lines,
     read_qrels,
     read_queries,
@@ -58,7 +59,7 @@ def export(store: SqliteStore, *, queries: TextIO | None, qrels: TextIO | None, 
         texts, found = stored_queries(store), stored(store, names)
     rows = [Qrel(each.query, names.name(each.spot), each.grade) for each in found.judgements]
     _write(queries, queries_lines(texts))
-    _write(qrels, qrels_lines(rows, form))
+    _write(qrels, quepid_lines(rows, texts) if form == "quepid" else qrels_lines(rows, form))
     view = JudgedView(
         queries=len(texts) if queries is not None else 0,
         judgements=len(rows) if qrels is not None else 0,

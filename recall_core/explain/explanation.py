@@ -21,6 +21,9 @@ from recall_core.types import Row
 
 Absence: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "document", "no_score"]
 
+_DEEPEST = 20
+"""Rows whose order at every weight is looked at; a page of hundreds would take seconds."""
+
 _SHOWN_WORDS = 3 * MOST_WORDS
 
 
@@ -88,10 +91,10 @@ def _question(found: Answer) -> str:
 
 
 def _stability(found: Answer, lines: Lines) -> StabilityView:
-    weight = weight_of(found.plan.config)
-    held = stability(lines, sweep(lines, found.plan.limit), weight)
+    weight, k = weight_of(found.plan.config), min(found.plan.limit, _DEEPEST)
+    held = stability(lines, sweep(lines, k), weight)
     return StabilityView(
-        k=found.plan.limit,
+        k=k,
         weight=float(weight),
         order=_weights(held.order),
         members=_weights(held.members),

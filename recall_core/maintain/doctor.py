@@ -46,9 +46,22 @@ def doctor(store: SqliteStore, *, config: Config = Config(), fix: bool = False) 
     return [*_asked(store, own, config), *([copied] if backup else [])]
 
 
+def check_one(store: SqliteStore, code: str, own: Own, *, config: Config = Config()) -> CheckView:
+    """The check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
+    return next(_ask(store, own, *question) for question in _questions(config) if question[0] == code)
+
+
+def codes() -> tuple[str, ...]:
+    """The codes of all checks, in their order."""
+    return tuple(code for code, _, _ in _questions(Config()))
+
+
 def _asked(store: SqliteStore, own: Own, config: Config) -> list[CheckView]:
-    reachable = _ask(store, own, "sparse_ceiling", partial(_ceiling, config=config), CALIBRATE)
-    return [*(_ask(store, own, *question) for question in _QUESTIONS), reachable]
+    return [_ask(store, own, *question) for question in _questions(config)]
+
+
+def _questions(config: Config) -> tuple[Question, ...]:
+    return (*_QUESTIONS, ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE))
 
 
 def _vectors_anew(store: SqliteStore, own: Own) -> dict[int, Made]:

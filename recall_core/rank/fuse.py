@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from math import inf
 from operator import add
-from typing import NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.normalize import lexical_values, semantic_values
+from recall_core.rank.same import Same
+from recall_core.rank.series import Series
 from recall_core.types import Part, Pool, Ranked, Signal
 
-_SIGNALS_KEPT = 4  # the ranks of two signals of two pools: a weight that moves does not change them
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_POOLS_KEPT = 2  # a weight that moves changes neither the values of a signal nor its ranks
+_PLAIN_ROWS = 100  # below this, plain Python costs less than filling arrays
+_PLAIN_ROWS_COLD = 100_000  # and below this, less than importing NumPy first
+
+Fused: TypeAlias = tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]
+"""The order of the candidates, their scores, and the points that each signal gives to them."""
+
+
+class Stage(NamedTuple):
+    """One signal over the pool, as no weight changes it: raw, normalised, and its rank from 1 where present."""
+
+    signal: Signal
+    raw: tuple[float | None, ...]
+    values: Sequence[float]
+    ranks: tuple[int | None, ...]
 
 
 class Column(NamedTuple):
@@ -23,7 +44,7 @@ class Column(NamedTuple):
     raw: tuple[float | None, ...]
     values: Sequence[float]
     ranks: Sequence[int | None]
-    points: list[float]
+    points: Sequence[float]
 
 
 class Ranking(Sequence[Ranked]):
@@ -32,7 +53,9 @@ class Ranking(Sequence[Ranked]):
     kept: how many lead the list with a score of at least min_score; the rest follow in the same order.
     """
 
-    def __init__(self, order: list[int], scores: list[float], columns: tuple[Column, ...], *, kept: int) -> None:
+    def __init__(
+        self, order: Sequence[int], scores: Sequence[float], columns: tuple[Column, ...], *, kept: int
+    ) -> None:
         self.order = order
         self.scores = scores
         self.kept = kept
@@ -53,7 +76,7 @@ class Ranking(Sequence[Ranked]):
     def __iter__(self) -> Iterator[Ranked]:
         return map(self._ranked, self.order)
 
-    def reordered(self, order: list[int], *, kept: int) -> Ranking:
+    def reordered(self, order: Sequence[int], *, kept: int) -> Ranking:
         """The same scores in another order, of which the first `kept` count."""
         return Ranking(order, self.scores, self.columns, kept=kept)
 
@@ -81,12 +104,54 @@ def rank(pool: Pool, config: Config) -> Ranking:
     absent from adds 0 (Cormack, Clarke and Buettcher 2009).
     A score is the sum of its parts' points, to the last bit.
     """
-    columns = _columns(pool, config)
-    scores = summed(columns)
-    # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
-    order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    stages = _stages(Same(pool), config.normalize)
+    weights = _weights(stages, config)
+    is_small = len(pool.keys) < (_PLAIN_ROWS if "numpy" in sys.modules else _PLAIN_ROWS_COLD)
+    order, scores, points = (plain if is_small else vectorised)(stages, weights, config)
+    columns = tuple(
+        [
+            Column(stage.signal, weight, stage.raw, stage.values, stage.ranks, given)
+            for stage, weight, given in zip(stages, weights, points, strict=True)
+        ]
+    )
     kept = sum(score >= config.min_score for score in scores) if config.min_score > 0 else len(scores)
     return Ranking(order, scores, columns, kept=kept)
+
+
+def plain(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -> Fused:
+    """The stages weighed, added and put in order, a candidate after the other."""
+    points: list[list[float]]
+    if config.fusion == "rrf":
+        most = sum(weight / (config.rrf_k + 1) for weight in weights)
+        points = [
+            [0.0 if rank is None else weight / (config.rrf_k + rank) / most for rank in stage.ranks]
+            for stage, weight in zip(stages, weights, strict=True)
+        ]
+    else:
+        total = sum(weights)
+        points = [
+            [weight * value / total for value in stage.values] for stage, weight in zip(stages, weights, strict=True)
+        ]
+    scores = summed(points)
+    # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
+    return sorted(range(len(scores)), key=scores.__getitem__, reverse=True), scores, points
+
+
+def vectorised(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -> Fused:
+    """`plain`, a column after the other. Equal operations in equal order give equal bits."""
+    import numpy as np  # noqa: PLC0415 - a small pool never needs it
+
+    if not stages:
+        return [], [], []
+    arrays = _arrays(Same(stages), config.fusion)
+    if config.fusion == "rrf":
+        most = sum(weight / (config.rrf_k + 1) for weight in weights)
+        points = [weight / (config.rrf_k + ranks) / most for ranks, weight in zip(arrays, weights, strict=True)]
+    else:
+        total = sum(weights)
+        points = [weight * values / total for values, weight in zip(arrays, weights, strict=True)]
+    scores = reduce(add, points)
+    return Series(np.argsort(-scores, kind="stable")), Series(scores), [Series(each) for each in points]
 
 
 def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
@@ -103,43 +168,50 @@ def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
     return ranking.reordered(order, kept=kept)
 
 
-def summed(columns: Sequence[Column]) -> list[float]:
-    """The score of every candidate: its points, added from the first column to the last."""
-    return reduce(_added, [column.points for column in columns]) if columns else []
+def summed(points: Sequence[Sequence[float]]) -> list[float]:
+    """The score of every candidate: its points, added from the first signal to the last."""
+    scores = list(points[0]) if points else []
+    for more in points[1:]:
+        scores = list(map(add, scores, more))
+    return scores
 
 
-def _added(left: list[float], right: list[float]) -> list[float]:
-    return list(map(add, left, right))
+@lru_cache(maxsize=_POOLS_KEPT)
+def _stages(pool: Same[Pool], normalize: str) -> tuple[Stage, ...]:
+    """The signals that were asked for: one that was not has no column."""
+    lexical, semantic = pool.value.lexical, pool.value.semantic
+    stages = []
+    if lexical:
+        stages.append(Stage("lexical", lexical, lexical_values(pool.value, normalize), signal_ranks(lexical)))
+    if semantic:
+        stages.append(Stage("semantic", semantic, semantic_values(pool.value, normalize), signal_ranks(semantic)))
+    return tuple(stages)
 
 
-def _columns(pool: Pool, config: Config) -> tuple[Column, ...]:
-    asked: dict[Signal, float] = {}
-    if pool.lexical:
-        asked["lexical"] = config.bm25_weight
-    if pool.semantic:
-        asked["semantic"] = config.vector_weight
-    if sum(asked.values()) < LEAST_WEIGHT:
-        asked = dict.fromkeys(asked, 1.0)
-    return tuple(_column(signal, pool, asked, config) for signal in asked)
+def _weights(stages: tuple[Stage, ...], config: Config) -> list[float]:
+    """The weight of each signal. Where all are 0, equal ones."""
+    weights = [config.bm25_weight if stage.signal == "lexical" else config.vector_weight for stage in stages]
+    return [1.0] * len(weights) if sum(weights) < LEAST_WEIGHT else weights
 
 
-def _column(signal: Signal, pool: Pool, weights: dict[Signal, float], config: Config) -> Column:
-    raw = pool.lexical if signal == "lexical" else pool.semantic
-    values = (lexical_values if signal == "lexical" else semantic_values)(pool, config.normalize)
-    ranks = signal_ranks(raw)
-    weight = weights[signal]
-    if config.fusion == "rrf":
-        most = sum(each / (config.rrf_k + 1) for each in weights.values())
-        points = [0.0 if rank is None else weight / (config.rrf_k + rank) / most for rank in ranks]
-    else:
-        total = sum(weights.values())
-        points = [weight * value / total for value in values]
-    return Column(signal, weight, raw, values, ranks, points)
+@lru_cache(maxsize=_POOLS_KEPT)
+def _arrays(stages: Same[tuple[Stage, ...]], fusion: str) -> list[NDArray[np.float64]]:
+    """What the weights meet: the values or the ranks. What is absent ranks at infinity, where its points are 0."""
+    import numpy as np  # noqa: PLC0415 - asked for by those who have it
+
+    if fusion == "rrf":
+        return [np.array([inf if rank is None else rank for rank in stage.ranks]) for stage in stages.value]
+    return [np.array(stage.values) for stage in stages.value]
 
 
-@lru_cache(maxsize=_SIGNALS_KEPT)
 def signal_ranks(raw: tuple[float | None, ...]) -> tuple[int | None, ...]:
     """Each candidate's rank from 1 in one signal's own total order (value, then natural order); None when absent."""
+    return _signal_ranks(Same(raw))
+
+
+@lru_cache(maxsize=2 * _POOLS_KEPT)
+def _signal_ranks(column: Same[tuple[float | None, ...]]) -> tuple[int | None, ...]:
+    raw = column.value
     values = [-inf if value is None else value for value in raw]
     order = sorted(range(len(raw)), key=values.__getitem__, reverse=True)
     ranks: list[int | None] = [None] * len(raw)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from recall_core.types import Pool, Signal
 
@@ -17,7 +16,7 @@ def lexical_values(pool: Pool, normalize: str) -> list[float]:
     not depend on the other candidates and adds up over terms. max and minmax look at the pool.
     """
     if normalize == "bound":
-        return list(_shares(pool.lexical, pool.bound))
+        return _shares(pool.lexical, pool.bound)
     return _scaled(pool.lexical, normalize)
 
 
@@ -44,12 +43,10 @@ def limits(raw: Sequence[float | None]) -> tuple[float, float]:
     return (min(present), max(present)) if present else (0.0, 0.0)
 
 
-@lru_cache(maxsize=2)
-def _shares(raw: tuple[float | None, ...], bound: float) -> tuple[float, ...]:
-    """Kept for the pool at hand, because a weight that moves does not change them."""
+def _shares(raw: Sequence[float | None], bound: float) -> list[float]:
     if bound <= 0:
-        return (0.0,) * len(raw)
-    return tuple([0.0 if value is None else min(1.0, round(value / bound, DECIMALS)) for value in raw])
+        return [0.0] * len(raw)
+    return [0.0 if value is None else min(1.0, round(value / bound, DECIMALS)) for value in raw]
 
 
 def _scaled(raw: Sequence[float | None], normalize: str) -> list[float]:

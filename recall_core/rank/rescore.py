@@ -12,7 +12,7 @@ _GRID = 2.0  # what 2 was added to and taken from is a multiple of 2**-51: three
 
 def head(ranking: Ranking, config: Config) -> list[int]:
     """The positions that a reranker has to score: the best rerank_rows rows, best first."""
-    return ranking.order[: config.rerank_rows]
+    return list(ranking.order[: config.rerank_rows])
 
 
 def rescored(ranking: Ranking, values: Mapping[int, float], config: Config) -> Ranking:
@@ -27,7 +27,7 @@ def rescored(ranking: Ranking, values: Mapping[int, float], config: Config) -> R
     weight = config.rerank_weight
     columns = tuple(_reduced(column, 1.0 - weight) for column in ranking.columns)
     columns += (_column(ranking, values, weight),)
-    scores = summed(columns)
+    scores = summed([column.points for column in columns])
     order = sorted(ranking.order, key=scores.__getitem__, reverse=True)
     kept = sum(scores[position] >= config.min_score for position in order) if config.min_score > 0 else len(order)
     return Ranking(order, scores, columns, kept=kept)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.rank.fuse import Ranking
+from recall_core.rank.same import Same
 from recall_core.types import Pool
 
 LOOK_AT = 50  # the nearest chunks that are looked at, or three times the list's length where that is more
@@ -73,16 +74,14 @@ def recalled(
     if reason := _vain(pool, ranking, limit):
         return Recalled(ranking, {}, Report(0, reason, 0, 0, 0, 0, 0, 0))
     nearest = _nearest_chunks(pool, limit)
-    listed = ranking.order[: min(limit, ranking.kept)]
-    rows = {pool.keys[position].doc_rowid for position in listed}
     short = [doc for doc in nearest if chunk_counts[doc] <= config.sparse_chunk_threshold]
     within = [doc for doc in short if _distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
-    absent = [doc for doc in within if doc not in rows]
+    absent = _absent(pool, ranking, within, limit)
     chosen = absent[: min(config.sparse_max_injections, limit)]
     report = Report(
         injections=len(chosen),
         reason=_reason(short, within, absent, limit=limit, injections=len(chosen)),
-        looked_at=min(_depth(limit), len(pool.semantic) - pool.semantic.count(None)),
+        looked_at=min(_depth(limit), _vectors(Same(pool.semantic))),
         near=len(nearest),
         short=len(short),
         within_ceiling=len(within),
@@ -96,9 +95,17 @@ def recalled(
 
 def _vain(pool: Pool, ranking: Ranking, limit: int) -> Reason | None:
     """Why nothing has to be looked at, if so."""
-    if pool.keys and pool.semantic.count(None) == len(pool.semantic):
+    if pool.keys and not _vectors(Same(pool.semantic)):
         return "no_vector"
     return "whole_list" if len(ranking) == ranking.kept <= limit else None
+
+
+def _absent(pool: Pool, ranking: Ranking, documents: list[int], limit: int) -> list[int]:
+    """Those that have no row in the list."""
+    if not documents:
+        return []
+    rows = {pool.keys[position].doc_rowid for position in ranking.order[: min(limit, ranking.kept)]}
+    return [document for document in documents if document not in rows]
 
 
 def _reason(short: list[int], within: list[int], absent: list[int], *, limit: int, injections: int) -> Reason:
@@ -117,19 +124,26 @@ def _depth(limit: int) -> int:
     return max(3 * limit, LOOK_AT)
 
 
-def _nearest_chunks(pool: Pool, limit: int) -> dict[int, int]:
+def _nearest_chunks(pool: Pool, limit: int) -> Mapping[int, int]:
     """Document to the position of its nearest chunk, of the documents looked at, nearest first."""
+    return _nearest(Same(pool), _depth(limit))
+
+
+@lru_cache(maxsize=2)
+def _nearest(pool: Same[Pool], depth: int) -> Mapping[int, int]:
+    """The same, ties in natural order. Kept, because a weight that moves does not change it."""
+    keys, cosines = pool.value.keys, pool.value.semantic
+    present = [position for position, cosine in enumerate(cosines) if cosine is not None]
     nearest: dict[int, int] = {}
-    for position in _nearest(pool.semantic, _depth(limit)):
-        nearest.setdefault(pool.keys[position].doc_rowid, position)
+    for position in nlargest(depth, present, key=lambda position: cosines[position] or 0.0):
+        nearest.setdefault(keys[position].doc_rowid, position)
     return nearest
 
 
 @lru_cache(maxsize=2)
-def _nearest(cosines: tuple[float | None, ...], depth: int) -> tuple[int, ...]:
-    """The nearest positions, ties in natural order. Kept, because a weight that moves does not change them."""
-    present = [position for position, cosine in enumerate(cosines) if cosine is not None]
-    return tuple(nlargest(depth, present, key=lambda position: cosines[position] or 0.0))
+def _vectors(cosines: Same[tuple[float | None, ...]]) -> int:
+    """How many candidates have a vector."""
+    return len(cosines.value) - cosines.value.count(None)
 
 
 def _distance(pool: Pool, position: int) -> float:
@@ -144,7 +158,7 @@ def _injected(pool: Pool, ranking: Ranking, nearest: list[int], *, limit: int, r
     given: dict[int, Given] = {}
     for place, (row, position) in enumerate(zip(rows, nearest, strict=True), start=start):
         given[row] = Given(_distance(pool, position), listed[place] if place < len(listed) else None)
-    order, kept = ranking.order.copy(), ranking.kept
+    order, kept = list(ranking.order), ranking.kept
     for row in rows:
         kept += ranking.order.index(row) >= ranking.kept
         order.remove(row)

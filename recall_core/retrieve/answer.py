@@ -78,7 +78,7 @@ def answer(plan: Plan, store: Store, embedder: Embedder | None, reranker: Rerank
             timings={},
             warnings=plan.warnings + (pool.warnings if pool else ()),
         )
-        found = _ranked(found, store, reranker)
+        found = _ranked(found, plan, store, reranker)
     done = perf_counter()
     if pool is not None and not pool.exact and plan.offset + plan.limit > found.total:
         end = f"W_POOL_END: the list ends at the {found.total} candidates of the pool; OPTION exact ON reads on"
@@ -97,14 +97,18 @@ def weigh(found: Answer, config: Config, store: Store, reranker: Reranker | None
         return found
     if config.rerank != found.plan.config.rerank:
         found = found._replace(known=found.known._replace(rerank_values={}))
-    return _ranked(found._replace(plan=found.plan._replace(config=config)), store, reranker)
+    return _ranked(found, found.plan._replace(config=config), store, reranker)
 
 
 def packable(found: Answer, store: Store) -> Answer:
     """The answer as a context takes it: without a limit of its own, the list that recall may add to is all of it."""
     if found.fused is None or found.recall is None or found.plan.is_capped:
         return found
-    return _recalled(found, store, limit=found.fused.kept + found.plan.config.sparse_max_injections)
+    config = found.plan.config
+    recall, known = _recalled(
+        found, found.fused, config, store, limit=found.fused.kept + config.sparse_max_injections
+    )
+    return found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
 
 
 def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
@@ -145,36 +149,37 @@ def candidate_range(found: Answer) -> tuple[int, int]:
     return plan.offset, max(plan.offset, min(found.total, plan.offset + plan.limit))
 
 
-def _ranked(found: Answer, store: Store, reranker: Reranker | None) -> Answer:
-    """The pool in order under the plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
-    pool, plan = found.pool, found.plan
+def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) -> Answer:
+    """The pool in order under this plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
+    pool, config = found.pool, plan.config
     if pool is None:
         return found
-    fused = rank(pool, plan.config)
+    fused = rank(pool, config)
     if plan.table == "doc":
         fused = best_of_each_document(pool, fused)
-    if plan.config.rerank:
+    if config.rerank:
         assert reranker is not None  # noqa: S101 - whoever names one in the config gives it
-        rows = {position: pool.keys[position].rowid for position in head(fused, plan.config)}
+        rows = {position: pool.keys[position].rowid for position in head(fused, config)}
         values = _values(found, list(rows.values()), store, reranker)
         found = found._replace(known=found.known._replace(rerank_values=values))
-        fused = rescored(fused, {position: values[rowid] for position, rowid in rows.items()}, plan.config)
+        fused = rescored(fused, {position: values[rowid] for position, rowid in rows.items()}, config)
     if plan.order:
         fused = _by_keys(pool, fused, plan, store)
-    found = found._replace(ranked=fused, total=fused.kept, fused=fused, recall=None)
-    return _recalled(found, store, limit=plan.limit) if plan.config.sparse_recall and not plan.order else found
+    if plan.order or not config.sparse_recall:
+        return found._replace(plan=plan, ranked=fused, total=fused.kept, fused=fused, recall=None)
+    recall, known = _recalled(found, fused, config, store, limit=plan.limit)
+    ranked = recall.ranking
+    return found._replace(plan=plan, ranked=ranked, total=ranked.kept, fused=fused, recall=recall, known=known)
 
 
-def _recalled(found: Answer, store: Store, *, limit: int) -> Answer:
-    """The fused list after sparse-document recall, whose list is its first `limit` rows."""
-    pool, fused, known = found.pool, found.fused, found.known
-    if pool is None or fused is None:
-        return found
+def _recalled(found: Answer, fused: Ranking, config: Config, store: Store, *, limit: int) -> tuple[Recalled, Known]:
+    """What sparse-document recall makes of a list whose first `limit` rows count, and all that is known by then."""
+    pool, known = found.pool, found.known
+    assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
     documents = near_documents(pool, fused, limit=limit)
     if unknown := [document for document in documents if document not in known.chunk_counts]:
         known = known._replace(chunk_counts={**known.chunk_counts, **store.chunk_counts(unknown)})
-    recall = recalled(pool, fused, found.plan.config, limit=limit, chunk_counts=known.chunk_counts)
-    return found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
+    return recalled(pool, fused, config, limit=limit, chunk_counts=known.chunk_counts), known
 
 
 def _values(found: Answer, rowids: list[int], store: Store, reranker: Reranker) -> Mapping[int, float]:

@@ -92,7 +92,7 @@ def _asked(
     found = _Found([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
         for place, (config, pool) in enumerate(_pools(text, asker, combinations)):
-            values, judged, distance = _swept(pool, config, asked.grades[query], measure, is_current=place == 0)
+            values, judged, distance = swept(pool, config, asked.grades[query], measure, is_current=place == 0)
             found.values[place].append(values)
             found.judged[place].append(judged)
             if place == 0:
@@ -114,7 +114,7 @@ def _pools(text: str, asker: Asker, combinations: Sequence[Config]) -> Iterator[
         yield config, pools[key]
 
 
-def _swept(
+def swept(
     pool: Pool, config: Config, grades: Mapping[str, int], measure: Measure, *, is_current: bool
 ) -> tuple[Step, Step, float | None]:
     """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recall_tui.session import Pane, Session
 from recall_tui.weighing import is_hybrid
 
-LISTING: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "ingest")
+LISTING: tuple[Pane, ...] = ("query", "results", "explain", "weights")
 """The panes in front of which j and k go through the results."""
 
 

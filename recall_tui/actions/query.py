@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from recall_tui.actions.action import Action, has_rows
+from recall_tui.actions.action import Action
+from recall_tui.session import Session
+from recall_tui.shell import command
+
+
+def has_command(session: Session) -> bool:
+    """While the pane in front shows what a command can give."""
+    return command(session, None) != ""
+
 
 ACTIONS = (
     Action("run", ("f5",), "", "Run the query again"),
+    Action("filter", ("slash",), "filter", "Filter the words by an expression, as --filter does"),
     Action("open_history", ("ctrl+r", "h"), "", "Find an earlier query and take it up again"),
     Action("save_query", ("f2",), "", "Save the query to an .rql file"),
     Action("load_query", ("f3",), "", "Load a query from an .rql file"),
     Action("edit_outside", ("f4",), "", "Edit the query in $VISUAL or $EDITOR"),
-    Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_rows),
+    Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_command),
 )

@@ -3,9 +3,62 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action
-from recall_tui.session import is_ingesting
+from recall_tui.keeping import chosen_check, rows_of
+from recall_tui.runs import may_hold
+from recall_tui.session import Session, is_ingesting
 
-ACTIONS = (
+
+def has_lines(session: Session) -> bool:
+    """While the pane in front has lines to choose from."""
+    return rows_of(session) > 0
+
+
+def can_cancel(session: Session) -> bool:
+    """While a run is under way, or a reembed."""
+    return is_ingesting(session) or session.chore_progress is not None
+
+
+def _can_hold(session: Session) -> bool:
+    return may_hold(session.run)
+
+
+def _can_repeat(session: Session) -> bool:
+    return session.run is not None and session.run.ended != ""
+
+
+def _has_fix(session: Session) -> bool:
+    check = chosen_check(session)
+    return check is not None and bool(check.get("fix"))
+
+
+_EVERYWHERE = (
     Action("add_folder", ("A",), "add", "Add a folder or a file to the store"),
-    Action("cancel", ("ctrl+g",), "cancel", "Cancel the ingest run", is_ingesting),
+    Action("cancel", ("ctrl+g",), "cancel", "Cancel the ingest run, or the reembed", can_cancel),
+)
+_LISTS = (
+    Action("point_line(1)", ("j", "down"), "", "Choose the next line", has_lines),
+    Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
+    Action("point_first", ("g", "home"), "", "Choose the first line", has_lines),
+    Action("point_last", ("G", "end"), "", "Choose the last line", has_lines),
+    Action("open_line", ("enter",), "open", "Say why a file was skipped; run a fix; take an embedder", has_lines),
+    Action("sync", ("s",), "sync", "Bring every added folder up to date"),
+    Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer"),
+)
+_INGEST = (
+    Action("hold", ("p",), "pause", "Pause the run, or let it go on", _can_hold),
+    Action("repeat_run", ("r",), "again", "Run the same again; a cancelled run goes on where it stopped", _can_repeat),
+)
+_STORE = (
+    Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
+    Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
+    Action("check", ("d",), "doctor", "Check the store, also once more"),
+    Action("fix", ("f",), "fix", "Run the fix of the chosen check", _has_fix),
+    Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back"),
+    Action("reembed", ("e",), "reembed", "Choose an embedder that makes every vector anew"),
+)
+ACTIONS = (
+    *_EVERYWHERE,
+    *(action._replace(panes=("ingest", "store")) for action in _LISTS),
+    *(action._replace(panes=("ingest",)) for action in _INGEST),
+    *(action._replace(panes=("store",)) for action in _STORE),
 )

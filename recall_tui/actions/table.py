@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from recall_tui.actions import context, panes, query, results, store, support, weights
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from recall_tui.actions import context, explain, judge, panes, query, results, store, support, weights
 from recall_tui.actions.action import LISTING, Action, acts_in
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.session import Session
@@ -11,17 +14,44 @@ GROUPS: dict[str, tuple[Action, ...]] = {
     "Panes": panes.ACTIONS,
     "Query": query.ACTIONS,
     "Results": results.ACTIONS,
+    "Explain": explain.ACTIONS,
     "Weights": weights.ACTIONS,
     "Context": context.ACTIONS,
+    "Judge": judge.ACTIONS,
     "Store": store.ACTIONS,
+    "Screen": support.SCREEN,
     "Help": support.ACTIONS,
 }
 ACTIONS: tuple[Action, ...] = tuple(action for group in GROUPS.values() for action in group)
 
 
-def by_key(key: str, session: Session) -> Action | None:
+class Table(NamedTuple):
+    """The actions by group, each with the keys that are in force."""
+
+    groups: Mapping[str, tuple[Action, ...]]
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """All of them, in order."""
+        return tuple(action for group in self.groups.values() for action in group)
+
+
+TABLE = Table(GROUPS)
+"""With the keys that hold where no keymap.toml says otherwise."""
+
+
+class Offer(NamedTuple):
+    """A key that can be pressed, as the footer names it."""
+
+    key: str
+    label: str
+    action: str
+    """The id of its action."""
+
+
+def by_key(key: str, session: Session, table: Table = TABLE) -> Action | None:
     """The action of a key in the pane in front; None where it has none."""
-    return next((action for action in ACTIONS if key in action.keys and acts_in(action, session.pane)), None)
+    return next((action for action in table.actions if key in action.keys and acts_in(action, session.pane)), None)
 
 
 def is_valid(action: Action, session: Session) -> bool:
@@ -29,13 +59,13 @@ def is_valid(action: Action, session: Session) -> bool:
     return action.when(session)
 
 
-def footer(session: Session, *, editing: bool) -> list[tuple[str, str]]:
-    """(key, label) of what can be pressed now, in table order."""
+def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Offer]:
+    """What can be pressed now, in table order."""
     shown = []
-    for action in ACTIONS:
+    for action in table.actions:
         keys = [key for key in action.keys if not (editing and is_printable(key))]
         if action.label and keys and acts_in(action, session.pane) and is_valid(action, session):
-            shown.append((key_name(keys[0]), action.label))
+            shown.append(Offer(key_name(keys[0]), action.label, action.id))
     return shown
 
 

@@ -1,8 +1,16 @@
-"""Moving the weights."""
+"""Moving the weights, and the settings around them."""
 
 from __future__ import annotations
 
-from recall_tui.actions.action import Action, has_pool, has_signals
+from recall_tui.actions.action import Action, has_pool, has_rows, has_signals
+from recall_tui.session import Session
+from recall_tui.weighing import current
+
+
+def _is_rrf(session: Session) -> bool:
+    """While ranks are fused, and not scores."""
+    return has_signals(session) and current(session).fusion == "rrf"
+
 
 _ACTIONS = (
     Action("nudge(-5)", ("left",), "words", "Move the weight .05 towards the words", has_signals),
@@ -12,10 +20,31 @@ _ACTIONS = (
     Action("turn('fusion')", ("f",), "fusion", "Take the other fusion of the signals", has_signals),
     Action("turn('normalize')", ("n",), "scale", "Take the next normalisation", has_pool),
     Action("turn('sparse_recall')", ("s",), "", "Turn sparse-document recall on or off", has_pool),
+    Action("turn('match')", ("m",), "", "Want any or all words of the query, and search again", has_pool),
+    Action("turn('lexical_model')", ("l",), "", "Let the other model score the words, and search again", has_pool),
     Action("least(-5)", ("less_than_sign",), "", "Lower the least score of a result by .05", has_pool),
     Action("least(5)", ("greater_than_sign",), "", "Raise the least score of a result by .05", has_pool),
+    Action("count(-1)", ("comma",), "", "Ask for fewer rows", has_pool),
+    Action("count(1)", ("full_stop",), "", "Ask for more rows", has_pool),
+    Action(
+        "step('pool', -1)", ("left_parenthesis",), "", "Shrink the pool of candidates, and search again", has_pool
+    ),
+    Action("step('pool', 1)", ("right_parenthesis",), "", "Widen the pool of candidates, and search again", has_pool),
+    Action("step('rrf_k', -1)", ("semicolon",), "", "Lower the constant of reciprocal rank fusion", _is_rrf),
+    Action("step('rrf_k', 1)", ("apostrophe",), "", "Raise the constant of reciprocal rank fusion", _is_rrf),
     Action("undo_weights", ("u",), "undo", "Take the last change of the weights back", has_pool),
+    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", has_pool),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
+    Action("turn_curve", ("c",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
+    Action("take_best", ("v",), "best", "Go to the middle of the weights that the grades speak for", has_signals),
+    Action(
+        "pin_row('in')", ("p",), "must", "Wish the selected row into the first rows, or take that back", has_signals
+    ),
+    Action("pin_row('out')", ("x",), "must not", "Wish it out of the first rows, or take that back", has_signals),
+    Action("take_granting", ("w",), "", "Go to the nearest weight that grants every wish", has_signals),
+    Action("write_options", ("o",), "write", "Write what was moved into the query itself", has_rows),
+    Action("choose_profile", ("P",), "profiles", "Take settings that were kept under a name, or delete them"),
+    Action("keep_profile", ("N",), "keep", "Keep what was moved under a name"),
     Action("save_weights", ("S",), "save", "Write the weights into recall.toml, after a question", has_pool),
 )
 

@@ -1,14 +1,25 @@
-"""Moving the budget and copying what it packs."""
+"""Moving the budget, packing other chunks, and copying what was packed."""
 
 from __future__ import annotations
 
+from recall_tui import packing
 from recall_tui import session as state
 from recall_tui.acts.holder import Holder
+from recall_tui.messages import Budgeted, Pointed
+from recall_tui.panes.context import ContextPane
 from recall_tui.screens.prompt import PromptScreen
 
 
 class BudgetActions(Holder):
     """The group Context of the table."""
+
+    def on_budgeted(self, message: Budgeted) -> None:
+        """The mouse moved the slider."""
+        self.become(state.budgeted(self.session, message.tokens))
+
+    def on_pointed(self, message: Pointed) -> None:
+        """A line was clicked."""
+        self._point(message.row)
 
     def action_budget(self, tokens: int) -> None:
         """Move the budget."""
@@ -29,8 +40,50 @@ class BudgetActions(Holder):
 
     def action_copy_context(self) -> None:
         """Put the packed context on the clipboard."""
-        if self.session.packed is not None:
-            self.copy(self.session.packed.text, f"context, {self.session.packed.used_tokens} tokens")
+        packed = self.session.packed
+        if packed is not None:
+            self.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
+
+    def action_scale_budget(self, percent: int) -> None:
+        """Move the budget by a share of itself."""
+        self.become(packing.scaled(self.session, percent))
+
+    def action_point_block(self, rows: int) -> None:
+        """Choose another line."""
+        self._point(packing.cursor(self.session) + rows)
+
+    def action_point_first_block(self) -> None:
+        """Choose the first line."""
+        self._point(0)
+
+    def action_point_last_block(self) -> None:
+        """Choose the last line."""
+        self._point(len(packing.entries(self.session)))
+
+    def action_scroll_context(self, pages: int) -> None:
+        """Scroll, and let the chosen line be."""
+        self.bench.query_one(ContextPane).scroll_pages(pages)
+
+    def action_open_block(self) -> None:
+        """Show the chosen block whole, and its row in the results."""
+        self.become(packing.unfolded(self.session))
+
+    def action_pin_chunk(self) -> None:
+        """Force the chosen chunk in, or no longer."""
+        self.become(packing.pinned(self.session))
+
+    def action_drop_chunk(self) -> None:
+        """Force the chosen chunk out, or no longer."""
+        self.become(packing.forced_out(self.session))
+
+    def action_reset_what_ifs(self) -> None:
+        """Drop every what-if."""
+        self.become(packing.freed(self.session))
+
+    def _point(self, row: int) -> None:
+        rows = len(packing.entries(self.session))
+        if rows:
+            self.become(state.pointed(self.session, packing.LIST, row, rows))
 
     def _budget_typed(self, typed: str | None) -> None:
         if typed is not None:

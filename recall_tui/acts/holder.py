@@ -10,6 +10,7 @@ from textual.app import App
 
 from recall_core.types import Progress
 from recall_tui import session as state
+from recall_tui.actions.table import Table
 from recall_tui.screens.bench import Bench
 from recall_tui.session import Session
 from recall_tui.work.chores import Chore
@@ -27,12 +28,27 @@ class Holder(App[None]):
     bench: Bench
     crew: Crew
     clock: Clock
+    table: Table
+    """The actions with the keys in force."""
     store: str | None
     """The --store value, or None for the store of the current folder."""
 
     @abstractmethod
     def become(self, session: Session) -> None:
         """Let this be the session: the store is asked for what it wants, and the screen shows it."""
+
+    def move(self, session: Session) -> None:
+        """Become this session with settings moved; where they make a new search, its time begins here."""
+        is_new = session.question != self.session.question
+        self.become(session._replace(asked_at=self.clock()) if is_new else session)
+
+    @abstractmethod
+    async def perform(self, action: str) -> None:
+        """Do an action of the table, named as there."""
+
+    @abstractmethod
+    def take_theme(self, name: str) -> None:
+        """Show this theme, and remember it."""
 
     def copy(self, text: str, what: str) -> None:
         """Put a text on the clipboard and say so."""

@@ -1,67 +1,180 @@
-"""Adding folders, and the first store."""
+"""Adding folders, following them, and the first store."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core.errors import RecallError
+from textual.app import SuspendNotSupported
+
+from recall_core.errors import RecallError, UsageError
+from recall_core.types import Skip
+from recall_tui import files
 from recall_tui import session as state
 from recall_tui.acts.holder import Holder
-from recall_tui.events import Ended
-from recall_tui.opening import create_store
-from recall_tui.runs import Run
+from recall_tui.events import Ended, Unwatched
+from recall_tui.keeping import Shelf, cursor_of, shelf
+from recall_tui.opening import Choice, create_store
+from recall_tui.runs import EVERYTHING, Run, may_hold
+from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.welcome import WelcomeScreen
 
 if TYPE_CHECKING:
     from recall_core.service import Recall
 
+UNDER_WAY = "An ingest run is under way; ^g cancels it."
+
 
 class IngestActions(Holder):
     """The part of the group Store that reads files."""
 
+    _choice: Choice | None = None
+    """What the first store is being made of, until it is open."""
+
     def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
         """Create a store and fill it."""
-        if wrong := missing(message.folder):
+        choice = message.choice
+        if wrong := missing(choice.folder):
             self.warn(wrong)
             return
+        if not message.sends_text:
+            self._create(choice)
+            return
+        question = f"{choice.embedder} is given the text of every file. allow_network = true is written down."
+        self.push_screen(ConfirmScreen("Text leaves this machine", question), partial(self._agreed, choice))
+
+    def on_welcome_screen_again(self) -> None:
+        """Open the store once more."""
         self.pop_screen()
-        self._ingest(message.folder, partial(create_store, self.store))
+        self.crew.open(self.session)
 
     async def action_add_folder(self) -> None:
         """Ask for a folder to ingest."""
-        if state.is_ingesting(self.session):
-            self.notify("An ingest run is under way; ^g cancels it.")
-            return
-        prompt = PromptScreen("Add a folder or a file", "", "a path, then Enter; what is unchanged is kept", missing)
-        await self.push_screen(prompt, self._folder_typed)
+        if self._is_free():
+            hint = "a path, then Enter; what is unchanged is kept"
+            await self.push_screen(PromptScreen("Add a folder or a file", "", hint, missing), self._folder_typed)
 
-    def action_cancel(self) -> None:
-        """Stop the ingest run."""
-        self.crew.cancel()
+    def action_sync(self) -> None:
+        """Bring every folder up to date."""
+        if self._is_free():
+            self._ingest(EVERYTHING)
+
+    def action_repeat_run(self) -> None:
+        """Run the same again."""
+        if self.session.run is not None and self._is_free():
+            self._ingest(self.session.run.folder)
+
+    def action_hold(self) -> None:
+        """Pause the run, or let it go on."""
+        run = self.session.run
+        if run is not None and may_hold(run):
+            is_held = run.hold == ""
+            self.become(self.session._replace(run=run._replace(hold="asked" if is_held else "")))
+            self.crew.hold(is_held=is_held)
+
+    def action_watch(self) -> None:
+        """Follow the folders, or no longer."""
+        is_on = not self.session.watching
+        self.become(self.session._replace(watching=is_on, is_behind=False))
+        self.crew.watch(is_on=is_on)
 
     def welcome(self, error: RecallError) -> None:
-        """Say why there is no store, and offer to make one."""
-        self.push_screen(WelcomeScreen(error, self.store or "the current folder"))
+        """Say why there is no store, and offer to make one where that is what is missing."""
+        can_create = error.code == "no_store" or (self._choice is not None and error.code != "store_exists")
+        self.push_screen(WelcomeScreen(error, self.store, can_create=can_create, before=self._choice))
 
     def ingest_ended(self, event: Ended) -> None:
-        """The files are in, or not: the question is asked again."""
+        """The files are in, or not: the question is asked again, and what changed meanwhile is read."""
         self.crew.ingested()
         if not self.crew.is_open and event.error is not None:
+            self.become(self.session._replace(run=None))
             self.welcome(event.error)
-        elif self.session.text:
+            return
+        self._choice = None
+        if event.view is not None:
+            self._note_synced()
+        answer, info = self.session.answer, self.session.info
+        if self.session.text and (answer is None or info is None or answer.generation != info.generation):
             self.ask()
+        if self.session.watching and event.view is not None:
+            self._go_on_watching()
+
+    def folders_changed(self) -> None:
+        """Files changed below a watched folder: they are read, now or after the run that is under way."""
+        if state.is_ingesting(self.session):
+            self.become(self.session._replace(is_behind=True))
+        elif self.session.watching:
+            self._ingest(EVERYTHING)
+
+    def watch_failed(self, event: Unwatched) -> None:
+        """Say why the folders are not watched."""
+        self.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
+
+    async def open_skipped(self) -> None:
+        """Say why the chosen file was skipped, and offer to open it."""
+        run = self.session.run
+        if run is not None and run.skipped:
+            skip = run.skipped[cursor_of(self.session)]
+            question = f"{skip.reason} ({skip.code})\n\nOpen it in your editor?"
+            await self.push_screen(ConfirmScreen(skip.path, question), partial(self._edit, skip))
+
+    def _is_free(self) -> bool:
+        if state.is_ingesting(self.session):
+            self.notify(UNDER_WAY)
+            return False
+        return True
 
     def _ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
-        self.become(self.session._replace(run=Run(folder)))
+        self.become(self.session._replace(run=Run(folder), is_behind=False))
         self.crew.ingest(folder, opener)
+
+    def _go_on_watching(self) -> None:
+        if self.session.run is not None and self.session.run.folder != EVERYTHING:
+            self.crew.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
+        elif self.session.is_behind:
+            self._ingest(EVERYTHING)
+
+    def _agreed(self, choice: Choice, is_agreed: bool | None) -> None:
+        if is_agreed:
+            self._create(choice)
+
+    def _create(self, choice: Choice) -> None:
+        self._choice = choice
+        self.pop_screen()
+        self._ingest(choice.folder, partial(create_store, self.store, choice))
 
     def _folder_typed(self, typed: str | None) -> None:
         if typed is not None:
             self._ingest(typed)
+
+    def _note_synced(self) -> None:
+        """Remember the time of day for what was read; a folder that was just added has the name that was typed."""
+        run, known = self.session.run, shelf(self.session)
+        if run is None:
+            return
+        roots = [source.root.folder for source in known.sources] if isinstance(known, Shelf) else []
+        read = roots if run.folder == EVERYTHING else [run.folder]
+        at = time.strftime("%H:%M")
+        self.become(self.session._replace(synced={**self.session.synced, **dict.fromkeys(read, at)}))
+
+    def _edit(self, skip: Skip, is_agreed: bool | None) -> None:
+        if not is_agreed or self.session.info is None:
+            return
+        path = Path(self.session.info.path).parent / skip.path
+        try:
+            command = files.editor(os.environ)
+            with self.suspend():
+                subprocess.run([*command, str(path)], check=False)
+        except SuspendNotSupported:
+            self.warn("This terminal cannot be lent to an editor.")
+        except (UsageError, OSError) as error:
+            self.warn(str(error))
 
 
 def missing(path: str) -> str:

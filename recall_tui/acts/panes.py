@@ -21,8 +21,6 @@ class PaneActions(Holder):
 
     def action_focus_pane(self, pane: Pane) -> None:
         """Go to a pane."""
-        if pane == "ingest" and self.session.run is None:
-            return
         self.become(state.focused(self.session, pane))
         self.bench.give_focus(pane)
 

@@ -7,10 +7,10 @@ from textual.timer import Timer
 from recall_tui import session as state
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Lacking, Typed
-from recall_tui.shell import command
+from recall_tui.shell import commands
 from recall_tui.texts import Texts
 
-LIVE_SECONDS = 0.13  # after the last key; shorter searches words nobody meant, longer feels slow
+LIVE_SECONDS = 0.15  # after the last key: however thirty keys fall into a second, they cause at most 7 searches
 
 
 class QueryActions(Holder):
@@ -53,7 +53,7 @@ class QueryActions(Holder):
 
     def action_copy_command(self) -> None:
         """Put the command that reproduces the pane on the clipboard."""
-        if typed := command(self.session, self.store):
+        if typed := commands(self.session, self.store):
             self.copy(typed, typed)
 
     def _rest(self) -> None:

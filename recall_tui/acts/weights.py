@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recall_core.errors import ConfigError
-from recall_tui import weighing
+from recall_core.errors import ConfigError, RqlError
+from recall_tui import optioning, tuning, weighing
+from recall_tui import session as state
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Slid
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.session import Session, Tweaks
+from recall_tui.shell import rows_asked
+
+if TYPE_CHECKING:
+    from recall_core.retrieve import Answer
 
 
 class WeightActions(Holder):
@@ -19,7 +25,7 @@ class WeightActions(Holder):
 
     def on_slid(self, message: Slid) -> None:
         """The mouse moved the slider."""
-        self.become(weighing.weighted(self.session, message.share, joins=message.joins))
+        self.move(weighing.weighted(self.session, message.share, joins=message.joins))
 
     def action_nudge(self, hundredths: int) -> None:
         """Move the semantic share."""
@@ -33,13 +39,93 @@ class WeightActions(Holder):
         """Move the least score of a result."""
         self._try(weighing.raised(self.session, hundredths), "min_score")
 
+    def action_count(self, steps: int) -> None:
+        """Ask for another number of rows."""
+        self.move(weighing.counted(self.session, steps))
+
+    def action_step(self, key: str, steps: int) -> None:
+        """Move a whole number to its next stop."""
+        self._try(weighing.stepped(self.session, key, steps), key)
+
     def action_undo_weights(self) -> None:
         """Take the last change back."""
-        self.become(weighing.undone(self.session))
+        self.move(weighing.undone(self.session))
+
+    def action_redo_weights(self) -> None:
+        """Make the change that was taken back again."""
+        self.move(weighing.redone(self.session))
 
     def action_reset_weights(self) -> None:
         """Go back to the saved settings."""
-        self.become(weighing.reset(self.session))
+        self.move(weighing.reset(self.session))
+
+    def action_turn_curve(self) -> None:
+        """Show the other curve."""
+        self.become(self.session._replace(is_of_all=not self.session.is_of_all))
+
+    def action_take_best(self) -> None:
+        """Go to the middle of the plateau."""
+        curve = tuning.curve_of(self.session)
+        if curve is None or not curve.steps:
+            self.notify("No grades speak for a weight: 6 shows how to judge.")
+            return
+        self._try(weighing.put_at(self.session, tuning.middle(curve.plateau)), "vector_weight")
+
+    def action_pin_row(self, want: tuning.Want) -> None:
+        """Wish the selected row in or out."""
+        answer = self.session.answer
+        wrong = weighing.why_no_lines(answer) if answer is not None else ""
+        if wrong:
+            self.notify(wrong.replace("No rank lines", "No wishes"), markup=False)
+        else:
+            self.become(tuning.pinned(self.session, want))
+
+    def action_take_granting(self) -> None:
+        """Go where every wish is granted."""
+        weight = tuning.granting(self.session)
+        if weight is None:
+            pins = tuning.pins_of(self.session)
+            self.notify("No weight grants them." if pins else "Nothing is wished: p or x on a row does that.")
+            return
+        self._try(weighing.put_at(self.session, weight), "vector_weight")
+
+    async def action_write_options(self) -> None:
+        """Put what was moved into the text, so that the query alone gives this ranking."""
+        session, answer = self.session, self.session.answer
+        if answer is None or session.text != answer.plan.text:
+            return
+        said = {key: value for key, value in session.tweaks.items() if optioning.has_option(key)}
+        if answer.plan.rql is None:
+            await self._offer_query(answer, said)
+            return
+        if not said and session.k is None:
+            self.notify("Nothing is moved that a query can say: it has no OPTION for the rest.")
+            return
+        self._take_text(optioning.with_options(session.text, said, limit=session.k), said)
+
+    async def _offer_query(self, answer: Answer, said: Tweaks) -> None:
+        """Words have no OPTION; the query that gives their rows has."""
+        words, limit = answer.plan.text.strip(), rows_asked(answer)
+        try:
+            query = optioning.as_query(words, answer.plan.config, limit=limit, options=said)
+        except RqlError as error:
+            self.notify(f"Words have no OPTION, and no query holds these: {error.message}", markup=False)
+            return
+        question = f"Words have no OPTION. Put the query there that gives the same rows?\n\n{query}"
+        screen = ConfirmScreen("Write into the query", question)
+        await self.push_screen(screen, partial(self._take_query, query, said))
+
+    def _take_query(self, query: str, said: Tweaks, is_agreed: bool | None) -> None:
+        if is_agreed:
+            self._take_text(query, said)
+
+    def _take_text(self, text: str, said: Tweaks) -> None:
+        """Ask this text, in the editor too, without the settings that it says itself."""
+        left = weighing.without(self.session, said)
+        self.become(state.asked(left, text, self.clock()))
+        self.bench.editor.put(text)
+        rest = ", ".join(left.tweaks)
+        self.notify(f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written.", markup=False)
 
     async def action_save_weights(self) -> None:
         """Ask whether to write what was moved."""
@@ -54,7 +140,7 @@ class WeightActions(Holder):
     def _try(self, session: Session, key: str) -> None:
         if key in self.session.fixed:
             self.notify(f"The query decides: OPTION {key}")
-        self.become(session)
+        self.move(session)
 
     async def _write(self, toml: Path, tweaks: Tweaks, is_agreed: bool | None) -> None:
         if not is_agreed:
@@ -66,5 +152,5 @@ class WeightActions(Holder):
         except ConfigError as error:
             self.notify(error.message, severity="error", markup=False)
         else:
-            self.become(weighing.stored(self.session, tweaks))
+            self.move(weighing.stored(self.session, tweaks))
             self.notify(f"Saved: {', '.join(tweaks)}", markup=False)

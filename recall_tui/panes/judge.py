@@ -1,23 +1,252 @@
-"""Pane 6: the judged queries, and how the ranking does on them."""
+"""Pane 6: the judged queries, how the ranking does on them, and what it misses."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
+from textual.binding import BindingType
+from textual.events import Click, MouseScrollDown, MouseScrollUp
 
+from recall_core.errors import RecallError
+from recall_tui import judging
+from recall_tui.judging import Board, Figure, Line, Missed
+from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.session import Session
-from recall_tui.widgets.draw import fit
-from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+from recall_tui.widgets.lines import LineView, entitle
+
+KEYS = "a=3 s=2 d=1 f=0  x clear  u undo  n measure"
+MORE_KEYS = f"{KEYS}  Enter ask  I import  E export"
+"""The keys where there is room for more of them."""
+NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
+"""The measures as the literature writes them, short enough for a column."""
+MARK_CELLS = 3  # of the choice and of the question on the screen
+QUERY_CELLS = 12  # of an id, at most
+TALL = 18  # lines from which what the chosen query misses has half of them, below the queries
+LEAST_MISSED = 3  # lines that have to be left below all queries for it to stand there in a lower pane
+MISSED_LINES = 6  # of a pane that is lower, while the list of missed documents takes the keys
 
 
-class JudgePane(LineView):
-    """Judged queries with their measure."""
+class JudgePane(LineView, inherit_bindings=False):
+    """Judged queries with their measure, drawn for the height: the heads stay, the rows follow the choice."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(self) -> None:
         super().__init__(id="judge")
+        self._shown: tuple[object, ...] = ()
+        self._layout = Layout((), {}, 0)
 
     def show_session(self, session: Session) -> None:
         """Show the judgements of this session's store."""
-        self.border_title = "6 Judge"
-        hint = "Nothing is judged yet."
-        self.show(lambda width: [Text(fit(hint, width, self.glyphs), Style(dim=True))])
+        entitle(self, "6 Judge", subtitle(session, self.glyphs))
+        shown = _shown(session)
+        if shown != self._shown:
+            self._shown = shown
+            self.show(lambda width: self._drawn(session, width))
+
+    def on_click(self, event: Click) -> None:
+        """A click chooses the line under it, a second one acts on it."""
+        place = self._layout.places.get(event.y - self.gutter.top)
+        if place is not None:
+            self.post_message(LinePicked(*place, is_meant=event.chain > 1))
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        """The wheel goes through the list, since the heads stay where they are."""
+        event.stop()
+        self.post_message(LineStepped(1))
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        """The same, upwards."""
+        event.stop()
+        self.post_message(LineStepped(-1))
+
+    def _drawn(self, session: Session, width: int) -> list[Text]:
+        self._layout = layout(
+            session, (width, self.scrollable_content_region.height), self.glyphs, self._layout.first
+        )
+        return list(self._layout.lines)
+
+
+class Layout:
+    """The lines of the pane. places: by line, the list and the row of it that stand there. first: the first query."""
+
+    def __init__(self, lines: tuple[Text, ...], places: dict[int, tuple[str, int]], first: int) -> None:
+        self.lines = lines
+        self.places = places
+        self.first = first
+
+
+def subtitle(session: Session, glyphs: Glyphs) -> str:
+    """How much is judged, or how far the board has come."""
+    known, judged = judging.board(session), judging.judged(session)
+    if judged is None:
+        return ""
+    count = sum(map(bool, judged.places.values()))
+    queries = f"{figure(count)} judged quer{'y' if count == 1 else 'ies'}"
+    way = judging.headway(session)
+    if way is not None:
+        return f"{figure(way[0])} of {figure(way[1])}"
+    if not isinstance(known, Board) or known.judged is None:
+        return queries
+    return glyphs.dot.join((f"judged@{judging.TOP} {known.judged:.0%}", queries))
+
+
+def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) -> Layout:
+    """Everything in the pane, in so many cells across and down. first: the query that stood first before."""
+    width, height = size
+    known = judging.board(session)
+    if isinstance(known, RecallError) and known.code != "no_judgements":
+        reason = f"{known.message} ({known.hint})" if known.hint else known.message
+        return Layout(tuple(Text(line) for line in folded(reason, width)), {}, 0)
+    if not isinstance(known, Board):
+        return Layout(tuple(_nothing(session, width, glyphs)), {}, 0)
+    heads = _heads(session, known, size, glyphs)
+    below = _below(session, width, height - len(heads), glyphs)
+    return _filled(session, heads, below, size, glyphs, first=first)
+
+
+def _nothing(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+    judged = judging.judged(session)
+    lines = [Text(fit(_keys(width), width, glyphs), Style(dim=True))]
+    if judged is None:
+        hint = "Reading the judgements."
+    elif not any(judged.places.values()):
+        hint = "Nothing is judged yet: grade a result with a s d f, or import judgements with I."
+    elif judging.relevant(judged):
+        hint = "Asking the judged queries."
+    else:
+        hint = "No query has a relevant document yet: a measure needs one with a grade above 0."
+    return [*lines, *(Text(line, Style(dim=True)) for line in folded(hint, width))]
+
+
+def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """The keys where there is room for them, the figures, and the names of the columns."""
+    width, height = size
+    measure = judging.measure_of(session)
+    figures = summary(NAMES[measure], known.figures[measure], width, glyphs, is_moved=known.is_moved)
+    style = Style(bold=True, dim=not judging.is_current(session))
+    lines = [Text(line, style) for line in figures]
+    if height >= len(lines) + 4:
+        lines.insert(0, Text(fit(_keys(width), width, glyphs), Style(dim=True)))
+    if height >= len(lines) + 2:
+        lines.append(Text(fit(_columns(session, known, width), width, glyphs), Style(dim=True)))
+    return lines
+
+
+def _keys(width: int) -> str:
+    return MORE_KEYS if cell_len(MORE_KEYS) <= width else KEYS
+
+
+def summary(name: str, shown: Figure, width: int, glyphs: Glyphs, *, is_moved: bool) -> list[str]:
+    """A measure over all queries with its interval, and the difference from the saved settings with its own."""
+    lines = [f"{name} {shown.mean:.3f}  95 % {shown.low:.3f} to {shown.high:.3f}"]
+    if is_moved:
+        counts = f"{glyphs.up}{shown.wins} {glyphs.down}{shown.losses} ={shown.ties}"
+        spread = f"{shown.difference:+.3f} ({shown.difference_low:+.3f} to {shown.difference_high:+.3f})"
+        lines.append(f"{spread} {counts}")
+        verdict = f"{glyphs.dot.strip()} {shown.verdict}"
+        if cell_len(f"{lines[1]} {verdict}") <= width:
+            lines[1] += f" {verdict}"
+    whole = glyphs.dot.join(lines)
+    return [whole] if cell_len(whole) <= width else [fit(line, width, glyphs) for line in lines]
+
+
+def delta(now: float, before: float, glyphs: Glyphs) -> str:
+    """How far a value has come from the one under the saved settings."""
+    if abs(now - before) < 0.0005:
+        return "="
+    return f"{glyphs.up if now > before else glyphs.down}{abs(now - before):.3f}"
+
+
+def _id_cells(known: Board) -> int:
+    return min(QUERY_CELLS, max(5, *(cell_len(line.query) for line in known.lines)))
+
+
+def _columns(session: Session, known: Board, width: int) -> str:
+    moved = f"{'from saved':>11}" if known.is_moved else ""
+    right = f"{NAMES[judging.measure_of(session)]:>8}{f'@{judging.TOP}':>6}{moved}"
+    ids = _id_cells(known)
+    return f"{' ' * MARK_CELLS}{'query':<{ids}} {'text':<{max(0, width - MARK_CELLS - ids - 1 - len(right))}}{right}"
+
+
+def _row(session: Session, line: Line, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+    """A query: its mark, id, text, measure, judged share and difference."""
+    measure, ids = judging.measure_of(session), _id_cells(known)
+    is_here = line.query == judging.query_here(session)
+    moved = f"{delta(line.values[measure], line.before[measure], glyphs) if line.before else '':>11}"
+    judged = "-" if line.judged is None else f"{line.judged:.0%}"
+    right = f"{line.values[measure]:>8.3f}{judged:>6}{moved if known.is_moved else ''}"
+    marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
+    left = f"{fit(line.query, ids, glyphs)} {fit(line.text, width - MARK_CELLS - ids - 1 - len(right), glyphs)}"
+    return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here))
+
+
+def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tuple[Text, int | None]]:
+    """What the chosen query misses: a line and its row each. Nothing where there is no room and nobody asks."""
+    line, at_missed = judging.pointed_line(session), judging.is_at_missed(session)
+    left = room - len(judging.lines_of(session))
+    if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
+        return []
+    lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
+    head = f"{line.query}: {len(line.missed)} of {line.relevant} relevant not in the top {judging.TOP}"
+    keys = "Left goes back, Enter asks why" if at_missed else "Right goes in" if line.missed else ""
+    if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
+        head += f"{glyphs.dot}{keys}"
+    shown: list[tuple[Text, int | None]] = [(Text(fit(head, width, glyphs), Style(dim=True)), None)]
+    chosen = min(session.cursors.get("missed", 0), max(0, len(line.missed) - 1))
+    start = max(0, min(chosen - (lines - 2) // 2, len(line.missed) - lines + 1))
+    for row, missed in list(enumerate(line.missed))[start : start + max(1, lines - 1)]:
+        shown.append((_missed(missed, width, glyphs, is_chosen=at_missed and row == chosen), row))
+    return shown
+
+
+def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+    rank = "not ranked" if missed.rank is None else f"rank {missed.rank}"
+    mark = glyphs.pointer if is_chosen else " "
+    return Text(f"{mark} {missed.grade} {fit(missed.path, width - 16, glyphs)} {rank:>11}", Style(bold=is_chosen))
+
+
+def _filled(
+    session: Session,
+    heads: list[Text],
+    below: list[tuple[Text, int | None]],
+    size: tuple[int, int],
+    glyphs: Glyphs,
+    *,
+    first: int,
+) -> Layout:
+    """The heads, as many queries as there is room for around the chosen one, and what that one misses."""
+    known = judging.board(session)
+    assert isinstance(known, Board)  # noqa: S101 - without one nothing is laid out
+    width, height = size
+    lines = judging.lines_of(session)
+    room = max(1, height - len(heads) - len(below))
+    chosen = min(session.cursors.get("judge", 0), len(lines) - 1)
+    first = max(chosen - room + 1, min(first, chosen, max(0, len(lines) - room)))
+    drawn, places = list(heads), {}
+    for row in range(first, min(len(lines), first + room)):
+        is_chosen = row == chosen and not judging.is_at_missed(session)
+        places[len(drawn)] = ("judge", row)
+        drawn.append(_row(session, lines[row], known, width, glyphs, is_chosen=is_chosen))
+    for text, missed_row in below:
+        if missed_row is not None:
+            places[len(drawn)] = ("missed", missed_row)
+        drawn.append(text)
+    return Layout(tuple(drawn[: max(height, 1)]), places, first)
+
+
+def _shown(session: Session) -> tuple[object, ...]:
+    """All that the pane is drawn from."""
+    names = ("judge", "missed", "at missed", "measure")
+    return (
+        judging.board(session),
+        judging.line_here(session),
+        judging.query_here(session),
+        judging.is_current(session),
+        judging.judged(session) if judging.pointed_line(session) is None else None,
+        tuple(session.cursors.get(name, 0) for name in names),
+    )

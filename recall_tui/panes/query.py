@@ -14,6 +14,7 @@ from recall_core.rql.head import is_query
 from recall_tui.messages import Typed
 from recall_tui.session import Session, is_stale
 from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers
 
 
@@ -24,6 +25,7 @@ class QueryPane(Vertical):
         super().__init__(id="query")
         self._trouble: RecallError | None = None
         self._warnings: tuple[str, ...] = ()
+        self._noted: list[str] = []
 
     def compose(self) -> ComposeResult:
         """The editor above its message, and the list that opens over both."""
@@ -38,8 +40,8 @@ class QueryPane(Vertical):
         self._warnings = session.answer.warnings if session.answer else ()
         kind = "RQL" if is_query(session.text) else "words"
         state = "error" if session.trouble else "searching" if session.busy else "live"
-        self.border_title = f"1 Query ({kind})"
-        self.border_subtitle = f"{state}, results stale" if is_stale(session) else state
+        by = f", filter {session.filter}" if session.filter and kind == "words" else ""
+        entitle(self, f"1 Query ({kind}{by})", f"{state}, results stale" if is_stale(session) else state)
         self.set_class(session.trouble is not None, "-trouble")
         self.query_one(Editor).mark(_fault(session.trouble, session.text))
         self.query_one(Editor).learn(session.entries)
@@ -73,6 +75,9 @@ class QueryPane(Vertical):
         if self._trouble is not None:
             text = self.query_one(Editor).text
             lines = trouble_lines(self._trouble, text, self.content_size.width, self.content_size.height - 1)
+        if lines == self._noted:
+            return  # an update lays the whole screen out again
+        self._noted = lines
         self.set_class(bool(lines), "-noted")
         below.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"))
 

@@ -13,12 +13,14 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from recall_core.types import Hit, Signal
+from recall_core.evaluate.grades import Judgement
+from recall_core.types import Hit, Signal, Table
+from recall_tui import judging
 from recall_tui.events import Ranks
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.session import Session, is_stale, listed
 from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, level
-from recall_tui.widgets.lines import strip_of
+from recall_tui.widgets.lines import entitle, strip_of
 
 GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
 """The signals that have a column of their own, under `l` and `s`."""
@@ -41,6 +43,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._is_stale = False
         self._hint = ""
         self._before: Ranks = {}
+        self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
+        self._table: Table = "chunk"
 
     @property
     def glyphs(self) -> Glyphs:
@@ -49,19 +53,26 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""
+        before, row = self._drawn_from, self._selected
         answer = session.answer
         offset, self._count = listed(answer) if answer else (0, 0)
         self._first_rank = offset + 1
         self._hits, self._states, self._selected = session.hits, session.states, session.selected
         self._before = session.before
+        self._judgements = judging.judgements_here(session)
+        self._table = answer.plan.table if answer else "chunk"
         self._is_stale = is_stale(session)
         self._hint = _hint(session)
         self.set_class(self._is_stale, "-stale")
-        self.border_title = "2 Results" + (" (stale)" if self._is_stale else "")
-        self.border_subtitle = _figures(session, self._count, self.glyphs)
+        title = "2 Results" + (" (stale)" if self._is_stale else "")
+        entitle(self, title, _figures(session, self._count, self.glyphs))
         self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)
         self._follow()
-        self.refresh()
+        if self._drawn_from != before:
+            self.refresh()
+        elif row != self._selected:
+            self.refresh_line(row + 1)
+            self.refresh_line(self._selected + 1)
 
     def render_line(self, y: int) -> Strip:
         """The column heads stay in place above the rows."""
@@ -94,6 +105,12 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._look()
 
     @property
+    def _drawn_from(self) -> tuple[object, ...]:
+        """All that the rows are made of, but for which one is selected."""
+        rows = (self._count, self._first_rank, self._hits, self._states, self._before, self._judgements)
+        return (*rows, self._is_stale, self._hint)
+
+    @property
     def page_rows(self) -> int:
         """Rows that are visible at once."""
         return max(1, self.scrollable_content_region.height - 1)
@@ -116,7 +133,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
     def _heads(self, width: int) -> str:
         score = f"{'score':<{5 + 1 + self._bar_width(width)}}"
         move = f"{'move':>{MOVE_CELLS}} " if self._before else ""
-        return f"{'#':>{self._rank_width + 2}} {move}{score} l s {'tok':>4}  path{self.glyphs.crumb}heading"
+        return f"{'#':>{self._rank_width + 2}} {move}{score} l s J {'tok':>4}  path{self.glyphs.crumb}heading"
 
     def _row(self, row: int, width: int) -> Text:
         is_selected = row == self._selected
@@ -131,7 +148,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             return line
         self._add_score(line, hit, self._bar_width(width))
         tokens = f"{hit.chunk.tokens:>4}" if hit.chunk else "   ."
-        line.append(f" {tokens}  ")
+        line.append(f" {judging.sign(judging.grade_of(self._judgements, hit, self._table))} {tokens}  ")
         state = self._states.get(hit.doc.id)
         where = f"{f'({state}) ' if state else ''}{_where(hit, self.glyphs)}"
         line.append(fit(where, width - line.cell_len, self.glyphs))

@@ -1,38 +1,219 @@
-"""Pane 8: what the store holds, and whether it is sound."""
+"""Pane 8: what the store holds, whether it is sound, and which embedder serves it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rich.style import Style
 from rich.text import Text
 
+from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
+from recall_tui.keeping import (
+    CHECKS,
+    VIEWS,
+    Shelf,
+    checks,
+    cursor_of,
+    embedder_words,
+    ndcg,
+    rows_of,
+    shelf,
+    view_of,
+)
+from recall_tui.rates import done_share
 from recall_tui.session import Session
-from recall_tui.widgets.draw import Glyphs, figure, fit
-from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.choosing import ChoosingView
+from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
+
+if TYPE_CHECKING:
+    from recall_core.contract import CheckView, EmbedderView, StoreView
+
+KEYS = {"figures": "d doctor  c compact  e reembed  right next view", "embedders": "Enter reembeds"}
+NAME = 12  # cells of a figure's name
+SIZE_CELLS = 20
+WIDE = 100  # cells from which a figure stands beside another
+_MIB = 1 << 20
 
 
-class StorePane(LineView):
-    """The figures of the store."""
+class StorePane(ChoosingView):
+    """Three views of the store: figures, checks and embedders."""
 
     def __init__(self) -> None:
-        super().__init__(id="store")
-        self._shown: StoreInfo | None = None
+        super().__init__("store")
+        self._shown: tuple[object, ...] = ()
 
     def show_session(self, session: Session) -> None:
         """Show the store of this session."""
-        info = session.info
-        self.border_title = "8 Store"
-        if info is not None and info != self._shown:
-            self._shown = info
-            self.show(lambda width: _lines(info, width, self.glyphs))
+        known = shelf(session), checks(session)
+        seen = (session.info, known, session.cursors, session.chore, session.chore_progress, session.pane)
+        if seen == self._shown or session.info is None:
+            return
+        self._shown = seen
+        view = view_of(session)
+        names = (name.upper() if name == view else name for name in VIEWS)
+        self.border_title = self.glyphs.dot.join(["8 Store", *names])
+        self.border_subtitle = _summary(session)
+        self.offer(lambda width: self._built(session, width), chosen=cursor_of(session._replace(pane="store")))
+
+    def _built(self, session: Session, width: int) -> list[Text]:
+        lines = _chore(session, width, self.glyphs)
+        build = {"figures": _figures, "checks": _checks, "embedders": _embedders}[view_of(session)]
+        rows, places = build(session, width, self.glyphs)
+        self.places = [len(lines) + place for place in places]
+        return [*lines, *rows]
 
 
-def _lines(info: StoreInfo, width: int, glyphs: Glyphs) -> list[Text]:
-    facts = {
-        "file": info.path,
-        "documents": figure(info.documents),
-        "chunks": figure(info.chunks),
-        "embedder": info.embedder,
-        "generation": str(info.generation),
-        "digest": info.digest,
-    }
-    return [Text(fit(f"{name:<12}{value}", width, glyphs)) for name, value in facts.items()]
+Rows = tuple[list[Text], list[int]]
+"""Lines, and the places among them of the rows that can be chosen."""
+
+
+def _chore(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+    """What is being done to the store, and how far it is where that is known."""
+    if not session.chore:
+        return []
+    line, progress = f"{session.chore} is running", session.chore_progress
+    if progress is not None and progress.chunks:
+        drawn = f"{glyphs.left}{bar(done_share(progress), 10, glyphs)}{glyphs.right}{done_share(progress):>5.0%}"
+        done = f"{figure(progress.chunks - progress.waiting)} of {figure(progress.chunks)} texts"
+        line = f"{session.chore} {drawn}  {done}{glyphs.dot}^g stops, and again goes on"
+    return [Text(fit(line, width, glyphs), Style(bold=True, reverse=True))]
+
+
+def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
+    known, info = shelf(session), session.info
+    if info is None:
+        return [], []
+    if isinstance(known, RecallError):
+        return _wrong(known, width), []
+    view = known.view if known else None
+    facts = _identity(info, view)
+    lines = _beside(facts, width, glyphs) if width >= WIDE else [_fact(*fact, width, glyphs) for fact in facts]
+    if view is not None:
+        lines += _sizes(view, width, glyphs)
+        lines += [_fact("root" if row == 0 else "", folder, width, glyphs) for row, folder in enumerate(view["roots"])]
+    lines.append(_fact("file", info.path, width, glyphs))
+    return lines, []
+
+
+def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
+    coverage = f"{info.vectors / info.chunks:.0%}" if info.chunks else "-"
+    return [
+        ("documents", figure(info.documents)),
+        ("chunks", figure(info.chunks)),
+        ("tokens", f"{figure(view['tokens'])} ({info.counter})" if view else "..."),
+        ("judgements", figure(view["judgements"]) if view else "..."),
+        ("embedder", info.embedder),
+        ("dimension", f"{info.dimension}, {coverage} of chunks have a vector"),
+        ("generation", str(info.generation)),
+        ("digest", info.digest[:12]),
+        ("tombstones", figure(info.tombstones)),
+        ("chunker", info.chunker),
+    ]
+
+
+def _beside(facts: list[tuple[str, str]], width: int, glyphs: Glyphs) -> list[Text]:
+    half = width // 2
+    pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
+    return [
+        Text(fit("".join(fit(_fact(*fact, half, glyphs).plain, half, glyphs) for fact in pair), width, glyphs))
+        for pair in pairs
+    ]
+
+
+def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
+    """Each part of the file with its share of it; what is left are the small tables and free pages."""
+    parts = (("texts", view["text_bytes"]), ("vectors", view["vector_bytes"]), ("index", view["index_bytes"]))
+    whole = view["bytes"]
+    rest = ("the rest", max(0, whole - sum(size for _, size in parts)))
+    lines = [_fact("file", f"{mebibytes(whole):>10}", width, glyphs)]
+    for series, (name, size) in enumerate((*parts, rest)):
+        share = size / whole if whole else 0.0
+        drawn = f"{glyphs.left}{bar(share, SIZE_CELLS, glyphs, series=series)}{glyphs.right}{share:>5.0%}"
+        lines.append(_fact(f"  {name}", f"{mebibytes(size):>10}  {drawn}", width, glyphs))
+    return lines
+
+
+def _checks(session: Session, width: int, glyphs: Glyphs) -> Rows:
+    found = checks(session)
+    lines: list[Text] = []
+    places = []
+    for row, check in enumerate(found):
+        is_chosen = session.pane == "store" and row == cursor_of(session)
+        places.append(len(lines))
+        lines.append(_check(check, row, is_chosen, width, glyphs))
+        if is_chosen and check is not None:
+            lines += _detail(check, width)
+    return lines, places
+
+
+def _check(check: CheckView | None, row: int, is_chosen: bool, width: int, glyphs: Glyphs) -> Text:
+    mark = glyphs.pointer if is_chosen else " "
+    if check is None:
+        return Text(fit(f"{mark}   waits    {CHECKS[row]}", width, glyphs), Style(dim=True))
+    sign = {"ok": glyphs.yes, "warning": "!", "error": glyphs.no}[check["severity"]]
+    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {check['evidence']}"
+    return Text(fit(line, width, glyphs), Style(bold=is_chosen or check["severity"] != "ok"))
+
+
+def _detail(check: CheckView, width: int) -> list[Text]:
+    """All of the evidence where the row has no room for it, and the command that helps."""
+    evidence = folded(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
+    fix = folded(f"fix: {check['fix']}   Enter runs it", width - 6) if check.get("fix") else []
+    return [Text(f"      {line}", Style(dim=True)) for line in evidence] + [
+        Text(f"      {line}", Style(bold=True)) for line in fix
+    ]
+
+
+def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
+    known = shelf(session)
+    if isinstance(known, RecallError):
+        return _wrong(known, width), []
+    if known is None:
+        return [Text("...")], []
+    heads = f" {'':<11}{'':<21}{'size':>5}  nDCG@10: Cranfield, SciFact"
+    lines = [Text(fit(heads, width, glyphs), Style(dim=True))]
+    places = []
+    for row, embedder in enumerate(known.embedders):
+        is_chosen = session.pane == "store" and row == cursor_of(session)
+        places.append(len(lines))
+        text = (glyphs.pointer if is_chosen else " ") + _embedder_line(embedder, glyphs)
+        lines.append(Text(fit(text, width, glyphs), Style(bold=is_chosen or embedder["in_use"])))
+        if is_chosen:
+            lines += [Text(f"    {line}", Style(dim=True)) for line in folded(embedder_words(embedder), width - 4)]
+    return lines, places
+
+
+def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
+    """Whether it can be used, its name, the size of its vectors, how well it ranks, and where it runs."""
+    sign, word = (glyphs.yes, "ready") if embedder["available"] else (glyphs.out, "missing")
+    if embedder["in_use"]:
+        sign, word = glyphs.yes, "in use"
+    size = str(embedder["dimension"]) if "dimension" in embedder else "-"
+    where = "a provider" if embedder["network"] else "this machine"
+    return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"
+
+
+def _summary(session: Session) -> str:
+    if view_of(session) != "checks":
+        return KEYS[view_of(session)]
+    done = [check for check in checks(session) if check is not None]
+    if len(done) < rows_of(session._replace(pane="store")):
+        return f"{len(done)} of {rows_of(session._replace(pane='store'))} checked"
+    counts = {severity: sum(check["severity"] == severity for check in done) for severity in ("warning", "error")}
+    bad = ", ".join(f"{count} {word}{'s' * (count > 1)}" for word, count in counts.items() if count)
+    return bad or "sound"
+
+
+def _fact(name: str, value: str, width: int, glyphs: Glyphs) -> Text:
+    return Text(fit(f"{name:<{NAME}}{value}", width, glyphs))
+
+
+def _wrong(error: RecallError, width: int) -> list[Text]:
+    text = f"{error.message} {error.hint or ''}"
+    return [Text(line, Style(bold=True)) for line in folded(text, width)]
+
+
+def mebibytes(size: int) -> str:
+    """A size for people; the exact one stands in `recall stats`."""
+    return f"{size / _MIB:,.1f} MiB" if size >= _MIB else f"{size / 1024:,.1f} KiB"

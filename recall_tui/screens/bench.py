@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.binding import Binding, BindingsMap, BindingType
+from textual.containers import Vertical
+from textual.geometry import Offset
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from recall_tui.actions.table import ACTIONS
+from recall_tui.actions.table import Table
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
@@ -19,8 +20,10 @@ from recall_tui.panes.judge import JudgePane
 from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
-from recall_tui.panes.weights import WeightsPane
-from recall_tui.session import PANES, TABS, Pane, Session
+from recall_tui.panes.weights.pane import WeightsPane
+from recall_tui.remembered import Layout
+from recall_tui.session import PANES, TABS, Pane, Session, listed
+from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor
 
@@ -36,37 +39,50 @@ FOCUS = {
 }
 """The widget that takes the focus of each pane, by id."""
 
-MOVES = ("up", "down", "left", "right", "shift+left", "shift+right", "pageup", "pagedown", "home", "end")
+MOVES = (
+    *("up", "down", "left", "right", "pageup", "pagedown", "home", "end"),
+    *("shift+left", "shift+right", "ctrl+left", "ctrl+right", "ctrl+up", "ctrl+down"),
+)
+EDITS = ("enter", "backspace", "delete")
+"""Keys that a field being edited needs."""
 
 
-def bindings() -> list[BindingType]:
+def bindings(table: Table) -> list[BindingType]:
     """The keys of the action table, as bindings of the main screen.
 
     Each runs through `command`, which finds the action of the pane in front, and stands aside while a field takes the
     key. It has priority: handed to the focused pane it would act only after the keys typed behind it had been dealt
-    out, to a pane it is about to leave. Keys that move a cursor stay with the focused pane first.
+    out, to a pane it is about to leave. Keys that move a cursor or edit stay with the focused pane first.
     """
-    keys = dict.fromkeys(key for action in ACTIONS for key in action.keys)
-    return [Binding(key, f"app.command({key!r})", show=False, priority=key not in MOVES) for key in keys]
+    keys = dict.fromkeys(key for action in table.actions for key in action.keys)
+    return [Binding(key, f"app.command({key!r})", show=False, priority=key not in MOVES + EDITS) for key in keys]
+
+
+class Landmark(NamedTuple):
+    """A place on the screen that one can go to, and the action that goes there."""
+
+    place: Offset
+    action: str
 
 
 class Bench(Screen[None]):
     """Query, results and explain left, weights and context right; one tabbed pane below on a narrow screen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings()
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (20, "-short"), (32, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#editor"
 
-    def __init__(self, store: str | None) -> None:
+    def __init__(self, store: str | None, table: Table) -> None:
         super().__init__()
         self._store = store
+        self._table = table
+        self._bindings = BindingsMap.merge([self._bindings, BindingsMap(bindings(table))])
 
     def compose(self) -> ComposeResult:
         """Every pane, once; the style sheet decides which are seen."""
         yield Static("Recall needs a terminal of 60×20 cells or more.", id="small", markup=False)
         yield HeaderLine(id="header")
-        with Container(id="body"):
+        with Body():
             with Vertical(id="left"):
                 yield QueryPane()
                 yield ResultsPane()
@@ -78,17 +94,19 @@ class Bench(Screen[None]):
                 yield JudgePane()
         yield IngestPane()
         yield StatusLine(self._store)
-        yield FooterLine(id="footer")
+        yield FooterLine(self._table)
 
     def on_mount(self) -> None:
         """The first frame has its titles and says what to do."""
-        self.show(Session())
+        if self.app.is_running:  # who leaves before it, as the tab of a browser may, has panes that were never made
+            self.show(Session())
 
     def show(self, session: Session) -> None:
         """Draw this session."""
         for tab in TABS:
             self.set_class(session.tab == tab, f"-tab-{tab}")
         self.set_class(session.zoomed, "-zoomed")
+        self.set_class(session.pane == "ingest", "-pane-ingest")
         for pane in PANES:
             self.set_class(session.zoomed and session.pane == pane, f"-zoom-{pane}")
         self.query_one(QueryPane).show(session)
@@ -102,6 +120,26 @@ class Bench(Screen[None]):
         self.query_one(HeaderLine).show(session)
         self.query_one(StatusLine).show(session)
         self.query_one(FooterLine).show(session)
+
+    def lay_out(self, layout: Layout, *, is_narrow: bool) -> None:
+        """Put the borders where the layout says; a zoomed pane has none."""
+        self.query_one(Body).lay_out(layout, is_narrow=is_narrow)
+
+    def measured(self) -> Layout:
+        """Where the borders stand."""
+        return self.query_one(Body).measured()
+
+    def landmarks(self, session: Session) -> list[Landmark]:
+        """The panes that are seen, then the rows of the results that are."""
+        panes = [(self.query_one(f"#{pane}"), f"focus_pane({pane!r})") for pane in PANES]
+        marks = [Landmark(pane.region.offset, action) for pane, action in panes if pane.is_on_screen]
+        results = self.query_one(ResultsPane)
+        if results.is_on_screen and session.answer is not None:
+            top = int(results.scroll_offset.y)
+            corner = results.region.offset + Offset(results.gutter.left, results.gutter.top + 1)
+            rows = range(top, min(listed(session.answer)[1], top + results.page_rows))
+            marks += [Landmark(corner + Offset(0, row - top), f"choose_row({row})") for row in rows]
+        return marks
 
     def give_focus(self, pane: Pane) -> None:
         """Move the focus into a pane at once: the next key may already be waiting, and it belongs there."""
@@ -125,6 +163,11 @@ class Bench(Screen[None]):
     def editor(self) -> Editor:
         """The field the question is typed in."""
         return self.query_one(Editor)
+
+    @property
+    def written(self) -> str:
+        """What stands in that field; "" where it is not there yet, or no longer."""
+        return next((editor.text for editor in self.query(Editor)), "")
 
     @property
     def page_rows(self) -> int:

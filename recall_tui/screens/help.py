@@ -1,4 +1,4 @@
-"""F1: every key, from the action table."""
+"""F1: every key, from the action table, those of the pane in front first; typed words narrow the list."""
 
 from __future__ import annotations
 
@@ -8,41 +8,92 @@ from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.screen import ModalScreen
+from textual.widgets import Input
 
+from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import GROUPS
+from recall_tui.actions.table import TABLE, Table
+from recall_tui.session import Pane
 from recall_tui.widgets.draw import fit
 from recall_tui.widgets.lines import LineView
 
+INTRODUCTION = "Letters are commands in NAV and are typed in EDIT. Esc is one step out."
+KEY_CELLS = 14
+MOST_PANES = 3  # that a line names
+
 
 class HelpScreen(ModalScreen[None]):
-    """The keys by group."""
+    """The keys by group. table: those in force; pane: the one in front."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,q,question_mark", "dismiss", "Close", show=False),
+        Binding("escape,f1", "dismiss", "Close", show=False),
+        Binding("up", "scroll(-1)", "Up", show=False, priority=True),
+        Binding("down", "scroll(1)", "Down", show=False, priority=True),
+        Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "Page down", show=False, priority=True),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
+    def __init__(self, table: Table, pane: Pane) -> None:
+        super().__init__()
+        self._table = table
+        self._pane = pane
+
     def compose(self) -> ComposeResult:
-        """One list."""
-        yield LineView(id="keys")
+        """The line above the list."""
+        with Vertical(id="help") as box:
+            box.border_title = "Keys"
+            box.border_subtitle = "Esc closes"
+            yield Input(placeholder="words to look for", compact=True)
+            view = LineView(id="keys")
+            view.can_focus = False
+            yield view
 
     def on_mount(self) -> None:
-        """Fill it."""
+        """Show all of them and take the next key."""
+        self.set_focus(self.query_one(Input))
+        self._fill("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show those that have every word typed."""
+        self._fill(event.value)
+
+    def action_scroll(self, lines: int) -> None:
+        """Move the list."""
+        self.query_one(LineView).scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_page(self, pages: int) -> None:
+        """Move the list by what is visible."""
+        self.action_scroll(pages * max(1, self.query_one(LineView).size.height - 1))
+
+    def _fill(self, words: str) -> None:
         view = self.query_one(LineView)
-        view.border_title = "Keys"
-        view.border_subtitle = "Esc closes"
-        view.show(lambda width: [Text(fit(line.plain, width, view.glyphs), line.style) for line in help_lines()])
-        self.set_focus(view)
+        lines = help_lines(self._table, self._pane, words)
+        view.show(lambda width: [Text(fit(line.plain, width, view.glyphs), line.style) for line in lines])
 
 
-def help_lines() -> list[Text]:
-    """A heading a group, then a line an action."""
-    lines = [Text("Letters are commands in NAV and are typed in EDIT. Esc is one step out.")]
-    for group, actions in GROUPS.items():
-        lines += [Text(), Text(group, Style(bold=True))]
-        for action in actions:
-            keys = " ".join(key_name(key) for key in action.keys)
-            lines.append(Text(f"  {keys:<14}{action.help}"))
-    return lines
+def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> list[Text]:
+    """A heading a group, then a line an action; those of this pane first. words: a line has all of them."""
+    wanted = words.lower().split()
+    here = tuple(action for action in table.actions if pane in action.panes)
+    lines = [Text(INTRODUCTION)] if not wanted else []
+    for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
+        shown = [action for action in actions if _has(action, wanted) and (action not in here or actions is here)]
+        if shown:
+            lines += [Text(), Text(group, Style(bold=True))]
+            lines += [_line(action, is_here=actions is here) for action in shown]
+    return lines or [Text("No key does that.")]
+
+
+def _line(action: Action, *, is_here: bool) -> Text:
+    """Keys and help; the panes where that is not said by the heading, and not of what works in most."""
+    keys = " ".join(map(key_name, action.keys)) or "no key"
+    where = f" ({', '.join(action.panes)})" if 0 < len(action.panes) <= MOST_PANES and not is_here else ""
+    return Text(f"  {keys:<{KEY_CELLS}} {action.help}{where}")
+
+
+def _has(action: Action, words: list[str]) -> bool:
+    text = " ".join([action.help, *action.panes, *map(key_name, action.keys)]).lower()
+    return all(word in text for word in words)

@@ -1,10 +1,11 @@
-"""Ctrl+R: the queries that were answered before, and a line to find one by."""
+"""Ctrl+R: the questions that were answered before, a line to find one by, and what moved between two of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,24 +13,31 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
-from recall_tui.widgets.draw import figure
+from recall_tui.history import MOST_DIGITS, Move, Past, moves
+from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+from recall_tui.widgets.lines import LineView
 from recall_tui.widgets.pointed import PointedList
+
+KEYS = "Enter takes, Tab marks, F6 compares with the mark, Esc closes"
 
 
 class HistoryScreen(ModalScreen[str | None]):
-    """Gives back the query that was picked, or None. texts: newest first."""
+    """Gives back the query that was picked, or None. past: newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+r", "dismiss", "Close", show=False),
         Binding("down", "step(1)", "Older", show=False, priority=True),
         Binding("up", "step(-1)", "Newer", show=False, priority=True),
+        Binding("tab", "mark", "Mark", show=False, priority=True),
+        Binding("f6", "compare", "Compare", show=False, priority=True),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, past: Sequence[Past]) -> None:
         super().__init__()
-        self._texts = texts
-        self._found = list(texts)
+        self._past = past
+        self._found = list(past)
+        self._marked: Past | None = None
 
     def compose(self) -> ComposeResult:
         """The line above the list."""
@@ -41,35 +49,125 @@ class HistoryScreen(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Show all of them and take the next key."""
         self.set_focus(self.query_one(Input))
-        self._fill()
+        self._fill(0)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show those that have every word typed."""
-        self._found = having(self._texts, event.value)
-        self._fill()
+        self._found = having(self._past, event.value)
+        self._fill(0)
 
     def on_input_submitted(self) -> None:
         """Give back the chosen one."""
-        row = self.query_one(PointedList).highlighted
-        if row is not None:
-            self.dismiss(self._found[row])
+        chosen = self._chosen
+        if chosen is not None:
+            self.dismiss(chosen.text)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back the one that was clicked."""
-        self.dismiss(self._found[event.option_index])
+        self.dismiss(self._found[event.option_index].text)
 
     def action_step(self, rows: int) -> None:
         """Choose another."""
         self.query_one(PointedList).step(rows)
 
-    def _fill(self) -> None:
-        lines = (Text(" ".join(text.split())) for text in self._found)
-        self.query_one(PointedList).fill(lines, chosen=0 if self._found else None)
+    def action_mark(self) -> None:
+        """Compare with this one from now on, or with none."""
+        self._marked = None if self._chosen is self._marked else self._chosen
+        self._fill(self.query_one(PointedList).highlighted or 0)
+
+    def action_compare(self) -> None:
+        """Show what moved from the marked one to the chosen one."""
+        chosen = self._chosen
+        if chosen is None or self._marked is None or chosen is self._marked:
+            self.notify("Mark one with Tab, then choose another.")
+        else:
+            self.app.push_screen(MovedScreen(self._marked, chosen))
+
+    @property
+    def _chosen(self) -> Past | None:
+        row = self.query_one(PointedList).highlighted
+        return self._found[row] if row is not None else None
+
+    def _fill(self, chosen: int) -> None:
+        view = self.query_one(PointedList)
+        lines = (entry_line(past, view.glyphs, is_marked=past is self._marked) for past in self._found)
+        view.fill(lines, chosen=chosen if self._found else None)
         box = self.query_one("#history")
-        box.border_subtitle = f"{figure(len(self._found))} of {figure(len(self._texts))}, Enter takes, Esc closes"
+        box.border_subtitle = f"{figure(len(self._found))} of {figure(len(self._past))}, {KEYS}"
 
 
-def having(texts: Sequence[str], words: str) -> list[str]:
-    """The texts that contain every one of the words, in any case and order."""
+class MovedScreen(ModalScreen[None]):
+    """Two answers beside each other: their settings, and every row that is among the first of either."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f6", "dismiss", "Close", show=False),
+        Binding("ctrl+q", "app.leave", "Quit", show=False),
+    ]
+
+    def __init__(self, before: Past, after: Past) -> None:
+        super().__init__()
+        self._before = before
+        self._after = after
+
+    def compose(self) -> ComposeResult:
+        """One list."""
+        with Vertical(id="moved") as box:
+            box.border_title = "What moved"
+            box.border_subtitle = "Esc closes"
+            yield LineView(id="moves")
+
+    def on_mount(self) -> None:
+        """Fill it."""
+        view = self.query_one(LineView)
+        view.show(lambda width: moved_lines(self._before, self._after, width, view.glyphs))
+        self.set_focus(view)
+
+
+def entry_line(past: Past, glyphs: Glyphs, *, is_marked: bool) -> Text:
+    """One line: a mark, the query, and what was set besides."""
+    line = Text(f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}")
+    if said := changed(past):
+        line.append(f"  {glyphs.dot.strip()} {said}", Style(italic=True))
+    return line
+
+
+def changed(past: Past) -> str:
+    """The filter and the settings of a question, in words."""
+    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *past.settings])
+
+
+def moved_lines(before: Past, after: Past, width: int, glyphs: Glyphs) -> list[Text]:
+    """What was asked each time, then the rows of the later answer, then those that left."""
+    lines = []
+    for name, past in (("before", before), ("after", after)):
+        asked = folded(f"{name:<7} {' '.join(past.text.split())}", width)
+        lines += [Text(line, Style(bold=True)) for line in asked]
+        lines += [Text(fit(f"        {changed(past) or 'saved settings'}", width, glyphs))]
+        lines += [Text(fit(f"        store {past.digest[:MOST_DIGITS] or 'unknown'}", width, glyphs))]
+    if before.digest != after.digest:
+        lines.append(Text(fit(f"{glyphs.no} the store has changed between them", width, glyphs), Style(bold=True)))
+    if not before.top or not after.top:
+        return [*lines, Text(), Text(fit("One of them is too old: its rows were not kept.", width, glyphs))]
+    found = moves(before, after)
+    lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
+    lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
+    stayed = sum(move.before == move.after for move in found)
+    return [*lines, Text(), Text(fit(f"{stayed} of {len(found)} have not moved", width, glyphs))]
+
+
+def _move_line(move: Move, glyphs: Glyphs) -> str:
+    if move.before is None:
+        how = "new"
+    elif move.after is None:
+        how = "left"
+    elif move.after == move.before:
+        how = "="
+    else:
+        how = f"{glyphs.up if move.after < move.before else glyphs.down}{abs(move.after - move.before)}"
+    return f"{move.before or '.':>6} {move.after or '.':>6} {how:>5}  {move.row.where}"
+
+
+def having(past: Sequence[Past], words: str) -> list[Past]:
+    """Those that contain every one of the words, in any case and order."""
     wanted = words.lower().split()
-    return [text for text in texts if all(word in text.lower() for word in wanted)]
+    return [each for each in past if all(word in f"{each.text} {changed(each)}".lower() for word in wanted)]

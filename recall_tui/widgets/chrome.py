@@ -4,54 +4,89 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
-from textual.events import Resize
+from textual.events import Click, Resize
 from textual.widget import Widget
 from textual.widgets import Static
 
-from recall_tui.actions.table import footer
-from recall_tui.panes.context import budget_line, gauge_of
+from recall_tui.actions.table import Offer, Table, footer
+from recall_tui.messages import Wanted
+from recall_tui.panes.context.sums import budget_line, gauge_of
+from recall_tui.profiles import heading
 from recall_tui.session import Session, is_ingesting
 from recall_tui.shell import command
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
+LAST = ("help", "leave")
+"""Actions that stand at the end of the footer, whatever else there is room for."""
+HELP = "? help"
+LEAST_GAUGE, MOST_GAUGE = 12, 20  # cells of the gauge in the status line
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
 
+class Place(NamedTuple):
+    """The cells of a line that do something when they are clicked: first, end (exclusive), the action's id."""
+
+    first: int
+    end: int
+    action: str
+
+
 class Line(Static):
-    """One line that is drawn again from the last session when its width changes."""
+    """One line that is drawn again from the last session when its width changes. Parts of it can be clicked."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False)
         self._session = Session()
+        self._places: list[Place] = []
+        self._shown = Text()
 
     def show(self, session: Session) -> None:
         """Show this session."""
         self._session = session
         if self.size.width > 0:
-            self.update(self.drawn(session, self.size.width), layout=False)
+            self._places = []
+            line = self.drawn(session, self.size.width)
+            if line != self._shown or line.spans != self._shown.spans:
+                self._shown = line
+                self.update(line, layout=False)
 
     @abstractmethod
     def drawn(self, session: Session, width: int) -> Text:
         """The line for a width in cells."""
 
+    def clickable(self, line: Text, piece: Text, action: str) -> None:
+        """Add a piece to the line that does this when it is clicked."""
+        first = line.cell_len
+        line.append_text(piece)
+        self._places.append(Place(first, line.cell_len, action))
+
     def on_resize(self, _event: Resize) -> None:
         """Fill the new width."""
         self.show(self._session)
 
+    def on_click(self, event: Click) -> None:
+        """Ask for what stands under the pointer."""
+        for first, end, action in self._places:
+            if first <= event.x < min(end, self.size.width):
+                self.post_message(Wanted(action))
+
 
 class HeaderLine(Line):
-    """Store, sizes, embedder, state of the store, and whether work is under way."""
+    """Store, sizes, embedder, state of the store, whether work is under way, and the way to the keys."""
 
     def drawn(self, session: Session, width: int) -> Text:
         """The header; what does not fit is cut on the left of the activity, which always shows."""
         glyphs = _glyphs(self)
-        activity = "searching" if session.busy else "ingesting" if is_ingesting(session) else "idle"
+        busy = [session.chore] if session.chore else []
+        busy += ["searching"] if session.busy else ["ingesting"] if is_ingesting(session) else []
+        activity = busy[0] if busy else "idle"
         facts = [" recall"]
         if session.info is not None:
             info = session.info
@@ -59,8 +94,13 @@ class HeaderLine(Line):
             facts.append(f"{_counted(info.documents, 'doc')}{glyphs.dot}{_counted(info.chunks, 'chunk')}")
             facts.append(info.embedder)
             facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
-        left = fit("   ".join(facts), width - len(activity) - 2, glyphs)
-        return Text(f"{left} {activity} ", Style(bold=True))
+            facts += [f"profile {heading(session)}"] if width >= NARROW else []
+        right = f"   {HELP} "
+        left = fit("   ".join(facts), width - cell_len(activity) - len(right) - 1, glyphs)
+        line = Text(f"{left} {activity}   ", Style(bold=True))
+        self.clickable(line, Text(HELP), "help")
+        line.append(" ")
+        return line
 
 
 class StatusLine(Line):
@@ -73,37 +113,58 @@ class StatusLine(Line):
     def drawn(self, session: Session, width: int) -> Text:
         """The status for a width in cells."""
         glyphs = _glyphs(self)
-        line = " "
         if width < NARROW:
-            others = " ".join(f"{key} {tab}" for key, tab in SHARING if tab != session.tab)
-            line += f"budget {gauge_of(session, 20, glyphs)} {budget_line(session)}{glyphs.dot}{others}"
-            return Text(fit(line, width, glyphs))
+            return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
-        hint = "Y copies " if typed else ""
+        hint = Text(" Y copies " if typed else "")
         shown = f" $ {typed}".replace("\n", " ") if typed else ""
-        return Text(fit(shown, width - len(hint), glyphs) + hint, Style(dim=True))
+        line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
+        self.clickable(line, hint, "copy_command")
+        return line
+
+    def _narrow(self, session: Session, width: int, glyphs: Glyphs) -> Text:
+        """The gauge has what the names of the panes leave, and what is too long for both is cut."""
+        tabs = [(f"{key} {tab}", tab) for key, tab in SHARING if tab != session.tab]
+        figures = budget_line(session)
+        taken = cell_len(f" budget  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)}")
+        cells = max(LEAST_GAUGE, min(MOST_GAUGE, width - taken))
+        line = Text(" ")
+        self.clickable(line, Text(f"budget {gauge_of(session, cells, glyphs)} {figures}"), "type_budget")
+        before = glyphs.dot
+        for label, tab in tabs:
+            line.append(before)
+            self.clickable(line, Text(label), f"focus_pane({tab!r})")
+            before = " "
+        return Text(fit(line.plain, width, glyphs))
 
 
 class FooterLine(Line):
-    """The state, in a word, and the keys that can be pressed in it."""
+    """The state, in a word, and the keys that can be pressed in it. table: the keys in force."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(id="footer")
+        self._table = table
 
     def drawn(self, session: Session, width: int) -> Text:
-        """As many keys as fit; help and quit, the last two, always do."""
+        """As many keys as fit; help and quit always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
-        *keys, help_key, quit_key = footer(session, editing=editing)
-        room = width - sum(cell_len(f"  {key} {label}") for key, label in (help_key, quit_key))
-        for key, label in keys:
-            if line.cell_len + cell_len(f"  {key} {label}") > room:
+        offers = footer(session, editing=editing, table=self._table)
+        last = [offer for offer in offers if offer.action in LAST]
+        room = width - sum(cell_len(f"  {offer.key} {offer.label}") for offer in last)
+        for offer in offers:
+            if offer in last:
+                continue
+            if line.cell_len + cell_len(f"  {offer.key} {offer.label}") > room:
                 break
-            _add_key(line, key, label)
-        _add_key(line, *help_key)
-        _add_key(line, *quit_key)
+            self._add(line, offer)
+        for offer in last:
+            self._add(line, offer)
         return line
 
-
-def _add_key(line: Text, key: str, label: str) -> None:
-    line.append("  ").append(key, Style(bold=True)).append(f" {label}")
+    def _add(self, line: Text, offer: Offer) -> None:
+        line.append("  ")
+        self.clickable(line, Text().append(offer.key, Style(bold=True)).append(f" {offer.label}"), offer.action)
 
 
 def _glyphs(widget: Widget) -> Glyphs:

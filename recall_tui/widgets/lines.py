@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
@@ -34,6 +35,7 @@ class LineView(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._build: Build = lambda _: []
         self._lines: list[Text] = []
+        self._drawn_width = 0
 
     @property
     def glyphs(self) -> Glyphs:
@@ -68,10 +70,24 @@ class LineView(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if width <= 0:
             return
-        self._lines = self._build(width)
+        before, self._lines = self._lines, self._build(width)
         self.virtual_size = Size(width, len(self._lines))
         self.vertical_scrollbar.window_virtual_size = len(self._lines)
-        self.refresh()
+        if len(before) != len(self._lines) or self._drawn_width != width:
+            self._drawn_width = width
+            self.refresh()
+            return
+        for row, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+            if old != new or old.style != new.style:
+                self.refresh_line(row)
+
+
+def entitle(widget: Widget, title: str, subtitle: str) -> None:
+    """Set the title and the subtitle of a border where they change: setting either draws the whole widget again."""
+    if widget.border_title != title:
+        widget.border_title = title
+    if widget.border_subtitle != subtitle:
+        widget.border_subtitle = subtitle
 
 
 def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:

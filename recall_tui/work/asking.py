@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
-from recall_core.text import counter
+from recall_core.tuning.grid import RETRIEVAL, retrieval
 from recall_core.types import Hit
 from recall_tui.chart import chart_of
 from recall_tui.events import (
@@ -19,14 +19,14 @@ from recall_tui.events import (
     Fetched,
     Learned,
     Opened,
-    Repacked,
     Unusable,
     Weighed,
 )
 from recall_tui.lexicon import Entry, Lookup
-from recall_tui.rows import Seen, before_of, ranks_of, rows_of, states_of
+from recall_tui.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
 from recall_tui.session import Packing, Wish
 from recall_tui.weighing import KEYS, is_hybrid, why_no_lines
+from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Desk(NamedTuple):
     answer: Answer | None = None
     seen: Seen = Seen({}, {})
     fixed: tuple[str, ...] = ()
+    plain: Answer | None = None
+    """The same question with the candidates that the saved settings find, where those that are moved find others."""
     ranks: Mapping[int, int] = {}
     """Under the saved settings, by position in the pool; empty while those hold."""
     window: tuple[int, int] = (0, 0)
@@ -145,17 +147,17 @@ class QueryThread:
         if wish.window != self._desk.window:
             self._fetch(recall, wish, answer)
         if wish.packing != self._desk.packing and not self._has_newer():
-            self._post(_repacked(recall, answer, wish))
+            self._post(repacked(recall, answer, wish))
             self._desk = self._desk._replace(packing=wish.packing)
         self._draw_lines(wish, answer)
 
     def _answer(self, recall: Recall, wish: Wish) -> None:
         take_over(recall, wish.saved)
-        plain, plan = recall.plan(wish.text), _planned(recall, wish.text, wish.settings)
-        answer = recall.answer(plan)
+        plain, plan = _plain(recall, wish.text, wish), _planned(recall, wish.text, wish)
+        answer = whole(recall.answer(plan), recall)
         before = self._desk.answer
         self._desk = Desk(wish.generation, wish.question, answer, Seen({}, {}), _fixed(plain))
-        rows, states = self._read(recall, wish, answer, plain.config)
+        rows, states = self._read(recall, wish, answer, plain)
         self._post(
             Answered(
                 generation=wish.generation,
@@ -166,6 +168,7 @@ class QueryThread:
                 plain=plain.config,
                 fixed=self._desk.fixed,
                 before=before_of(answer, wish.window, self._desk.ranks),
+                question=wish.question,
             )
         )
         if before is None or before.generation != answer.generation:
@@ -175,22 +178,34 @@ class QueryThread:
         """Rank the same pool again under the settings that are wished for."""
         take_over(recall, wish.saved)
         text = answer.plan.text
-        plain = recall.plan(text).config
-        answer = recall.weigh(answer, _planned(recall, text, wish.settings).config)
+        plain, plan = _plain(recall, text, wish), _planned(recall, text, wish)
+        answer = weighed(recall, answer, plan)
         self._desk = self._desk._replace(generation=wish.generation, answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)
         before = before_of(answer, wish.window, self._desk.ranks)
-        self._post(Weighed(wish.generation, answer, rows, states, plain, before))
+        self._post(Weighed(wish.generation, answer, rows, states, plain.config, before))
 
     def _read(
-        self, recall: Recall, wish: Wish, answer: Answer, plain: Config
+        self, recall: Recall, wish: Wish, answer: Answer, plain: Plan
     ) -> tuple[dict[int, Hit], dict[str, State]]:
         """The rows of the window with their files' states; the ranks under the saved settings are at hand then."""
-        ranks = ranks_of(recall.weigh(answer, plain)) if answer.plan.config != plain else {}
+        ranks = self._saved_ranks(recall, answer, plain) if answer.plan.config != plain.config else {}
         rows = rows_of(recall, answer, wish.window, self._desk.seen)
         states = states_of(recall, rows, self._desk.seen)
         self._desk = self._desk._replace(window=wish.window, ranks=ranks)
         return rows, states
+
+    def _saved_ranks(self, recall: Recall, answer: Answer, plain: Plan) -> dict[int, int]:
+        """By position in the answer's pool. Other candidates are searched for once, not at every weight."""
+        if retrieval(plain.config) == retrieval(answer.plan.config):
+            return ranks_of(weighed(recall, answer, plain))
+        known = self._desk.plain
+        if known is None or retrieval(known.plan.config) != retrieval(plain.config):
+            known = whole(recall.answer(plain), recall)
+        else:
+            known = weighed(recall, known, plain)
+        self._desk = self._desk._replace(plain=known)
+        return ranks_among(answer, known)
 
     def _fetch(self, recall: Recall, wish: Wish, answer: Answer) -> None:
         rows = rows_of(recall, answer, wish.window, self._desk.seen)
@@ -201,7 +216,7 @@ class QueryThread:
     def _draw_lines(self, wish: Wish, answer: Answer) -> None:
         """Look at every weight, last of all and once for each pool and scale."""
         config, pool = answer.plan.config, answer.pool
-        drawn = (str(wish.question), config.fusion, config.normalize)
+        drawn = (str(wish.question), config.fusion, config.normalize, str(config.rrf_k))
         if pool is None or not is_hybrid(answer) or why_no_lines(answer) or drawn == self._desk.charted:
             return
         if not self._has_newer():
@@ -228,10 +243,34 @@ def take_over(recall: Recall, saved: Config | None) -> None:
         recall.config = recall.config._replace(**{key: getattr(saved, key) for key in KEYS})
 
 
-def _planned(recall: Recall, text: str, settings: tuple[str, ...]) -> Plan:
+def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
+    """The candidates of an answer ranked as another plan of its question does; what chose them stays."""
+    kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
+    paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
+    return whole(recall.weigh(answer._replace(plan=paged), plan.config._replace(**kept)), recall)
+
+
+def whole(answer: Answer, recall: Recall) -> Answer:
+    """Words without a number of rows ask for all: sparse-document recall adds to the list's end, as in a context.
+
+    A row given away in the middle of a list of all rows would be none that any command gives away.
+    """
+    from recall_core.retrieve.answer import packable  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return answer if answer.plan.rql is not None else packable(answer, recall.store)
+
+
+def _planned(recall: Recall, text: str, wish: Wish) -> Plan:
     from recall_core.service import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.plan(text, Ask(settings=settings))
+    return recall.plan(text, Ask(settings=wish.settings, k=wish.k, filter=wish.filter or None))
+
+
+def _plain(recall: Recall, text: str, wish: Wish) -> Plan:
+    """The question under the saved settings."""
+    from recall_core.service import Ask  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return recall.plan(text, Ask(filter=wish.filter or None))
 
 
 def _fixed(plan: Plan) -> tuple[str, ...]:
@@ -242,12 +281,3 @@ def _fixed(plan: Plan) -> tuple[str, ...]:
 
     query, _ = parse_query(plan.rql, strict=plan.config.strict)
     return tuple(name for name, _ in query.options if name in KEYS)
-
-
-def _repacked(recall: Recall, answer: Answer, wish: Wish) -> Repacked:
-    from recall_core.service import Pack  # noqa: PLC0415 - the engine loads behind the first frame
-
-    budget_tokens, pins, drops = wish.packing
-    packed = recall.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
-    count = counter(packed.counter).count
-    return Repacked(wish.generation, packed, tuple(count(block.text) for block in packed.blocks))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from recall_core.config import Config
 from recall_tui import session as state
 from recall_tui.opening import open_store
 from recall_tui.session import Session
@@ -14,7 +15,9 @@ from recall_tui.work.asking import QueryThread
 from recall_tui.work.chores import Chore, ChoreThread
 from recall_tui.work.ingesting import IngestThread
 from recall_tui.work.ports import Clock, Post
+from recall_tui.work.running import CommandThread
 from recall_tui.work.studying import StudyThread
+from recall_tui.work.watching import WatchThread
 
 if TYPE_CHECKING:
     from recall_core.service import Recall
@@ -25,12 +28,15 @@ class Crew:
 
     def __init__(self, store: str | None, post: Post, clock: Clock) -> None:
         self._opener = partial(open_store, store)
+        self._store = store
         self._post = post
         self._clock = clock
         self._asking: QueryThread | None = None
         self._studying: StudyThread | None = None
         self._chores: ChoreThread | None = None
         self._ingesting: IngestThread | None = None
+        self._watching: WatchThread | None = None
+        self._command: CommandThread | None = None
 
     @property
     def is_open(self) -> bool:
@@ -67,8 +73,18 @@ class Crew:
             self._chores.start()
         self._chores.submit(chore)
 
+    def run(self, line: str, saved: Config | None) -> None:
+        """Run a command line."""
+        self._command = CommandThread(line, self._store, open_store, self._post, saved)
+        self._command.start()
+
+    def stop_command(self) -> None:
+        """Abort the command line."""
+        if self._command is not None:
+            self._command.cancel()
+
     def ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
-        """Add a folder. opener: where the store is yet to be made."""
+        """Add a folder, or sync every one where it is "". opener: where the store is yet to be made."""
         self._ingesting = IngestThread(opener or self._opener, folder, self._post, self._clock)
         self._ingesting.start()
 
@@ -81,8 +97,21 @@ class Crew:
         if self._ingesting is not None:
             self._ingesting.cancel()
 
+    def hold(self, *, is_held: bool) -> None:
+        """Pause the run, or let it go on."""
+        if self._ingesting is not None:
+            self._ingesting.hold(is_held=is_held)
+
+    def watch(self, *, is_on: bool) -> None:
+        """Watch the folders that the store has now, or none; a watch that ends is not waited for."""
+        if self._watching is not None:
+            self._watching.stop(timeout=0)
+        self._watching = WatchThread(self._opener, self._post) if is_on else None
+        if self._watching is not None:
+            self._watching.start()
+
     def stop(self) -> None:
         """End every thread; chores that were given are done first."""
-        for thread in (self._ingesting, self._asking, self._studying, self._chores):
+        for thread in (self._watching, self._command, self._ingesting, self._asking, self._studying, self._chores):
             if thread is not None:
                 thread.stop()

@@ -1,26 +1,32 @@
-"""The thread that adds one folder, and reports as it goes."""
+"""The thread that adds one folder, or syncs all of them, and reports as it goes."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.errors import RecallError
-from recall_core.types import Root
-from recall_tui.events import Advanced, Crashed, Ended, Opened
+from recall_core.types import Progress, Root
+from recall_tui.events import Advanced, Crashed, Ended, Held, Opened
+from recall_tui.rates import Meter, committed, measured
+from recall_tui.runs import EVERYTHING
 from recall_tui.work.ports import Clock, Post
 
 if TYPE_CHECKING:
+    from recall_core.contract import Response
     from recall_core.service import Recall
 
 REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them make the keys lag
-RATE_SMOOTHING = 0.3  # weight of the newest interval in the shown rate
 
 
 class IngestThread:
-    """Adds one folder through a connection of its own and reports as it goes."""
+    """Adds one folder, or syncs every one, through a connection of its own.
+
+    Paused, it takes no further step. Between two steps no transaction is open, so that it locks nobody out; what was
+    read since the last commit waits in memory.
+    """
 
     def __init__(self, opener: Callable[[], Recall], folder: str, post: Post, clock: Clock) -> None:
         self._opener = opener
@@ -28,15 +34,25 @@ class IngestThread:
         self._post = post
         self._clock = clock
         self._cancelled = threading.Event()
+        self._may_go = threading.Event()
+        self._may_go.set()
         self._thread = threading.Thread(target=self._live, name="recall-ingest", daemon=True)
 
     def start(self) -> None:
         """Begin."""
         self._thread.start()
 
+    def hold(self, *, is_held: bool) -> None:
+        """Stand still after the step under way, or go on."""
+        if is_held:
+            self._may_go.clear()
+        else:
+            self._may_go.set()
+
     def cancel(self) -> None:
         """Stop after the step under way; what was committed stays."""
         self._cancelled.set()
+        self._may_go.set()
 
     def stop(self, timeout: float = 2.0) -> None:
         """Cancel and wait, at most `timeout` seconds."""
@@ -46,7 +62,8 @@ class IngestThread:
     def _live(self) -> None:
         try:
             with self._opener() as recall:
-                ended = self._add(recall)
+                self._post(Opened(recall.store.info()))
+                ended = self._ingest(recall)
                 self._post(Opened(recall.store.info()))
                 self._post(ended)
         except RecallError as error:
@@ -54,27 +71,35 @@ class IngestThread:
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
 
-    def _add(self, recall: Recall) -> Ended:
-        folder = str(Path(self._folder).expanduser())
-        run = recall.add([folder], Root(folder))
-        rate, chunks, last = 0.0, 0, self._clock()
+    def _ingest(self, recall: Recall) -> Ended:
+        run = self._run(recall)
+        meter, indexed = Meter(self._clock()), 0
         while not self._cancelled.is_set():
             try:
                 progress = next(run)
             except StopIteration as end:
                 return Ended(end.value["ingest"], None)
-            elapsed = self._clock() - last
-            if elapsed >= REPORT_SECONDS or progress.stage == "done":
-                rate = smoothed(rate, progress.chunks - chunks, elapsed)
-                chunks, last = progress.chunks, last + elapsed
-                self._post(Advanced(progress, rate))
+            indexed = committed(meter._replace(indexed=indexed), progress)
+            now = self._clock()
+            if now - meter.at >= REPORT_SECONDS or progress.stage == "done":
+                meter = measured(meter, progress, indexed, now)
+                self._post(Advanced(meter))
+            if not self._may_go.is_set():
+                meter = self._stand_still(measured(meter, progress, indexed, now))
         run.close()
         return Ended(None, None)
 
+    def _run(self, recall: Recall) -> Generator[Progress, None, Response]:
+        if self._folder == EVERYTHING:
+            return recall.sync()
+        folder = str(Path(self._folder).expanduser())
+        return recall.add([folder], Root(folder))
 
-def smoothed(rate: float, chunks: int, seconds: float) -> float:
-    """The exponentially weighted rate after that many chunks in that many seconds; no time passed changes nothing."""
-    if seconds <= 0:
-        return rate
-    newest = chunks / seconds
-    return newest if rate == 0 else rate + RATE_SMOOTHING * (newest - rate)
+    def _stand_still(self, meter: Meter) -> Meter:
+        """Wait for the end of the pause, which is no time of the run."""
+        self._post(Advanced(meter))
+        self._post(Held(is_held=True))
+        self._may_go.wait()
+        if not self._cancelled.is_set():
+            self._post(Held(is_held=False))
+        return meter._replace(at=self._clock())

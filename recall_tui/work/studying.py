@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core.errors import Interrupted, RecallError
-from recall_tui.events import Crashed, Studied
+from recall_tui.events import Crashed, Studied, StudyMoved
 from recall_tui.studies import Stamp, Study
 from recall_tui.work.asking import take_over
 from recall_tui.work.ports import Post
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from recall_tui.session import Session
 
 Wanted: TypeAlias = tuple[Study, Stamp]
+
+MOST_SAID = 50  # times that a study tells how far it has come: each of them is painted
 
 
 class Lab(NamedTuple):
@@ -30,6 +32,10 @@ class Lab(NamedTuple):
     """Call it between steps of long work: it raises Interrupted once nobody wants the finding any more."""
     kept: dict[str, object]
     """What studies keep for the next one, by a name of their own; as long as the thread lives."""
+    give_way: Callable[[], None]
+    """The same for a study that keeps its steps: it also ends while one before it is wanted, and goes on later."""
+    say: Callable[[int, int], None]
+    """Tell how many of its steps a long study has done, and of how many."""
 
 
 class StudyThread:
@@ -72,10 +78,14 @@ class StudyThread:
 
     def _live(self) -> None:
         try:
-            if self._next(wait=True) is None:
+            if self._next() is None:
                 return
             with self._opener() as recall:
-                self._study_all(recall)
+                try:
+                    self._study_all(recall)
+                finally:
+                    with self._changed:
+                        self._recall = None  # what is closed cannot be interrupted
         except RecallError:
             return  # the query thread meets the same store and says what is wrong with it
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
@@ -83,12 +93,12 @@ class StudyThread:
 
     def _study_all(self, recall: Recall) -> None:
         kept: dict[str, object] = {}
-        while (found := self._next(wait=True)) is not None:
+        while (found := self._next()) is not None:
             wanted, session = found
             with self._changed:
                 self._under_way, self._recall = wanted, recall
             take_over(recall, session.saved)
-            self._study(wanted, Lab(recall, session, self._checkpoint, kept))
+            self._study(wanted, Lab(recall, session, self._checkpoint, kept, self._give_way, self._say))
             with self._changed:
                 self._under_way = None
 
@@ -105,15 +115,13 @@ class StudyThread:
             self._done.add(wanted)
         self._post(Studied(study, stamp, finding))
 
-    def _next(self, *, wait: bool) -> tuple[Wanted, Session] | None:
+    def _next(self) -> tuple[Wanted, Session] | None:
         """The first wanted study that is not done; None when the thread is to end."""
         with self._changed:
             while not self._closing:
                 for each in self._wanted:
                     if each not in self._done and self._session is not None:
                         return each, self._session
-                if not wait:
-                    return None
                 self._changed.wait()
             return None
 
@@ -121,3 +129,17 @@ class StudyThread:
         with self._changed:
             if self._closing or self._under_way not in self._wanted:
                 raise Interrupted("interrupted", "Nobody waits for this any more.")
+
+    def _give_way(self) -> None:
+        self._checkpoint()
+        with self._changed:
+            first = next((each for each in self._wanted if each not in self._done), None)
+            if first != self._under_way:
+                raise Interrupted("interrupted", "Something else is looked at first.")
+
+    def _say(self, done: int, total: int) -> None:
+        shown = (done - 1) * MOST_SAID // total != done * MOST_SAID // total
+        with self._changed:
+            under_way = self._under_way
+        if shown and under_way is not None:
+            self._post(StudyMoved(under_way[0], done, total))

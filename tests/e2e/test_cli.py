@@ -229,6 +229,33 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signal.Signals) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff.\n")
+    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("add", "docs", cwd=tmp_path).returncode == 0
+    watch = subprocess.Popen(
+        [sys.executable, "-m", "recall_core", "sync", "--watch", "--json"],
+        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert watch.stdout is not None
+    assert json.loads(watch.stdout.readline())["ingest"]["unchanged"] == 1
+
+    (tmp_path / "docs" / "b.md").write_text("# Quokka\n\nA quokka deploys slowly.\n")
+    added = json.loads(watch.stdout.readline())
+    found = run("search", "quokka", "--json", cwd=tmp_path)
+    watch.send_signal(kind)
+    out, err = watch.communicate(timeout=20)
+
+    assert added["ingest"]["added"] == 1
+    assert json.loads(found.stdout)["results"][0]["doc"]["path"] == "docs/b.md"
+    assert watch.returncode == 130
+    assert json.loads(out)["error"]["code"] == "interrupted"
+    assert err == ""
+    assert run("doctor", cwd=tmp_path).returncode == 0
+
+
 def test_the_headless_workbench_runs_command_lines_in_order_without_textual(home: Path) -> None:
     done = run("--cmd", "search retry --k 1 --json", "--cmd", "stats --json", cwd=home, module="recall_tui")
 

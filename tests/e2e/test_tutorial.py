@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import opened
+from tests.served import Served
 from tests.terminal import ROOT, Terminal
 from tests.walk import TUTORIAL, Step, steps
 
-TMUX = {"Esc": "Escape", "Up": "Up", "Down": "Down", "Enter": "Enter", "Tab": "Tab", "Space": "Space"}
+TMUX = {"Esc": "Escape"}
+"""Keys of the page that tmux names otherwise."""
+DOM = {"Esc": "Escape", "Up": "ArrowUp", "Down": "ArrowDown", "Left": "ArrowLeft", "Right": "ArrowRight"}
+"""Keys of the page that a browser names otherwise."""
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +58,14 @@ def test_the_tutorial_has_steps_and_each_looks_for_something() -> None:
     assert all(step.done and step.seen for step in found)
 
 
+def dom_key(key: str) -> str:
+    """A key of the page as a browser names it."""
+    return f"Control+{key[1:]}" if key.startswith("^") and len(key) > 1 else DOM.get(key, key)
+
+
 @pytest.mark.tmux
 def test_every_step_of_the_tutorial_does_what_it_says(terminal: Terminal, own_demo: Path) -> None:
-    workbench = shlex.join([sys.executable, "-m", "recall_tui", str(own_demo / "recall.db")])
+    workbench = shlex.join([sys.executable, "-m", "recall_tui"])
     terminal.start(f"{workbench}; echo exit=$?; exec sleep 60", cwd=own_demo, size=(120, 40))
     terminal.wait_for(lambda screen: "chunks" in screen)
 
@@ -64,6 +74,25 @@ def test_every_step_of_the_tutorial_does_what_it_says(terminal: Terminal, own_de
     terminal.press("C-q")
 
     terminal.wait_for(lambda screen: "exit=0" in screen)
+
+
+@pytest.mark.chromium
+def test_every_step_does_so_in_a_browser_too(own_demo: Path, tmp_path: Path) -> None:
+    served = Served(own_demo / "recall.db", tmp_path)
+    try:
+        with opened(tmp_path / "profile", width=1160, height=780) as browser:
+            browser.goto(served.address)
+            browser.wait_for(lambda screen: "chunks" in screen)
+            for step in steps(TUTORIAL.read_text(encoding="utf-8")):
+                for each in step.done:
+                    browser.type(each) if step.verb == "type" else browser.key(dom_key(each))
+                browser.wait_for(lambda screen, seen=step.seen: all(text in screen for text in seen))
+            browser.key("Control+q")
+            browser.until(lambda: "The session has ended." in browser.text())
+            assert browser.complaints() == []
+    finally:
+        code, _, _ = served.stop()
+    assert code == 0
 
 
 def take(terminal: Terminal, step: Step) -> None:

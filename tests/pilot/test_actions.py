@@ -3,11 +3,13 @@
 from collections import Counter
 from pathlib import Path
 
+from textual.binding import Binding
+
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.actions.table import ACTIONS, footer, markdown
+from recall_tui.actions.table import ACTIONS, TABLE, footer, markdown
 from recall_tui.app import Workbench
-from recall_tui.screens.bench import Bench
+from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import help_lines
 from recall_tui.session import PANES, Session
 
@@ -29,7 +31,7 @@ def test_no_key_means_two_things_in_a_pane() -> None:
 
 
 def test_every_key_of_the_table_is_bound_and_nothing_else() -> None:
-    bound = {binding.key for binding in Bench.BINDINGS}  # type: ignore[union-attr]
+    bound = {binding.key for binding in bindings(TABLE) if isinstance(binding, Binding)}
 
     assert bound == {key for action in ACTIONS for key in action.keys}
 
@@ -41,7 +43,7 @@ def test_help_shows_every_action() -> None:
 
 
 def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
-    names = [key for key, _ in footer(Session(), editing=True)]
+    names = [offer.key for offer in footer(Session(), editing=True)]
 
     assert names
     assert not any(is_printable(key) for key in names)

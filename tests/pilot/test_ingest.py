@@ -1,10 +1,19 @@
-"""Adding folders from the workbench, and starting without a store."""
+"""Pane 7: adding folders, what is told of a run, pausing it, going on with it, and following the folders."""
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from recall_tui.screens.welcome import WelcomeScreen
+from recall_core.adapters import cli
+from recall_core.adapters.streams import standard
+from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.shell import command
+from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_driver import Driver, workbench
 
 
@@ -15,11 +24,52 @@ async def add(bench: Driver, path: Path) -> None:
     await bench.press("enter")
 
 
-async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: Path) -> None:
-    new = own_store.parent / "new"
-    new.mkdir()
-    (new / "fresh.txt").write_text("Quokkas read the token budget.\n", encoding="utf-8")
-    (new / "broken.txt").write_bytes(b"text \xff\xfe text")
+class Slow(NamedTuple):
+    """A store whose embedder is a server that takes its time, and a folder of 60 files to add to it."""
+
+    store: Path
+    folder: Path
+    server: ProviderServer
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Slow]:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(60):
+        (folder / f"n{number:02}.txt").write_text(f"Note {number} has a budget.\n", encoding="utf-8")
+    with provider_server(768) as server:
+        Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={server.url}",))
+        server.delay_seconds = 0.3
+        yield Slow(tmp_path / "recall.db", folder, server)
+
+
+async def started(bench: Driver, slow: Slow) -> None:
+    """Add the folder and wait until the embedder has been asked."""
+    asked = len(slow.server.seen)
+    await add(bench, slow.folder)
+    await bench.until(lambda now: now.run and len(slow.server.seen) > asked)
+    await bench.press("7")
+
+
+async def held(bench: Driver, slow: Slow) -> None:
+    await started(bench, slow)
+    await bench.press("p")
+    await bench.until(lambda now: now.run and now.run.hold == "held")
+
+
+@pytest.fixture
+def new(own_store: Path) -> Path:
+    """A folder with one file that is text and two that are not."""
+    folder = own_store.parent / "new"
+    folder.mkdir()
+    (folder / "fresh.txt").write_text("Quokkas read the token budget.\n", encoding="utf-8")
+    (folder / "broken.txt").write_bytes(b"text \xff\xfe text")
+    (folder / "picture.txt").write_bytes(b"\0\0\0")
+    return folder
+
+
+async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: Path, new: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask("quokkas")
 
@@ -27,10 +77,61 @@ async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: P
         await bench.until(lambda now: now.hit and now.hit.doc.path == "new/fresh.txt")
 
         assert "1 added" in bench.painted("ingest")
-        assert "1 skipped" in bench.painted("ingest")
+        assert "2 skipped" in bench.painted("ingest")
         assert "38 docs" in bench.painted("header")
-        await bench.press("7")
-        assert "new/broken.txt" in bench.painted("ingest")
+
+
+async def test_the_opened_pane_has_every_stage_the_skipped_files_and_the_sources(own_store: Path, new: Path) -> None:
+    async with workbench(own_store) as bench:
+        await add(bench, new)
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+
+        await bench.press("7", "z")
+        await bench.until(lambda _: "Sources" in bench.painted("ingest"))
+
+        shown = bench.painted("ingest")
+        for stage in ("read", "chunk", "embed", "index"):
+            assert any(line.startswith(stage) and "100%" in line for line in shown.splitlines())
+        assert "3 of         3 files" in shown
+        assert "new/broken.txt" in shown
+        assert "new/picture.txt" in shown
+        assert "Sources 5" in shown
+        assert "synced" in next(line for line in shown.splitlines() if line.startswith(" new "))
+        assert "not synced here yet" in next(line for line in shown.splitlines() if line.startswith(" docs "))
+
+
+async def test_the_pane_opens_before_anything_was_added(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.until(lambda now: now.info)
+
+        await bench.press("escape", "7")
+        await bench.until(lambda _: "Sources 4" in bench.painted("ingest"))
+
+        assert bench.session.pane == "ingest"
+        assert "Nothing was read yet" in bench.painted("ingest")
+        await bench.press("2")
+        assert not bench.app.bench.query_one("#ingest").display
+
+
+async def test_keys_and_clicks_choose_a_skipped_file_and_enter_says_why(own_store: Path, new: Path) -> None:
+    async with workbench(own_store) as bench:
+        await add(bench, new)
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.press("7", "z", "down")
+        await bench.until(lambda _: "Sources" in bench.painted("ingest"))
+        assert "▶× new/picture.txt" in bench.painted("ingest")
+
+        line = next(
+            row for row, text in enumerate(bench.painted("ingest").splitlines()[1:]) if "new/broken.txt" in text
+        )
+        await bench.pilot.click("#ingest", offset=(5, line + 1))
+        await bench.until(lambda _: "▶× new/broken.txt" in bench.painted("ingest"))
+        await bench.press("G", "enter")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+        assert "binary_file" in bench.painted("prompt > Static")
+        await bench.press("n")
+        assert bench.app.screen is bench.app.bench
 
 
 async def test_a_path_that_is_not_there_is_refused_where_it_was_typed(own_store: Path) -> None:
@@ -53,87 +154,129 @@ async def test_an_ingest_that_fails_says_why(own_store: Path) -> None:
         assert "image.bin" in bench.painted("ingest")
 
 
-async def test_ctrl_g_cancels_an_ingest_and_keys_work_meanwhile(own_store: Path) -> None:
-    many = own_store.parent / "many"
-    many.mkdir()
-    for number in range(300):
-        (many / f"n{number}.txt").write_text(f"The budget of note {number}.\n" * 4_000, encoding="utf-8")
-    async with workbench(own_store) as bench:
-        await add(bench, many)
-        await bench.until(lambda now: now.run and "cancel" in bench.painted("footer"))
+async def test_ctrl_g_cancels_and_r_goes_on_to_the_end(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await started(bench, slow)
 
         await bench.press("ctrl+g")
-        await bench.until(lambda now: now.run and now.run.ended)
-
-        assert bench.session.run is not None
-        assert bench.session.run.ended == "cancelled"
-        await bench.ask("token budget")
-
-
-@pytest.fixture
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-async def test_without_a_store_the_screen_says_how_to_make_one(empty_folder: Path) -> None:
-    assert not list(empty_folder.iterdir())
-    async with workbench(None) as bench:
-        await bench.pilot.pause(0.2)
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
-
-        assert "recall init" in bench.painted("offer")
-        assert "recall.toml" in bench.painted("reason")
-        assert not list(empty_folder.iterdir())
-
-
-async def test_a_folder_named_there_becomes_a_store_that_answers(empty_folder: Path) -> None:
-    (empty_folder / "texts").mkdir()
-    (empty_folder / "texts" / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
-    async with workbench(None) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
-        await bench.type("texts")
-        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "cancelled")
+        slow.server.delay_seconds = 0.0
+        await bench.press("r")
         await bench.until(lambda now: now.run and now.run.ended == "done")
 
-        await bench.ask("quokka")
-
-        assert bench.session.hit is not None
-        assert bench.session.hit.doc.path == "texts/one.txt"
-        assert (empty_folder / "recall.db").exists()
+        assert bench.session.info is not None
+        assert bench.session.info.documents == 60
 
 
-async def test_a_folder_that_is_not_there_makes_no_store(empty_folder: Path) -> None:
-    async with workbench(None) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
-        await bench.type("nowhere")
+async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_path: Path) -> None:
+    async with workbench(slow.store) as bench:
+        await held(bench, slow)
+        assert "PAUSED" in bench.painted("ingest")
+        assert bench.session.run is not None
+        before = bench.session.run.progress
+        asked = len(slow.server.seen)
 
-        await bench.press("enter")
+        slow.server.delay_seconds = 0.0
+        (tmp_path / "elsewhere.txt").write_text("Somebody else writes.\n", encoding="utf-8")
+        with Recall.open(str(slow.store)) as other:
+            list(other.add([str(tmp_path / "elsewhere.txt")], Root("")))
+        await bench.pilot.pause(0.3)
+        assert bench.session.run.progress is before
+        assert len(slow.server.seen) == asked + 1
 
-        assert isinstance(bench.app.screen, WelcomeScreen)
-        assert not list(empty_folder.iterdir())
+        await bench.press("p")
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+        assert bench.session.info is not None
+        assert bench.session.info.documents == 61
 
 
-async def test_a_file_that_is_no_store_is_named_and_nothing_is_offered(tmp_path: Path) -> None:
-    wrong = tmp_path / "recall.db"
-    wrong.write_text("This is not a database, whatever its name says. " * 50, encoding="utf-8")
-    async with workbench(wrong) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+async def test_a_paused_run_can_be_cancelled(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await held(bench, slow)
 
-        assert not bench.app.screen.query("#folder")
-        assert "recall.db" in bench.painted("reason")
-        await bench.press("escape")
+        await bench.press("ctrl+g")
+
+        await bench.until(lambda now: now.run and now.run.ended == "cancelled")
+
+
+async def test_the_workbench_can_be_left_while_a_run_is_paused(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await held(bench, slow)
+        await bench.press("ctrl+q")
 
     assert bench.app.return_code == 0
 
 
-async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty_folder: Path) -> None:
-    (empty_folder / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
-    async with workbench("notes/mine.db") as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
-        assert "notes/mine.db" in bench.painted("offer")
-        await bench.type("one.txt")
-        await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+async def test_sync_reads_every_folder_again(own_store: Path) -> None:
+    (own_store.parent / "notes" / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
+    (own_store.parent / "docs" / "files.md").unlink()
+    async with workbench(own_store) as bench:
+        await bench.ask("wombat")
 
-    assert (empty_folder / "notes" / "mine.db").exists()
+        await bench.press("escape", "7", "s")
+        await bench.until(lambda now: now.hit and now.hit.doc.path == "notes/new.txt")
+
+        assert "1 added" in bench.painted("ingest")
+        assert "1 removed" in bench.painted("ingest")
+
+
+async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Path) -> None:
+    notes = own_store.parent / "notes"
+    async with workbench(own_store) as bench:
+        await bench.ask("wombat")
+        await bench.press("escape", "7", "w")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
+
+        (notes / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
+        await bench.until(lambda now: now.hit and now.hit.doc.path == "notes/new.txt")
+        (notes / "new.txt").unlink()
+        await bench.until(lambda now: now.info and now.info.documents == 37 and not now.busy)
+        assert "watch" in bench.painted("ingest")
+
+        await bench.press("w")
+        assert not bench.session.watching
+        (notes / "late.txt").write_text("Nobody looks.\n", encoding="utf-8")
+        await bench.pilot.pause(1.0)
+        assert bench.session.info is not None
+        assert bench.session.info.documents == 37
+
+
+async def test_a_folder_that_is_added_meanwhile_is_watched_too(own_store: Path, new: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.until(lambda now: now.info)
+        await bench.press("escape", "7", "w")
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await add(bench, new)
+        await bench.until(lambda now: now.info and now.info.documents == 38)
+        await bench.until(lambda now: now.run and now.run.folder == "" and now.run.ended == "done")
+
+        (new / "more.txt").write_text("A numbat.\n", encoding="utf-8")
+        await bench.until(lambda now: now.info and now.info.documents == 39)
+
+
+async def test_a_store_without_folders_cannot_be_watched_and_says_so(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path))
+    async with workbench(tmp_path) as bench:
+        await bench.until(lambda now: now.info)
+
+        await bench.press("escape", "7", "w")
+        await bench.until(lambda now: not now.watching)
+
+        assert any("No added folder" in note.message for note in bench.app._notifications)
+
+
+async def test_the_copied_command_adds_the_same_folder(
+    own_store: Path, new: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with workbench(own_store) as bench:
+        await add(bench, new)
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.press("7")
+
+        typed = command(bench.session, str(own_store))
+        digest = bench.session.info.digest if bench.session.info else ""
+
+    assert cli.main(shlex.split(typed)[1:], streams=standard()) == 0
+    assert "1 unchanged" in capsys.readouterr().out
+    with Recall.open(str(own_store)) as recall:
+        assert recall.store.info().digest == digest

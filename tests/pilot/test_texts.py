@@ -16,7 +16,7 @@ RQL = "SELECT * FROM chunk\nUSING lexical('budget') LIMIT 3"
 
 
 def remembered(state_home: Path) -> list[str]:
-    return history.load(state_home / "recall" / "history.jsonl")
+    return [past.text for past in history.load(state_home / "recall" / "history.jsonl")]
 
 
 def said(bench: Driver) -> str:
@@ -38,7 +38,7 @@ async def test_running_a_query_remembers_it_and_a_broken_one_is_not(shared_store
     async with workbench(shared_store) as bench:
         await bench.ask("cosine")
         await bench.press("f5")
-        await bench.until(lambda now: now.kept)
+        await bench.until(lambda now: now.kept.text)
         bench.app.bench.editor.text = "SELECT nothing"
         await bench.until(lambda now: now.trouble)
 
@@ -72,7 +72,7 @@ async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
     shared_store: Path, state_home: Path, keys: list[str]
 ) -> None:
     for text in (RQL, "cosine", "household tea"):
-        history.append(state_home / "recall" / "history.jsonl", text)
+        history.append(state_home / "recall" / "history.jsonl", history.Past(text))
     async with workbench(shared_store) as bench:
         await bench.type("draft")
         await bench.press(*keys)
@@ -91,7 +91,7 @@ async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
 
 async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store: Path, state_home: Path) -> None:
     for text in ("first", "second", "third"):
-        history.append(state_home / "recall" / "history.jsonl", text)
+        history.append(state_home / "recall" / "history.jsonl", history.Past(text))
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+r", "down", "down", "up", "enter")
         assert bench.app.bench.editor.text == "second"
@@ -114,19 +114,19 @@ async def test_a_history_that_cannot_be_written_is_said_once(shared_store: Path,
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")
         await bench.press("f5")
-        await bench.until(lambda now: now.kept == "token budget")
+        await bench.until(lambda now: now.kept.text == "token budget")
         assert "history cannot be written" in said(bench)
         before = len(bench.app._notifications)
 
         await bench.ask("cosine")
         await bench.press("f5")
-        await bench.until(lambda now: now.kept == "cosine")
+        await bench.until(lambda now: now.kept.text == "cosine")
 
         assert len(bench.app._notifications) == before
 
 
 def test_earlier_queries_are_found_by_every_word_in_any_case() -> None:
-    texts = ["SELECT * FROM chunk", "token budget", "Budget of a token"]
+    texts = [*map(history.Past, ("SELECT * FROM chunk", "token budget", "Budget of a token"))]
 
     assert having(texts, "BUDGET tok") == texts[1:]
     assert having(texts, " ") == texts

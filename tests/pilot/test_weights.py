@@ -7,16 +7,25 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.events import MouseScrollDown
 
 from recall_core.config import load
+from recall_core.retrieve import Answer, Plan
+from recall_core.service import Recall
+from recall_tui.chart import gauge_at
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.session import Session
-from recall_tui.weighing import current, share
+from recall_tui.tuning import curve_of, granted_of, pins_of
+from recall_tui.weighing import current, exact_share, share
+from recall_tui.widgets.pointed import PointedList
 from recall_tui.widgets.slider import Slider
 from tests.workbench_driver import Driver, workbench
+from tests.workbench_grades import grade
+
+KEYS = {">": "greater_than_sign", "(": "left_parenthesis", ")": "right_parenthesis"}
 
 
 def stands_at(semantic: float) -> object:
@@ -26,6 +35,18 @@ def stands_at(semantic: float) -> object:
         return now.answer and round(share(now.answer.plan.config), 2) == semantic
 
     return holds
+
+
+async def settled(bench: Driver) -> None:
+    """Wait until the rows are those of the settings on the screen."""
+    await bench.until(
+        lambda now: (
+            not now.busy
+            and now.answer
+            and now.answer.plan.config == current(now)
+            and (now.k is None or now.answer.plan.limit == now.k)
+        )
+    )
 
 
 async def weigh(bench: Driver, text: str = "token budget") -> None:
@@ -62,7 +83,16 @@ async def test_the_ranking_follows_the_slider(shared_store: Path, keys: list[str
 
 @pytest.mark.parametrize(
     ("key", "setting", "value"),
-    [("f", "fusion", "rrf"), ("n", "normalize", "max"), ("s", "sparse_recall", False), (">", "min_score", 0.05)],
+    [
+        ("f", "fusion", "rrf"),
+        ("n", "normalize", "max"),
+        ("s", "sparse_recall", False),
+        (">", "min_score", 0.05),
+        ("m", "match", "all"),
+        ("l", "lexical_model", "bm25f"),
+        (")", "pool", 500),
+        ("(", "pool", 100),
+    ],
 )
 async def test_a_letter_changes_its_setting_and_the_rows(
     shared_store: Path, key: str, setting: str, value: object
@@ -70,7 +100,7 @@ async def test_a_letter_changes_its_setting_and_the_rows(
     async with workbench(shared_store) as bench:
         await weigh(bench)
 
-        await bench.press({">": "greater_than_sign"}.get(key, key))
+        await bench.press(KEYS.get(key, key))
         await bench.until(lambda now: now.answer and getattr(now.answer.plan.config, setting) == value)
 
         assert "*" in bench.painted("board")
@@ -162,12 +192,14 @@ def wheel(slider: Slider) -> MouseScrollDown:
 async def test_the_board_draws_a_line_a_rank_and_says_how_stable_the_weight_is(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
+        await bench.press("z")
         await bench.until(lambda now: now.chart)
 
         rows = bench.painted("board").splitlines()
 
         assert [row[0] for row in rows if row[:2].strip().isdigit()] == list("12345678")
-        assert "✓ steady by 0.100 · top 8 order holds" in bench.painted("board")
+        assert "✓ steady by 0.100" in bench.painted("board")
+        assert "top 8 order 0.00-" in bench.painted("board")
         assert "▲" in bench.painted("board")
 
 
@@ -232,6 +264,8 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
     [
         ("token budget", ["right", "right", "shift+right"]),
         ("keep the manual in mind", ["f", "n", "s", "greater_than_sign"]),
+        ("keep the manual in mind", ["comma", "comma", "m", "l", "right_parenthesis"]),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('tea') -- few", ["f", "semicolon", "comma"]),
         ("SELECT * FROM chunk USING lexical('budget'), semantic('tea') LIMIT 5", ["right"] * 10),
     ],
 )
@@ -241,9 +275,10 @@ async def test_the_copied_command_gives_the_rows_of_the_moved_weights(
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
         await bench.press(*keys)
-        await bench.until(lambda now: now.answer and now.plain and now.answer.plan.config == current(now))
+        await settled(bench)
         await bench.press("Y")
-        session, typed = bench.session, shlex.split(bench.app.clipboard)
+        session, lines = bench.session, bench.app.clipboard.splitlines()
+        typed = shlex.split(lines[0])
 
     assert "--set" in typed
     ran = subprocess.run(
@@ -287,3 +322,302 @@ async def test_zoom_gives_the_weights_the_screen(shared_store: Path) -> None:
 
         assert bench.app.bench.query_one("#board").size.height > 25
         assert bench.app.bench.query_one("#context").size.height == 0
+
+
+async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+    search = Recall.answer
+
+    def counting(recall: Recall, plan: Plan) -> Answer:
+        searched.append(plan.config.pool)
+        return search(recall, plan)
+
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.until(lambda now: now.chart)
+        monkeypatch.setattr(Recall, "answer", counting)
+
+        await bench.press("right_parenthesis")
+        await settled(bench)
+        await bench.until(lambda now: now.chart and now.before)
+        assert searched == [500, 200]  # with the pool, and with the saved one for the ranks before
+
+        await bench.press(*["right"] * 6, "f", "comma")
+        await settled(bench)
+        await bench.until(lambda now: now.packed_at == now.generation)
+        assert [pool for pool in searched if pool != 200 or searched.count(200) > 1] == [500]
+
+
+async def test_a_held_key_of_the_pool_ends_at_its_last_stop(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+
+        await bench.press(*["right_parenthesis"] * 10)
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.config.pool == 500_000)
+
+        assert "500000" in bench.painted("board")
+
+
+async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+
+        await bench.press("comma", "comma")
+        await bench.until(lambda now: now.answer and now.answer.plan.limit == 5 and now.packed_at == now.generation)
+
+        assert list(bench.session.hits) == [0, 1, 2, 3, 4]
+        assert bench.session.packed is not None
+        assert len(bench.session.packed.blocks) == 5
+        await bench.press("full_stop", "full_stop", "u", "U")
+        await bench.until(lambda now: now.answer and now.answer.plan.limit == 15)
+
+
+async def test_what_was_taken_back_is_made_again(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+
+        await bench.press("right", "right", "u", "u", "U")
+
+        await bench.until(stands_at(0.15))  # type: ignore[arg-type]
+
+
+async def test_the_constant_of_rank_fusion_has_keys_where_ranks_are_fused(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.press("apostrophe")
+        assert bench.session.tweaks == {}
+
+        await bench.press("f", "apostrophe", "semicolon", "semicolon")
+        await bench.until(lambda now: now.answer and now.answer.plan.config.rrf_k == 40)
+        await bench.until(lambda now: now.chart and now.chart.rrf_k == 40)
+
+        assert ";' rrf k *40" in bench.painted("board")
+
+
+@pytest.fixture
+def judged_store(own_store: Path, tmp_path: Path) -> Path:
+    grade(own_store, tmp_path)
+    return own_store
+
+
+async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press(*["right"] * 18)
+        await bench.until(lambda now: curve_of(now) and share(current(now)) == 1.0)
+
+        assert "nDCG@10" in bench.painted("board")
+        await bench.press("v")
+        await bench.until(lambda now: now.answer and now.answer.plan.config == current(now))
+        await bench.until(lambda _: "(the best)" in bench.painted("board"))
+
+
+async def test_the_mean_of_all_judged_queries_is_told_with_its_band(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "household tea")
+        await bench.until(curve_of)
+        assert "no grades for this question" in bench.painted("board")
+
+        await bench.press("c")
+        await bench.until(lambda now: now.is_of_all and curve_of(now))
+
+        said = " ".join(bench.painted("board").split())
+        assert "mean nDCG@10" in said
+        assert "3 judged, too few to recommend" in said
+        assert "95 % 0." in said
+
+
+async def test_a_new_grade_changes_the_curve(judged_store: Path, tmp_path: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "household tea")
+        await bench.until(curve_of)
+
+        bench.app.do("Judging", lambda recall, _say: grade_one(recall, tmp_path))
+        await bench.until(lambda now: now.chores and (curve := curve_of(now)) and curve.steps)
+
+        assert "no grades" not in bench.painted("board")
+
+
+def grade_one(recall: Recall, folder: Path) -> str:
+    queries, qrels = folder / "one.jsonl", folder / "one.tsv"
+    queries.write_text('{"_id": "q9", "text": "household tea"}\n')
+    qrels.write_text("query-id\tcorpus-id\tscore\nq9\tnotes/diary.txt\t3\n")
+    recall.judge_import(queries=queries, qrels=qrels)
+    return "judged"
+
+
+async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press("comma", "r", "comma", "comma", "comma", "comma")
+        await bench.until(lambda now: now.answer and now.answer.plan.limit == 2)
+        await bench.press("x")
+        await bench.until(granted_of)
+        granted = granted_of(bench.session)
+        assert granted is not None
+        if not granted.weights:
+            pytest.fail("the corpus has no weight without this row; choose another")
+        assert "1 must not be in the top 2" in bench.painted("board")
+        pinned = pins_of(bench.session)[0].chunk_id
+
+        await bench.press("w")
+        await settled(bench)
+
+        assert pinned not in [hit.chunk.id for hit in bench.session.hits.values() if hit.chunk]
+        assert "granted at" in bench.painted("board")
+        await bench.press("Y")
+        typed = shlex.split(bench.app.clipboard.splitlines()[1])
+        assert pinned in typed
+        ran = ran_as_json(typed)
+        assert ran["tuning"]["pinned"]["wishes"][0]["holds"]
+
+
+async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        for _ in range(5):
+            await bench.press("comma")
+        await bench.until(lambda now: now.answer and now.answer.plan.limit == 1)
+        await bench.press("full_stop", "full_stop", "p")
+        await bench.until(lambda now: now.answer and now.answer.plan.limit == 3)
+        await bench.press("j", "p", "j", "p", "comma", "comma")
+        await bench.until(lambda now: (granted := granted_of(now)) and granted.conflict)
+
+        await bench.press("w")
+
+        assert "no weight grants" in " ".join(bench.painted("board").split())
+
+
+@pytest.mark.parametrize("keys", [[], ["c"]])
+async def test_the_second_copied_command_says_at_every_weight_what_is_drawn(
+    judged_store: Path, keys: list[str]
+) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press("right", "n", *keys)
+        await settled(bench)
+        await bench.until(lambda now: now.chart and curve_of(now))
+        await bench.press("Y")
+        session = bench.session
+
+    tuned = ran_as_json(shlex.split(bench.app.clipboard.splitlines()[1]))["tuning"]
+    if keys:
+        curve = curve_of(session)
+        assert curve is not None
+        assert list(curve.means) == tuned["judged"]["curve"]["means"]
+    else:
+        assert session.chart is not None
+        gauge = gauge_at(session.chart, exact_share(current(session)))
+        assert (float(gauge.order.low), float(gauge.order.high)) == (
+            tuned["sweep"]["order"]["low"],
+            tuned["sweep"]["order"]["high"],
+        )
+
+
+def ran_as_json(typed: list[str]) -> dict[str, Any]:
+    ran = subprocess.run(
+        [sys.executable, "-m", "recall_core", "--json", *typed[1:]], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode in (0, 7), ran.stderr
+    return dict(json.loads(ran.stdout))
+
+
+async def test_what_was_moved_is_written_into_the_query_which_then_gives_the_same_rows(shared_store: Path) -> None:
+    text = "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')"
+    async with workbench(shared_store) as bench:
+        await weigh(bench, text)
+        await bench.press(*["right"] * 10, "n", "comma", "m")
+        await settled(bench)
+        rows = [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+
+        await bench.press("o")
+        await bench.until(lambda now: not now.busy and now.answer and "OPTION" in now.answer.plan.text)
+
+        written = bench.app.bench.editor.text
+        assert written == (
+            "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')\nLIMIT 5\n"
+            "OPTION normalize max, bm25_weight 0.4, vector_weight 0.6"
+        )
+        assert dict(bench.session.tweaks) == {"match": "all"}
+        assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+        await bench.press("1", "ctrl+z")
+        await bench.until(lambda now: now.text == text)
+
+
+async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press(*["right"] * 4, "greater_than_sign")
+        await settled(bench)
+        rows = [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+
+        await bench.press("o")
+        assert "Words have no OPTION" in str(bench.app.screen.query_one("Static").render())
+        await bench.press("y")
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.rql)
+
+        assert bench.app.bench.editor.text.startswith("SELECT * FROM chunk USING lexical(")
+        assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+        assert bench.session.tweaks == {}
+
+
+async def test_a_profile_is_kept_chosen_and_deleted(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.press("f", "right", "N")
+        await bench.type("ranks")
+        await bench.press("enter")
+        await bench.until(lambda now: now.profile and now.profile.name == "ranks")
+        await bench.until(lambda _: "profile ranks " in bench.painted("header"))
+        await bench.press("right")
+        await bench.until(lambda _: "profile ranks*" in bench.painted("header"))
+
+        await bench.press("P", "k", "enter")
+        await bench.until(lambda now: now.profile is None and not now.tweaks)
+        await bench.press("P", "j", "enter")
+        await bench.until(
+            lambda now: dict(now.tweaks) == {"fusion": "rrf", "bm25_weight": 0.85, "vector_weight": 0.15}
+        )
+
+        await bench.press("P", "d", "y")
+        await bench.until(lambda now: now.profile is None)
+        assert dict(bench.session.tweaks)["fusion"] == "rrf"
+        await bench.press("P")
+        assert bench.app.screen.query_one(PointedList).option_count == 1
+
+
+async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        for keys in (["f"], ["n"]):
+            await bench.press(*keys, "N")
+            await bench.type("mine")
+            await bench.press("enter")
+            await bench.pilot.pause()
+        assert isinstance(bench.app.screen, ConfirmScreen)
+
+        await bench.press("n")
+
+        assert bench.session.profile is not None
+        assert dict(bench.session.profile.tweaks) == {"fusion": "rrf"}
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "said"),
+    [
+        ("token budget", "w", "Nothing is wished"),
+        ("token budget", "v", "No grades speak"),
+        ("token budget", "N", "Nothing is moved"),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "o", "Nothing is moved"),
+        ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),
+    ],
+)
+async def test_a_key_that_can_do_nothing_says_why(shared_store: Path, text: str, key: str, said: str) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, text)
+
+        await bench.press(key)
+
+        await bench.until(lambda _: any(said in each.message for each in bench.app._notifications))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import corpus, quality, speed, windows
+from benchmarks import corpus, quality, speed, windows, workbench
+from benchmarks.terminal import Terminal
 from benchmarks.timing import Comparison, Spread, compare
 from recall_core.embed.hash import HashEmbedder
 
@@ -49,6 +51,52 @@ def test_growth_is_told_for_four_times_as_many_whatever_the_sizes() -> None:
     flat = Spread(1.0, 1.0, 1.0)
     rows = [Comparison("a", "b", chunks, Spread(float(chunks), 0, 0), flat, flat) for chunks in (10, 20, 160)]
     assert [(row.chunks, row.factor) for row in speed.growth(rows)] == [((10, 20), 4.0), ((20, 160), 4.0)]
+
+
+def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = Spread(1.0, 1.0, 1.0), Spread(2.0, 1.5, 4.0)
+    near = workbench.Figure("near", "peer", "ms", two, one, two, most=2.0)
+    beyond = near._replace(name="beyond", most=1.9)
+    counts = [
+        workbench.Count("few", 7, "", most=7),
+        workbench.Count("many", 8, "", most=7),
+        workbench.Count("any", 9, ""),
+    ]
+    figures = {
+        "harlequin": False,
+        "figures": [workbench.as_json(near), workbench.as_json(beyond)],
+        "counts": [each._asdict() for each in counts],
+    }
+
+    assert workbench.over(json.loads(json.dumps(figures))) == ["beyond", "many"]
+    assert "harlequin was not measured" in "\n".join(workbench.table(figures))
+
+
+def test_a_program_in_a_terminal_gets_its_keys_and_tells_what_it_cost(tmp_path: Path) -> None:
+    said = r"print('ready', flush=True); print('\x1b[1mgot\x1b[0m', sys.stdin.readline(), flush=True)"
+    script = f"import sys; {said}; input()"
+    with Terminal([sys.executable, "-c", script], cwd=tmp_path) as terminal:
+        terminal.until("ready")
+        pressed = terminal.press("seven\n")
+        at, _ = terminal.until("got seven")
+        cost = terminal.end()
+
+    assert at > pressed
+    assert cost.cpu_ms > 0
+    assert cost.seconds > at - pressed
+
+
+def test_a_program_that_ends_is_told_apart_from_one_that_is_waited_for(tmp_path: Path) -> None:
+    with (
+        Terminal([sys.executable, "-c", "print('gone')"], cwd=tmp_path) as ended,
+        pytest.raises(EOFError, match="gone"),
+    ):
+        ended.until("never")
+    with (
+        Terminal([sys.executable, "-c", "input()"], cwd=tmp_path) as silent,
+        pytest.raises(TimeoutError),
+    ):
+        silent.until("never", seconds=0.2)
 
 
 def test_without_a_collection_the_quality_benchmarks_say_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from recall_core.config import Config
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 from recall_tui.chart import DEPTH, chart_of, flips, gauge_at, top_at, tops_over
-from recall_tui.panes.weights import rank_lines, verdict
+from recall_tui.panes.weights.ranks import rank_lines, verdict
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 VALUES = some.lists(
@@ -76,11 +76,13 @@ def crossing() -> Pool:
 def test_a_narrow_stretch_is_called_fragile_by_a_word_and_a_sign() -> None:
     chart = chart_of(crossing(), Config())
 
-    near, far = (verdict(chart, gauge_at(chart, Fraction(at, 100)), UNICODE) for at in (49, 20))
+    near, far = (verdict(chart, gauge_at(chart, Fraction(at, 100)), 80, UNICODE) for at in (49, 20))
+    narrow = verdict(chart, gauge_at(chart, Fraction(1, 5)), 40, UNICODE)
 
     assert flips(chart) == (Fraction(1, 2),)
-    assert near == "✗ fragile by 0.010 · top 2 order holds 0.00-0.50, set 0.00-1.00"
-    assert far == "✓ steady by 0.300 · top 2 order holds 0.00-0.50, set 0.00-1.00"
+    assert near == ["✗ fragile by 0.010 · top 2 order 0.00-0.50, set 0.00-1.00"]
+    assert far == ["✓ steady by 0.300 · top 2 order 0.00-0.50, set 0.00-1.00"]
+    assert narrow == ["✓ steady by 0.300", "top 2 order 0.00-0.50, set 0.00-1.00"]
 
 
 def test_lines_that_cross_change_rows_at_their_break_point() -> None:

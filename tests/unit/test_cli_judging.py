@@ -138,6 +138,8 @@ def test_judgements_go_into_the_store_and_out_again(home: Path) -> None:
     assert (home / "q.jsonl").read_text().splitlines()[0] == '{"_id": "q1", "text": "backoff"}'
     assert (home / "out.tsv").read_text().splitlines()[:2] == ["query-id\tcorpus-id\tscore", "q1\tdocs/a.md\t1"]
     assert (home / "out.txt").read_text().splitlines()[1] == "q2 0 docs/b.txt 1"
+    run("judge", "export", "--qrels", "out.csv", "--format", "quepid")
+    assert (home / "out.csv").read_text().splitlines()[:2] == ["query,docid,rating", "backoff,docs/a.md,1"]
     assert run("eval", "--metrics", "mrr", "--gate", "mrr>=.5")[0] == 0
     assert json.loads(run("stats", "--json")[1])["store"]["judgements"] == 3
 

@@ -9,9 +9,11 @@ import pytest
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import (
     Qrel,
+    holds_queries,
     parse_qrels,
     parse_queries,
     qrels_lines,
+    quepid_lines,
     queries_lines,
     query_id,
     read_qrels,
@@ -124,6 +126,35 @@ def test_what_is_written_is_read_back() -> None:
     assert parse_queries("".join(queries_lines(queries)), name="f") == queries
     assert parse_qrels("".join(qrels_lines(rows, "beir")), name="f").rows == rows
     assert parse_qrels("".join(qrels_lines(rows, "trec")), name="f").rows == rows
+
+
+def test_quepid_brings_texts_back_with_their_commas_quotes_and_lines() -> None:
+    rows = (Qrel("q1", "docs/a,b.md", 3), Qrel("q2", "b", 0), Qrel("q1", "c", -1))
+    texts = {"q1": 'say "hi", twice', "q2": "two\nlines"}
+
+    read = parse_qrels("".join(quepid_lines(rows, texts)), name="f")
+
+    assert [(read.texts[row.query], row.document, row.grade) for row in read.rows] == [
+        (texts[row.query], row.document, row.grade) for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ('\n{"_id": "q1", "text": "one"}\n', True),
+        ("q1\tone\n", True),
+        ("q1\tdocs/a.md\t1\n", False),
+        ("q1 0 docs/a.md 1\n", False),
+        ("q1\t0\tdocs/a.md\t1\n", False),
+        ("query,docid,rating\none,a.md,1\n", False),
+        ("", False),
+    ],
+)
+def test_a_file_of_queries_is_told_from_one_of_judgements(tmp_path: Path, text: str, queries: bool) -> None:
+    (tmp_path / "file").write_text(text, encoding="utf-8")
+
+    assert holds_queries(tmp_path / "file") is queries
 
 
 def test_a_run_is_ordered_by_score_then_rank() -> None:

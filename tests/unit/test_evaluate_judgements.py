@@ -9,8 +9,8 @@ import pytest
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
+from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import (
-    Judgement,
     by_document,
     located,
     names_of,

@@ -26,7 +26,10 @@ from recall_tui.events import (
     Repacked,
     Weighed,
 )
+from recall_tui.history import Past
 from recall_tui.lexicon import Entry, Lookup
+from recall_tui.past import to_keep
+from recall_tui.rates import Meter
 from recall_tui.runs import Run
 from recall_tui.session import (
     Session,
@@ -41,7 +44,6 @@ from recall_tui.session import (
     looking_at,
     settled,
     stepped,
-    to_keep,
     wish,
 )
 from recall_tui.transitions import after
@@ -64,7 +66,7 @@ def hit_of(rank: int) -> Hit:
 def answered(text: str = "token budget", total: int = 40) -> Session:
     session = asked(Session(), text, 10.0)
     rows = {row: hit_of(row + 1) for row in range(min(total, 20))}
-    return after(session, Answered(session.generation, answer_of(text, total), rows, {}, 10.5))
+    return after(session, Answered(session.generation, answer_of(text, total), rows, {}, 10.5, question=session.question))
 
 
 def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
@@ -79,7 +81,7 @@ def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        Answered(1, answer_of("old", 3), {}, {}, 11.0),
+        Answered(1, answer_of("old", 3), {}, {}, 11.0, question=1),
         Fetched(1, {0: hit_of(9)}, {}),
         Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ()),
         Failed(1, StoreLocked("store_locked", "Locked.")),
@@ -129,9 +131,9 @@ def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -
     session = chosen(answered(), 7)
 
     again = asked(session, session.text, 12.0)
-    again = after(again, Answered(again.generation, answer_of(session.text, 5), {}, {}, 12.0))
+    again = after(again, Answered(again.generation, answer_of(session.text, 5), {}, {}, 12.0, question=again.question))
     other = asked(session, "other", 12.0)
-    other = after(other, Answered(other.generation, answer_of("other", 40), {}, {}, 12.0))
+    other = after(other, Answered(other.generation, answer_of("other", 40), {}, {}, 12.0, question=other.question))
 
     assert again.selected == 4
     assert other.selected == 0
@@ -189,7 +191,7 @@ def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
     view = {"added": 3, "updated": 0, "unchanged": 9, "removed": 0, "chunks": 12}
     progress = Progress("read", "a.txt", 1, 2, 1, 4, 4, 0, 0, 1, 0, 0, ())
 
-    assert is_ingesting(after(running, Advanced(progress, 5.0)))
+    assert is_ingesting(after(running, Advanced(Meter(progress=progress))))
     done = after(running, Ended(view, None)).run  # type: ignore[arg-type]
     failed = after(running, Ended(None, StoreLocked("store_locked", "Locked.", hint="wait"))).run
     cancelled = after(running, Ended(None, None)).run
@@ -211,9 +213,10 @@ def info_of(generation: int) -> StoreInfo:
 def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:
     live = answered("token budget")
     left = focused(live, "results")
-    kept = left._replace(kept="token budget")
+    kept = left._replace(kept=Past("token budget"))
 
-    assert [to_keep(session) for session in (live, left, settled(live), kept)] == ["", *["token budget"] * 2, ""]
+    found = [to_keep(session) for session in (live, left, settled(live), kept)]
+    assert [past.text if past else "" for past in found] == ["", *["token budget"] * 2, ""]
 
 
 def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
@@ -230,7 +233,7 @@ def test_a_question_without_an_answer_is_not_kept() -> None:
     busy = settled(asked(answered(), "SELECT nonsense", 12.0))
     failed = after(busy, Failed(busy.generation, UsageError("bad", "No.")))
 
-    assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == ("", "", "")
+    assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == (None, None, None)
 
 
 def test_what_completion_lacks_is_wished_for_until_it_is_learned() -> None:
@@ -261,7 +264,7 @@ def test_the_package_and_its_session_load_without_textual() -> None:
 
 def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its_question() -> None:
     session = weighing.nudged(answered(), 5)
-    chart = Chart("weighted", "bound", (), (), (), ())
+    chart = Chart("weighted", "bound", 60, (), (), (), ())
 
     assert after(session, Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ())) is session
     assert after(session, Charted(session.question, chart)).chart == chart
@@ -295,3 +298,13 @@ def test_the_wish_carries_what_was_moved_and_only_a_question_counts_as_one() -> 
     assert wish(moved).settings == ("bm25_weight=0.85", "vector_weight=0.15", "sparse_recall=false")
     assert wish(moved).question == wish(session).question
     assert wish(moved).generation > wish(session).generation
+
+
+def test_an_answer_counts_although_a_weight_was_moved_while_it_was_worked_out() -> None:
+    question = asked(Session(), "token budget", 10.0)
+    moved = question._replace(generation=question.generation + 1)
+
+    late = after(moved, Answered(question.generation, answer_of("token budget", 3), {}, {}, 10.5, question=1))
+
+    assert late.answer is not None
+    assert not late.busy

@@ -158,6 +158,16 @@ def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: Stud
     assert len(desk.events) == 1
 
 
+def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: Desk, thread: StudyThread) -> None:
+    session = Session()  # without the answer that a ledger takes apart
+
+    thread.submit([(Study("ledger", "c" * 64), (0, 0))], session)
+    desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, AssertionError))
+
+    thread.submit([(Study("shelf"), (0, 0))], session)
+    thread.stop()
+
+
 def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(tmp_path: Path, desk: Desk) -> None:
     thread = StudyThread(lambda: Recall.open(str(tmp_path / "none.db")), desk.post)
     thread.start()

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 
 from recall_core.config import Config
+from recall_core.retrieve import Answer, plan_words
 from recall_tui.session import Session, wish
-from recall_tui.weighing import current, nudged, raised, reset, share, stored, turned, undone, weighted, why_not
+from recall_tui.weighing import (
+    counted,
+    current,
+    dressed,
+    exact_share,
+    nudged,
+    put_at,
+    raised,
+    redone,
+    reset,
+    share,
+    stepped,
+    stored,
+    turned,
+    tweaked,
+    undone,
+    weighted,
+    why_not,
+    without,
+)
 
 SAVED = Session(saved=Config(bm25_weight=0.9, vector_weight=0.1))
 
@@ -102,3 +123,106 @@ def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is()
 
 def test_without_an_answer_there_is_nothing_to_weigh() -> None:
     assert "Ask something" in why_not(None)
+
+
+def answered(text: str = "token budget", total: int = 40) -> Session:
+    """A session whose question in words has this many rows."""
+    plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
+    answer = Answer(plan, None, None, total, "d" * 64, 1, "s1", 0.0, {}, ())
+    return SAVED._replace(text=text, answer=answer, plain=Config())
+
+
+@pytest.mark.parametrize(
+    ("change", "is_new"),
+    [
+        (lambda now: stepped(now, "pool", 1), True),
+        (lambda now: turned(now, "match"), True),
+        (lambda now: turned(now, "lexical_model"), True),
+        (lambda now: tweaked(now, {"title_weight": 1.0}), True),
+        (lambda now: tweaked(now, {"pool": 500, "vector_weight": 0.5}), True),
+        (lambda now: nudged(now, 5), False),
+        (lambda now: turned(now, "fusion"), False),
+        (lambda now: stepped(now, "rrf_k", 1), False),
+        (lambda now: turned(now, "sparse_recall"), False),
+        (lambda now: counted(now, -1), False),
+    ],
+)
+def test_only_what_decides_the_candidates_is_a_new_question(
+    change: Callable[[Session], Session], is_new: bool
+) -> None:
+    session = answered()
+
+    moved = change(session)
+
+    assert moved.generation == session.generation + 1
+    assert (moved.question > session.question, moved.busy) == (is_new, is_new)
+    assert undone(moved).question - moved.question == is_new
+    assert redone(undone(moved)).tweaks == moved.tweaks
+
+
+def test_before_anything_is_asked_another_pool_searches_nothing() -> None:
+    assert not stepped(SAVED, "pool", 1).busy
+
+
+def test_whole_numbers_stop_where_a_step_is_felt_and_at_the_ends() -> None:
+    assert current(stepped(SAVED, "pool", 1)).pool == 500
+    assert current(stepped(SAVED, "pool", -1)).pool == 100
+    session = tweaked(SAVED, {"pool": 10})
+    assert stepped(session, "pool", -1) is session
+    assert current(stepped(tweaked(SAVED, {"rrf_k": 7}), "rrf_k", 1)).rrf_k == 10
+    beyond = tweaked(SAVED, {"pool": 900_000})
+    assert stepped(beyond, "pool", 1) is beyond
+
+
+def test_words_list_all_rows_until_a_number_is_asked_for_and_again_above_the_last() -> None:
+    session = answered(total=40)
+
+    ten = counted(session, -1)
+    numbers = [each.k for each in (ten, counted(ten, -1), counted(ten, 1), counted(counted(ten, 1), 1))]
+    thirty = counted(counted(counted(ten, 1), 1), 1)
+
+    assert counted(session, 1) is session
+    assert numbers == [10, 5, 15, 20]
+    assert (thirty.k, counted(thirty, 1).k) == (30, None)
+    assert wish(ten).k == 10
+    assert reset(ten).k is None
+    assert undone(reset(ten)).k == 10
+
+
+def test_a_query_goes_on_from_its_own_limit() -> None:
+    session = answered()
+    assert session.answer is not None
+    plan = session.answer.plan._replace(rql="SELECT * FROM chunk", limit=10, is_capped=True)
+    session = session._replace(answer=session.answer._replace(plan=plan))
+
+    assert (counted(session, 1).k, counted(session, -1).k) == (15, 5)
+
+
+def test_a_change_after_an_undo_leaves_nothing_to_redo() -> None:
+    session = undone(nudged(nudged(SAVED, 5), 5))
+
+    assert redone(session).tweaks == nudged(nudged(SAVED, 5), 5).tweaks
+    assert redone(turned(session, "fusion")).tweaks == turned(session, "fusion").tweaks
+    assert redone(SAVED) is SAVED
+
+
+def test_a_weight_between_two_hundredths_stays_as_it_is() -> None:
+    session = put_at(SAVED, 0.4567)
+
+    assert dict(session.tweaks) == {"bm25_weight": 0.5433, "vector_weight": 0.4567}
+    assert exact_share(current(session)) == Fraction(4567, 10000)
+
+
+def test_settings_put_on_take_the_place_of_all_that_was_moved() -> None:
+    session = dressed(turned(nudged(SAVED, 5), "match"), {"fusion": "rrf", "match": "any"})
+
+    assert dict(session.tweaks) == {"fusion": "rrf"}
+    assert dict(undone(session).tweaks) == {"bm25_weight": 0.85, "vector_weight": 0.15, "match": "all"}
+    assert dressed(session, {"fusion": "rrf"}) is session
+
+
+def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
+    session = without(turned(nudged(SAVED, 5), "match")._replace(k=5), ["bm25_weight", "vector_weight"])
+
+    assert (dict(session.tweaks), session.k) == ({"match": "all"}, None)
+    assert undone(session).k == 5

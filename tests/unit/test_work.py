@@ -33,7 +33,7 @@ from recall_tui.events import (
 from recall_tui.lexicon import Lookup
 from recall_tui.session import Packing, Wish
 from recall_tui.work.asking import QueryThread
-from recall_tui.work.ingesting import IngestThread, smoothed
+from recall_tui.work.ingesting import IngestThread
 from tests.workbench_corpus import build_store
 
 
@@ -332,12 +332,6 @@ def test_progress_is_reported_at_most_twenty_times_a_second(tmp_path: Path, desk
     events = next(ticks)
     reports = sum(isinstance(event, Advanced) for event in desk.events)
     assert 1 <= reports <= events * 0.01 * 20 + 1
-
-
-def test_the_rate_moves_towards_the_newest_interval() -> None:
-    assert smoothed(0.0, 10, 1.0) == 10.0
-    assert smoothed(10.0, 20, 1.0) == 13.0
-    assert smoothed(10.0, 5, 0.0) == 10.0
 
 
 def is_weighed(generation: int) -> Callable[[Event], bool]:

@@ -33,7 +33,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             Flag("--queries", "import: the queries; export: write them here", "FILE"),
             Flag("--qrels", "import: the judgements; export: write them here", "FILE"),
-            Flag("--format", "export: how judgements are written", "FORMAT", choices=("beir", "trec")),
+            Flag("--format", "export: how judgements are written", "FORMAT", choices=("beir", "trec", "quepid")),
         ),
         (
             "recall judge import --queries queries.jsonl --qrels qrels.tsv",

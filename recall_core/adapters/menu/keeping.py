@@ -46,7 +46,8 @@ FILLING: tuple[Command, ...] = (
     Command(
         "sync",
         "Bring every added folder up to date: new, changed and vanished files.",
-        examples=("recall sync", "recall sync --json"),
+        flags=(Flag("--watch", "go on with every change, until Ctrl-C"),),
+        examples=("recall sync", "recall sync --watch", "recall sync --json"),
     ),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recall_core.explain.whynot.question import Asker, Question, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
@@ -38,7 +40,7 @@ def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
     return False
 
 
-def place(found: Answer, sought: Sought, *, order: list[int] | None = None) -> int | None:
+def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
     """Its index in the ranked list (or in this order of the pool's positions), or None where it is not in it."""
     if found.pool is None or found.ranked is None:
         return None

@@ -33,10 +33,11 @@ _OTHERS = 10
 
 
 class WhyNot(NamedTuple):
-    """The account, with the answer that it is about."""
+    """The account, with the answer that it is about. changes: its fixes, in their order, with what they ask."""
 
     view: WhyNotView
     found: Answer
+    changes: tuple[Change, ...] = ()
 
 
 def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True) -> WhyNot:
@@ -63,9 +64,8 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     is_present = is_shown(asker, question, found, sought)
     view = _view(named, sought, _others(asker, found, named, sought), stages, is_present=is_present)
     view["target"]["chosen"]["rank"] = _rank(asker, found, sought)
-    if fixes and not is_present:
-        _add_fixes(view, asker, question, found, sought)
-    return WhyNot(view, found)
+    changes = _add_fixes(view, asker, question, found, sought) if fixes and not is_present else ()
+    return WhyNot(view, found, changes)
 
 
 def _chosen(asker: Asker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
@@ -188,7 +188,9 @@ def _stage_view(stage: Stage) -> StageView:
     return view
 
 
-def _add_fixes(view: WhyNotView, asker: Asker, question: Question, found: Answer, sought: Sought) -> None:
+def _add_fixes(
+    view: WhyNotView, asker: Asker, question: Question, found: Answer, sought: Sought
+) -> tuple[Change, ...]:
     from recall_core.explain.whynot.fixes import fixes  # noqa: PLC0415 - without fixes, NumPy is not needed
 
     done = fixes(asker, question, found, sought)
@@ -203,6 +205,7 @@ def _add_fixes(view: WhyNotView, asker: Asker, question: Question, found: Answer
             always_ahead=len(winning.always_ahead),
             ahead=[_rival(asker, done.start, position) for position in done.never.ahead],
         )
+    return done.changes
 
 
 def _fix_view(change: Change) -> FixView:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recall_core.store.sqlite.records import LIVE, is_prefix
 from recall_core.store.sqlite.store import SqliteStore
 
@@ -17,6 +19,19 @@ WHERE c.id >= ?1 AND c.id < ?2 AND c.deleted = 1 LIMIT 1
 def chunks_with(store: SqliteStore, text: str) -> list[int]:
     """Rowids of the live chunks that contain a text verbatim, in natural order."""
     return _rowids(store, f"{_LIVE_CHUNKS} AND instr(c.text, ?) > 0 {_NATURAL}", (text,))
+
+
+def chunks_near(store: SqliteStore, doc_id: str, first: int, last: int) -> list[int]:
+    """Rowids of a document's live chunks that reach into these code points, by offset."""
+    where = 'AND d.id = ? AND c."offset" < ? AND c.end_offset > ?'
+    return _rowids(store, f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
+
+
+def paths_with(store: SqliteStore, words: Sequence[str], most: int) -> list[str]:
+    """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
+    having = "".join(" AND instr(lower(path), lower(?)) > 0" for _ in words)
+    sql = f"SELECT path FROM doc WHERE deleted = 0{having} ORDER BY length(path), path LIMIT ?"
+    return [str(path) for (path,) in store.execute(sql, (*words, most))]
 
 
 def chunks_of_record_files(store: SqliteStore, path: str) -> list[int]:

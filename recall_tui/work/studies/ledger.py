@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recall_tui.explaining import Ledger
 from recall_tui.studies import Study
+from recall_tui.work.questions import answer_of
 from recall_tui.work.studying import Lab
 
 
@@ -12,8 +13,7 @@ def study(lab: Lab, study: Study) -> Ledger:
     from recall_core import found  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.explain.explanation import explanation  # noqa: PLC0415
 
-    recall, answer = lab.recall, lab.session.answer
-    assert answer is not None  # noqa: S101 - only a hit of an answer is explained
+    recall, answer = lab.recall, answer_of(lab.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.embedder
         row = found.chunk(recall.store, study.target, base=recall.base)

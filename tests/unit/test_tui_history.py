@@ -7,21 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.history import LONGEST, MOST, append, load, place
+from recall_tui.history import LONGEST, MOST, Move, Past, Row, append, load, moves, place
+
+
+def texts_of(file: Path) -> list[str]:
+    return [past.text for past in load(file)]
 
 
 def test_the_newest_query_comes_first_and_each_comes_once(tmp_path: Path) -> None:
     file = tmp_path / "recall" / "history.jsonl"
     for text in ("token budget", "SELECT *\nFROM chunk", "café 打开", "token budget"):
-        append(file, text)
+        append(file, Past(text))
 
-    assert load(file) == ["token budget", "café 打开", "SELECT *\nFROM chunk"]
+    assert texts_of(file) == ["token budget", "café 打开", "SELECT *\nFROM chunk"]
 
 
 def test_a_query_is_one_line_that_only_its_owner_reads(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
 
-    append(file, "SELECT *\nFROM chunk\r\n\ud800")
+    append(file, Past("SELECT *\nFROM chunk\r\n\ud800"))
 
     assert json.loads(file.read_bytes()) == {"text": "SELECT *\nFROM chunk\r\n\ud800"}
     assert file.read_bytes().count(b"\n") == 1
@@ -33,9 +37,9 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     lines = [json.dumps({"text": f"query {number}"}) for number in range(2 * MOST)]
     file.write_text("\n".join(lines), encoding="utf-8")
 
-    append(file, "the last")
+    append(file, Past("the last"))
 
-    texts = load(file)
+    texts = texts_of(file)
     assert (len(texts), texts[0], texts[1]) == (MOST, "the last", f"query {2 * MOST - 1}")
     assert file.read_bytes().count(b"\n") == MOST + 1
     assert [path.name for path in tmp_path.iterdir()] == ["history.jsonl"]
@@ -59,7 +63,7 @@ def test_lines_that_are_no_queries_are_passed_over(tmp_path: Path, junk: bytes) 
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'{"text": "before"}\n' + junk + b'\n{"text": "after"}\n')
 
-    assert load(file) == ["after", "before"]
+    assert texts_of(file) == ["after", "before"]
 
 
 def test_what_is_no_file_is_an_empty_history(tmp_path: Path) -> None:
@@ -71,7 +75,7 @@ def test_what_is_no_file_is_an_empty_history(tmp_path: Path) -> None:
 def test_nothing_and_too_much_are_not_remembered(tmp_path: Path, text: str) -> None:
     file = tmp_path / "history.jsonl"
 
-    append(file, text)
+    append(file, Past(text))
 
     assert not file.exists()
 
@@ -93,3 +97,52 @@ def test_the_file_stands_where_the_platform_keeps_state(
 
 def test_without_a_home_there_is_no_history() -> None:
     assert place({}, "linux") is None
+
+
+FIRST = Past("tea", "doc.tag = 'x'", ("vector_weight=0.7",), "9f3a", (Row("a", "docs/a.md:1-2"), Row("b", "b.txt")))
+
+
+def test_a_question_is_kept_with_its_settings_its_store_and_its_rows(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+
+    append(file, Past("tea"))
+    append(file, FIRST)
+
+    assert load(file) == [FIRST, Past("tea")]
+    assert file.read_bytes().splitlines()[0] == b'{"text": "tea"}'
+
+
+def test_a_question_with_other_settings_is_another_entry(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    for settings in ((), ("k1=1",), (), ("k1=2",)):
+        append(file, Past("tea", settings=settings))
+
+    assert [past.settings for past in load(file)] == [("k1=2",), (), ("k1=1",)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"top": 3},
+        {"top": [["a"]]},
+        {"top": [["a", 3]]},
+        {"settings": [3]},
+        {"settings": "x"},
+        {"filter": 1, "digest": []},
+    ],
+)
+def test_parts_that_make_no_sense_are_left_out(tmp_path: Path, more: dict[str, object]) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text(json.dumps({"text": "tea", **more}), encoding="utf-8")
+
+    assert load(file) == [Past("tea")]
+
+
+def test_what_moved_between_two_answers() -> None:
+    later = Past("tea", top=(Row("b", "b.txt"), Row("c", "c.txt")))
+
+    assert moves(FIRST, later) == [
+        Move(Row("b", "b.txt"), 2, 1),
+        Move(Row("c", "c.txt"), None, 2),
+        Move(Row("a", "docs/a.md:1-2"), 1, None),
+    ]

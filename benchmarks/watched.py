@@ -1,0 +1,127 @@
+"""The workbench and an idle list in this process, without a terminal: what keys lead to, and when it is drawn."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from rich.console import RenderableType
+from textual.app import App, ComposeResult
+from textual.events import Key
+from textual.screen import Screen
+from textual.widgets import OptionList
+
+from recall_tui.app import Workbench
+
+SIZE = (120, 40)
+ROWS = 1_000
+STEPS = 40
+FRAME = 1 / 30  # seconds between the keys of a terminal that repeats a held one
+_PATIENCE = 30.0
+
+
+class Steps(NamedTuple):
+    """A key held down. drawn: how many of its states were drawn; a later one may stand for several before it."""
+
+    latencies_ms: tuple[float, ...]
+    drawn: int
+
+
+class Drawing(App[None]):
+    """An application that keeps the state it is in whenever it draws."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.drawings: list[tuple[float, float]] = []
+
+    def state(self) -> float:
+        """Where the thing stands that the keys move."""
+        raise NotImplementedError
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, renderable)
+        if renderable is not None and self.is_running:
+            self.drawings.append((perf_counter(), self.state()))
+
+
+class Watched(Drawing, Workbench):
+    """The workbench; its state is the semantic weight that its rows are ranked by."""
+
+    CSS_PATH = str(Path(inspect.getfile(Workbench)).with_name("app.tcss"))
+
+    def state(self) -> float:
+        answer = self.session.answer
+        return answer.plan.config.vector_weight if answer is not None else -1.0
+
+
+class Listed(Drawing):
+    """The peer: a list of a thousand rows and nothing else."""
+
+    def compose(self) -> ComposeResult:
+        yield OptionList(*(f"row {number:04}" for number in range(ROWS)))
+
+    def state(self) -> float:
+        highlighted = self.query_one(OptionList).highlighted
+        return float(highlighted if highlighted is not None else -1)
+
+
+async def slid(store: Path, question: str) -> Steps:
+    """The slider moved to the right by .01, again and again, over the answer to a question."""
+    app = Watched(str(store))
+    async with app.run_test(size=SIZE) as pilot:
+        await _until(lambda: app.session.info is not None)
+        app.bench.editor.text = question
+        await _until(lambda: app.session.packed is not None and not app.session.busy)
+        await pilot.press("escape", "4", "g")
+        first = app.state()
+        goals = [round(first + step / 100, 2) for step in range(1, STEPS + 1)]
+        return await _held(app, "shift+right", goals)
+
+
+async def moved() -> Steps:
+    """The cursor of the idle list, moved down as often."""
+    app = Listed()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        first = app.state()
+        return await _held(app, "down", [first + step for step in range(1, STEPS + 1)])
+
+
+async def searched(store: Path, words: str, gaps: Sequence[float]) -> int:
+    """How many searches these keys cause. gaps: seconds after each."""
+    app = Watched(str(store))
+    async with app.run_test(size=SIZE):
+        await _until(lambda: app.session.info is not None)
+        for mark, gap in zip(words, gaps, strict=True):
+            app.post_message(Key("space" if mark == " " else mark, mark))
+            await asyncio.sleep(gap)
+        await _until(lambda: app.session.text == words and app.session.answer is not None and not app.session.busy)
+        return app.session.question
+
+
+async def _held(app: Drawing, key: str, goals: Sequence[float]) -> Steps:
+    """Raises RuntimeError when the last state is not drawn."""
+    app.drawings.clear()
+    pressed = []
+    for _ in goals:
+        pressed.append(perf_counter())
+        app.post_message(Key(key, None))
+        await asyncio.sleep(FRAME)
+    await _until(lambda: bool(app.drawings) and app.drawings[-1][1] >= goals[-1])
+    latencies = [
+        (next(at for at, state in app.drawings if at > start and state >= goal) - start) * 1000
+        for start, goal in zip(pressed, goals, strict=True)
+    ]
+    return Steps(tuple(latencies), len(set(goals) & {state for _, state in app.drawings}))
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    end = perf_counter() + _PATIENCE
+    while not holds():
+        if perf_counter() > end:
+            raise RuntimeError("the application does not come to the state that was waited for")
+        await asyncio.sleep(0.005)

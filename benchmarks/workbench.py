@@ -1,0 +1,321 @@
+"""How fast the workbench starts, draws and answers keys beside bare Textual: `python -m benchmarks.workbench`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from statistics import quantiles
+from typing import Any, NamedTuple
+
+from benchmarks import corpus, speed, watched
+from benchmarks.filters import CHUNKS_PER_FILE, prepared
+from benchmarks.terminal import Cost, Terminal
+from benchmarks.timing import Spread, on_one_thread, spread
+from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui.actions.table import ACTIONS
+
+CHUNKS = 5_200  # so that five thousand candidates can be weighed
+LONG, SHORT = 100_000, 100
+FILES = 10_000
+KEYS = 60
+PAGES = 6
+GAP = 0.03  # seconds between keys
+BURST, PAUSE = 0.006, 0.142  # seconds between the keys of a word, and after it
+DOWN, PAGE_DOWN, PAGE_UP, HOME, END = "\x1b[B", "\x1b[6~", "\x1b[5~", "\x1b[H", "\x1b[F"
+ROW = r"▶ +(\d+) +\d\.\d{3}"  # the selected row with its score, which stands there once the row has been read
+ADD = next(action.keys[0] for action in ACTIONS if action.id == "add_folder")
+PASTED = "\x1b[200~{}\x1b[201~"
+ONE_STATIC = """
+from textual.app import App
+from textual.widgets import Static
+class Hello(App):
+    def compose(self):
+        yield Static("hello world")
+Hello().run()
+"""
+LIST = "from benchmarks.watched import Listed; Listed().run()"
+
+
+class Figure(NamedTuple):
+    """One quantity of ours beside the peer's. ratio: within each round.  most: what the ratio may be."""
+
+    name: str
+    peer: str
+    unit: str
+    ours: Spread
+    beside: Spread
+    ratio: Spread
+    most: float | None
+
+
+class Count(NamedTuple):
+    """A quantity that no peer has. most: what it may be."""
+
+    name: str
+    value: float
+    unit: str
+    most: float | None = None
+
+
+class Stores(NamedTuple):
+    """Folders, each with a store: of paragraphs with vectors, and of many and of few short chunks without."""
+
+    full: Path
+    long: Path
+    short: Path
+
+
+def report(home: Path, *, rounds: int, harlequin: str | None) -> dict[str, Any]:
+    """Every figure, ready for JSON. home: an empty folder."""
+    stores = Stores(home / "full", home / "long", home / "short")
+    _fill(stores)
+    found: list[Figure | Count] = [*starting(stores, home, rounds=rounds, harlequin=harlequin)]
+    found += stepping(stores, rounds=rounds)
+    found += [*scrolling(stores, rounds=rounds), *pressing(stores, rounds=max(1, rounds // 2))]
+    found += [ingesting(stores, home, rounds=max(1, rounds // 3)), *typing(stores)]
+    return {
+        "python": sys.version.split()[0],
+        "textual": version("textual"),
+        "cores": os.cpu_count(),
+        "rounds": rounds,
+        "harlequin": harlequin is not None,
+        "figures": [as_json(each) for each in found if isinstance(each, Figure)],
+        "counts": [each._asdict() for each in found if isinstance(each, Count)],
+    }
+
+
+def starting(stores: Stores, home: Path, *, rounds: int, harlequin: str | None) -> Iterator[Figure | Count]:
+    """From the start of the process to the first frame, with the query pane's title in it."""
+    ours = _first_frame([sys.executable, "-m", "recall_tui", str(stores.full)], home, "1 Query")
+    bare = _first_frame([sys.executable, "-c", ONE_STATIC], home, "hello world")
+    pairs = _in_turns(ours, bare, rounds)
+    yield _figure("first frame", "one Static", "ms", [(a.seconds * 1e3, b.seconds * 1e3) for a, b in pairs], most=1.6)
+    yield _figure("first frame, CPU", "one Static", "ms", [(a.cpu_ms, b.cpu_ms) for a, b in pairs])
+    peaks = [(a.peak_mb, b.peak_mb) for a, b in pairs if a.peak_mb is not None and b.peak_mb is not None]
+    if peaks:
+        yield _figure("first frame, memory", "one Static", "MB", peaks)
+        yield Count("first frame, most memory", round(max(mine for mine, _ in peaks), 1), "MB", most=60)
+    if harlequin is not None:
+        arguments = [harlequin, "-m", "harlequin", "-a", "sqlite", str(home / "empty.db")]
+        pairs = _in_turns(ours, _first_frame(arguments, home, "Query Editor"), max(1, rounds // 2))
+        yield _figure("first frame, CPU", "harlequin", "ms", [(a.cpu_ms, b.cpu_ms) for a, b in pairs], most=0.5)
+        peaks = [(a.peak_mb, b.peak_mb) for a, b in pairs if a.peak_mb is not None and b.peak_mb is not None]
+        if peaks:
+            yield _figure("first frame, memory", "harlequin", "MB", peaks, most=0.5)
+
+
+def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
+    """A step of the slider: the ranking alone, then until it is drawn, in a list of every candidate."""
+    asked = corpus.questions(10)
+    with Recall.open(start=stores.full) as recall:
+        chunks = recall.store.info().chunks
+        for row in speed.ranking(speed.Lab(stores.full, chunks, 0, recall, asked, 10 * rounds)):
+            yield Figure(row.name, row.peer, "ms", row.ours_ms, row.peer_ms, row.ratio, most=3.0)
+    runs = [
+        (asyncio.run(watched.slid(stores.full, asked.wide[0])), asyncio.run(watched.moved()))
+        for _ in range(max(1, rounds // 3))
+    ]
+    pairs = [(_p95(ours.latencies_ms), _p95(list_.latencies_ms)) for ours, list_ in runs]
+    yield _figure(f"slider, drawn, {chunks} hits, p95", "list cursor, drawn", "ms", pairs)
+    least = min(ours.drawn for ours, _ in runs)
+    yield Count(f"slider, states drawn of {watched.STEPS} steps", least, "")
+
+
+def scrolling(stores: Stores, *, rounds: int) -> Iterator[Figure]:
+    """Pages down, to the end, pages up and back, until each row under the cursor is read and drawn."""
+    with _asked(stores.long, "document") as ours, _asked(stores.short, "document") as few:
+        pairs = [(_paged(ours), _paged(few)) for _ in range(rounds + 1)][1:]
+    yield _figure(f"scrolling {LONG} rows", f"{SHORT} rows", "ms", pairs, most=1.2)
+
+
+def pressing(stores: Stores, *, rounds: int) -> Iterator[Figure]:
+    """The cursor key in a long list of hits, then in one whose thousand rows the query itself asks for."""
+    for name, question in ((f"{CHUNKS} hits", _words()), ("LIMIT 1000", _thousand())):
+        pairs = []
+        with _asked(stores.full, question) as ours, Terminal([sys.executable, "-c", LIST], cwd=Path.cwd()) as idle:
+            idle.until("row 0005")
+            idle.press(DOWN)
+            idle.until("row 0000")
+            for turn in range(rounds + 1):
+                rows = [f"row {turn * KEYS + step:04}" for step in range(1, KEYS + 1)]
+                pairs.append((_p95(_pressed(ours, [ROW] * KEYS)), _p95(_pressed(idle, rows))))
+        yield _figure(f"key to paint, {name}, p95", "idle list", "ms", pairs[1:], most=3.0)
+
+
+def ingesting(stores: Stores, home: Path, *, rounds: int) -> Figure:
+    """The same key while many files are read in, beside the moments before."""
+    many = home / "many"
+    many.mkdir()
+    for number, text in enumerate(corpus.paragraphs(FILES, seed=3)):
+        (many / f"{number:05}.txt").write_text(text[:400], encoding="utf-8")
+    pairs = []
+    for turn in range(rounds):
+        store = shutil.copytree(stores.full, home / f"copy{turn}")
+        with _asked(store, _words()) as terminal:
+            idle = _p95(_pressed(terminal, [ROW] * KEYS))
+            terminal.press(ADD)
+            terminal.until("Add a folder")
+            terminal.press(PASTED.format(many))
+            terminal.rest(0.3)
+            terminal.press("\r")
+            terminal.until("ch/s")
+            terminal.press("2")
+            terminal.rest(0.3)
+            busy = _p95(_pressed(terminal, [ROW] * KEYS))
+            terminal.press("")
+            terminal.until("ch/s", seconds=5)  # the run goes on
+        pairs.append((busy, idle))
+        shutil.rmtree(store)
+    return _figure(f"key to paint, {FILES} files ingested, p95", "no ingest", "ms", pairs, most=3.0)
+
+
+def typing(stores: Stores) -> Iterator[Count]:
+    """Searches that thirty keys within a second cause, as evenly as a machine types and in words of five."""
+    words = "bace dira fomi guno leka pura"
+    words = f"{words}s"
+    even = [1 / 30] * len(words)
+    bursts = [PAUSE if place % 5 == 4 else BURST for place in range(len(words))]
+    for name, gaps in (("evenly", even), ("in bursts", bursts)):
+        searches = asyncio.run(watched.searched(stores.full, words, gaps))
+        yield Count(f"searches for 30 keys in a second, {name}", searches, "", most=7)
+
+
+def over(figures: dict[str, Any]) -> list[str]:
+    """The names of what is beyond its budget."""
+    beyond = [row["name"] for row in figures["figures"] if row["most"] and row["ratio"]["median"] > row["most"]]
+    beyond += [row["name"] for row in figures["counts"] if row["most"] and row["value"] > row["most"]]
+    return beyond
+
+
+def table(figures: dict[str, Any]) -> Iterator[str]:
+    """The same for people, line by line."""
+    for row in figures["figures"]:
+        ours, beside, ratio, unit = row["ours"]["median"], row["beside"]["median"], row["ratio"], row["unit"]
+        aim = f", at most {row['most']:g} is meant" if row["most"] else ""
+        shown = f"{ratio['median']:>6.2f}  ({ratio['least']:.2f} to {ratio['most']:.2f}) x {row['peer']}{aim}"
+        yield f"{row['name']:<42}{ours:>9.2f} {unit}  {beside:>9.2f} {unit}  {shown}"
+    for row in figures["counts"]:
+        aim = f", at most {row['most']:g} is meant" if row["most"] else ""
+        yield f"{row['name']:<42}{row['value']:>9g} {row['unit']}{aim}"
+    if not figures["harlequin"]:
+        yield "harlequin was not measured: --harlequin PYTHON names an interpreter that has it"
+    for name in over(figures):
+        yield f"over its budget: {name}"
+
+
+def main() -> None:
+    """Measure, and print the table or the JSON."""
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks.workbench", description=__doc__)
+    arguments.add_argument("--rounds", type=int, default=9)
+    arguments.add_argument("--harlequin", metavar="PYTHON", help="interpreter of an environment with harlequin")
+    arguments.add_argument("--json", action="store_true", help="print JSON")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = report(Path(folder), rounds=options.rounds, harlequin=options.harlequin)
+    print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
+
+
+def _fill(stores: Stores) -> None:
+    corpus.write(stores.full / "docs", CHUNKS)
+    Recall.init(str(stores.full), settings=corpus.SETTINGS)
+    with Recall.open(start=stores.full) as recall:
+        for _ in recall.add([str(stores.full / "docs")], Root("")):
+            pass
+    for folder, chunks in ((stores.long, LONG), (stores.short, SHORT)):
+        folder.mkdir()
+        Recall.init(str(folder))
+        with Recall.open(start=folder) as recall, recall.store.writer() as writer:
+            for number in range(chunks // CHUNKS_PER_FILE):
+                writer.put(prepared(number))
+
+
+def _first_frame(arguments: Sequence[str], cwd: Path, title: str) -> Callable[[], Cost]:
+    def run() -> Cost:
+        with Terminal(arguments, cwd=cwd) as terminal:
+            terminal.until(title)
+            return terminal.end()
+
+    return run
+
+
+def _in_turns(ours: Callable[[], Cost], peer: Callable[[], Cost], rounds: int) -> list[tuple[Cost, Cost]]:
+    """The first round does not count: it compiles what has not been compiled yet."""
+    return [(ours(), peer()) for _ in range(rounds + 1)][1:]
+
+
+def _asked(store: Path, question: str) -> Terminal:
+    """The workbench on a store, with the answer to a question in front and its first row selected."""
+    terminal = Terminal([sys.executable, "-m", "recall_tui", str(store)], cwd=store)
+    terminal.until(r"chunks")
+    terminal.press(PASTED.format(question))
+    terminal.until(r"\d hits")
+    terminal.rest(0.5)
+    terminal.press("\x1b")
+    terminal.rest(0.5)  # an escape waits for what may follow it
+    terminal.press("2")
+    terminal.rest(0.5)
+    terminal.press(DOWN)
+    terminal.until(ROW)
+    return terminal
+
+
+def _words() -> str:
+    return corpus.questions(1).wide[0]
+
+
+def _thousand() -> str:
+    return f"SELECT * FROM chunk USING lexical('{_words()}'), semantic('{_words()}') LIMIT 1000"
+
+
+def _paged(terminal: Terminal) -> float:
+    """Milliseconds for the whole way."""
+    keys = [*[PAGE_DOWN] * PAGES, END, *[PAGE_UP] * PAGES, HOME]
+    return sum(_pressed(terminal, [ROW] * len(keys), keys))
+
+
+def _pressed(terminal: Terminal, patterns: Sequence[str], keys: Sequence[str] = ()) -> list[float]:
+    """Milliseconds from each key, the cursor's where none is given, until what it leads to is written."""
+    taken = []
+    for key, pattern in zip(keys or [DOWN] * len(patterns), patterns, strict=True):
+        started = terminal.press(key)
+        taken.append((terminal.until(pattern)[0] - started) * 1000)
+        terminal.rest(GAP)
+    return taken
+
+
+def _p95(taken: Sequence[float]) -> float:
+    return quantiles(taken, n=20, method="inclusive")[-1]
+
+
+def _figure(
+    name: str, peer: str, unit: str, pairs: Sequence[tuple[float, float]], most: float | None = None
+) -> Figure:
+    return Figure(
+        name,
+        peer,
+        unit,
+        ours=spread([one for one, _ in pairs]),
+        beside=spread([other for _, other in pairs]),
+        ratio=spread([one / other for one, other in pairs]),
+        most=most,
+    )
+
+
+def as_json(figure: Figure) -> dict[str, Any]:
+    """A figure by its field names, spreads too."""
+    spreads = {key: value._asdict() for key, value in figure._asdict().items() if isinstance(value, Spread)}
+    return {**figure._asdict(), **spreads}
+
+
+if __name__ == "__main__":
+    on_one_thread("benchmarks.workbench")
+    main()

@@ -1,0 +1,107 @@
+"""Watching: when something changes below the remembered roots, say so once it has come to rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from recall_core.config import FILE_NAME, WATCH_MOST_MS, WATCH_REST_MS, Config
+from recall_core.errors import IngestError
+from recall_core.ingest.discover import NEVER_READ
+from recall_core.types import Root
+
+if TYPE_CHECKING:
+    from watchfiles import Change
+
+_LOOK_MS = 500  # how long a stop may go unnoticed, and a single file's change
+
+
+class Stop(Protocol):
+    """What ends a watch, such as a threading.Event."""
+
+    def is_set(self) -> bool:
+        """True once it is to end."""
+        ...
+
+
+def changes(
+    roots: Sequence[Root], *, base: Path, config: Config, stop: Stop | None = None
+) -> Iterator[tuple[str, ...]]:
+    """The places that changed, sorted, each time after they have rested; ends when `stop` is set.
+
+    The first answer comes as soon as the watch stands, and may be empty: who syncs then has missed nothing.
+    roots, base, config: as the store has them. What `sync` would never read is passed over: the store's own files,
+    hidden names unless the root reads them, folders such as `.git`. A single file is looked at by its status, because
+    editors put a new file in the place of the old one. Ctrl-C raises KeyboardInterrupt.
+    Raises IngestError `nothing_to_watch` when no root is there.
+    """
+    from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
+
+    folders = {str(base / root.folder): root for root in roots if (base / root.folder).is_dir()}
+    files = [base / root.folder for root in roots if str(base / root.folder) not in folders]
+    if not folders and not any(file.exists() for file in files):
+        raise IngestError("nothing_to_watch", "No added folder or file is there to be watched.", hint="recall add DIR")
+    matters = _Matters(folders, base, config)
+    before, is_first = _states(files), True
+    # Without a folder there has to be something that is waited for; the store's own directory is there.
+    for found in watch(
+        *(folders or (str(base),)),
+        watch_filter=matters if folders else _nothing,
+        debounce=WATCH_MOST_MS,
+        step=WATCH_REST_MS,
+        stop_event=stop,
+        rust_timeout=_LOOK_MS,
+        yield_on_timeout=True,
+        recursive=bool(folders),
+        ignore_permission_denied=True,
+    ):
+        after = _states(files)
+        changed = {place for _, place in found} | {place for place in after if after[place] != before[place]}
+        before = after
+        if changed or is_first:
+            is_first = False
+            yield tuple(sorted(changed))
+
+
+class _Matters:
+    """Whether a change may lead to another document; decided by the name, so that most noise costs nothing."""
+
+    def __init__(self, folders: dict[str, Root], base: Path, config: Config) -> None:
+        self._folders = {os.path.realpath(place): root for place, root in folders.items()} | folders
+        store = base / config.store_path
+        self._own = (str(store), os.path.realpath(store), str(base / FILE_NAME))
+
+    def __call__(self, _change: Change, place: str) -> bool:
+        if place.startswith(self._own):
+            return False
+        return any(
+            _is_read(place[len(folder) :].strip("/").split("/"), hidden=root.hidden)
+            for folder, root in self._folders.items()
+            if place == folder or place.startswith(folder.rstrip("/") + "/")
+        )
+
+
+def _is_read(names: list[str], *, hidden: bool) -> bool:
+    """A `.gitignore` is never a document, and still decides what is."""
+    *_, name = names
+    if not NEVER_READ.isdisjoint(names):
+        return False
+    return hidden or name == ".gitignore" or not any(each.startswith(".") for each in names)
+
+
+def _nothing(_change: Change, _place: str) -> bool:
+    return False
+
+
+def _states(files: Sequence[Path]) -> dict[str, tuple[int, int] | None]:
+    """Size and time of each file; None where it is not there."""
+    states: dict[str, tuple[int, int] | None] = {}
+    for file in files:
+        try:
+            status = file.stat()
+            states[str(file)] = status.st_size, status.st_mtime_ns
+        except OSError:
+            states[str(file)] = None
+    return states

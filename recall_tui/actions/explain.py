@@ -1,0 +1,52 @@
+"""Going through the tabs of the explain pane, looking for what is missed, and trying what brings it in."""
+
+from __future__ import annotations
+
+from recall_tui.actions.action import Action, has_rows
+from recall_tui.explaining import chunk_of
+from recall_tui.packing import chosen_entry
+from recall_tui.remedies import chosen_remedy
+from recall_tui.session import Pane, Session
+
+_FROM: tuple[Pane, ...] = ("results", "explain", "context")
+
+
+def has_chunk(session: Session) -> bool:
+    """While a row with a text is selected."""
+    return bool(chunk_of(session))
+
+
+def has_suspect(session: Session) -> bool:
+    """While a row is selected, in the results or among what was packed and left out."""
+    entry = chosen_entry(session) if session.pane == "context" else None
+    return has_chunk(session) or bool(entry and entry.chunk_ids)
+
+
+def has_question(session: Session) -> bool:
+    """While there is an answer that something may be missing from."""
+    return session.answer is not None
+
+
+def has_fix(session: Session) -> bool:
+    """While a fix is chosen."""
+    return chosen_remedy(session) is not None
+
+
+def has_tried(session: Session) -> bool:
+    """While a fix is being tried."""
+    return bool(session.applied)
+
+
+ACTIONS = (
+    Action("step_view(-1)", ("left",), "", "Go to the tab on the left", panes=("explain",)),
+    Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", panes=("explain",)),
+    Action("why_not", ("w",), "why not", "Say why the chosen row is not in the context", has_suspect, _FROM),
+    Action("miss", ("t",), "missed", "Say what is missed: a path, lines, an id or a text", has_question, _FROM),
+    Action("mark_hit", ("m",), "mark", "Mark the selected result to compare others with it", has_chunk, _FROM[:2]),
+    Action("compare", ("c",), "compare", "Compare the selected result with the marked one", has_rows, _FROM[:2]),
+    Action("open_funnel", ("v",), "", "Show the rows left after each step", has_question, ("results",)),
+    Action("page_document", ("v",), "pager", "Read the whole document in $PAGER", has_chunk, ("explain",)),
+    Action("try_fix", ("enter",), "try", "Try the chosen fix; Up and Down choose it", has_fix, ("explain",)),
+    Action("take_back", ("u",), "undo", "Take the last fix back", has_tried, ("explain",)),
+    Action("take_all_back", ("r",), "", "Take back all fixes that are tried", has_tried, ("explain",)),
+)

@@ -1,0 +1,137 @@
+"""The tabs of the explain pane, what is missed, and the fixes that bring it in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from textual.app import SuspendNotSupported
+
+from recall_core.errors import RecallError, UsageError
+from recall_tui import explaining, pager, remedies
+from recall_tui.acts.holder import Holder
+from recall_tui.messages import FixChosen, FixStepped, Picking, ViewChosen
+from recall_tui.opening import open_store
+from recall_tui.packing import chosen_entry
+from recall_tui.screens.target import TargetScreen
+from recall_tui.session import Session, View, pointed
+
+
+class ExplainActions(Holder):
+    """The group Explain of the table."""
+
+    def on_view_chosen(self, message: ViewChosen) -> None:
+        """A tab was clicked."""
+        self._turn_to_view(message.view)
+
+    def on_fix_stepped(self, message: FixStepped) -> None:
+        """Up or Down among the fixes."""
+        self._point_fix(self.session.cursors.get(remedies.CURSOR, 0) + message.rows)
+
+    def on_fix_chosen(self, message: FixChosen) -> None:
+        """A fix was clicked: chosen, and tried when it was chosen already."""
+        if message.place == self.session.cursors.get(remedies.CURSOR, 0):
+            self.action_try_fix()
+        else:
+            self._point_fix(message.place)
+
+    def on_picking(self, message: Picking) -> None:
+        """Paths are wanted for what is typed."""
+        self.become(self.session._replace(picking=message.typed))
+
+    def action_step_view(self, tabs: int) -> None:
+        """Go from tab to tab."""
+        self.become(explaining.stepped_view(self.session, tabs))
+
+    def action_open_funnel(self) -> None:
+        """Show the funnel."""
+        self._turn_to_view("funnel")
+
+    def action_compare(self) -> None:
+        """Show the selected hit beside the marked one."""
+        self._turn_to_view("versus")
+
+    def action_mark_hit(self) -> None:
+        """Mark the selected hit."""
+        self.become(explaining.marked_hit(self.session))
+        marked = self.session.marked
+        self.notify(f"Marked: {marked.doc.path}" if marked else "No hit is marked.", markup=False)
+
+    def action_why_not(self) -> None:
+        """Look for the chosen row."""
+        entry = chosen_entry(self.session) if self.session.pane == "context" else None
+        target = entry.chunk_ids[0] if entry and entry.chunk_ids else explaining.chunk_of(self.session)
+        self._look_for(explaining.short(target))
+
+    async def action_miss(self) -> None:
+        """Ask what is missed."""
+        await self.push_screen(TargetScreen(), self._target_named)
+
+    def action_try_fix(self) -> None:
+        """Try the chosen fix, or, where only the command line can, copy its command."""
+        remedy = remedies.chosen_remedy(self.session)
+        if remedy is None:
+            return
+        if not remedies.is_doable(remedy):
+            self.copy(remedy.command, remedy.command)
+            return
+        self._take_fix(remedies.applied(self.session, remedy, self.clock()))
+        self.notify(f"Trying: {remedy.change}; u takes it back", markup=False)
+
+    def action_take_back(self) -> None:
+        """Take the last fix back."""
+        self._take_fix(remedies.taken_back(self.session, self.clock()))
+
+    def action_take_all_back(self) -> None:
+        """Take all fixes back."""
+        self._take_fix(remedies.taken_back(self.session, self.clock(), whole=True))
+
+    async def action_page_document(self) -> None:
+        """Lend the terminal to the pager."""
+        hit = self.session.hit
+        if hit is None or hit.chunk is None:
+            return
+        try:
+            command = pager.pager(os.environ)
+            text = await asyncio.to_thread(document_text, self.store, hit.doc.id)
+            with self.suspend():
+                pager.page(text, command, name=hit.doc.path, line=hit.chunk.line_start)
+        except SuspendNotSupported:
+            self.warn("This terminal cannot be lent to a pager.")
+        except RecallError as error:
+            self.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        except OSError as error:
+            self.warn(str(error))
+
+    def _turn_to_view(self, view: View) -> None:
+        self.become(explaining.turned_to(self.session, view))
+        self.bench.give_focus("explain")
+
+    def _point_fix(self, place: int) -> None:
+        absence = remedies.absence_of(self.session)
+        if absence is not None and absence.remedies:
+            self.become(pointed(self.session, remedies.CURSOR, place, len(absence.remedies)))
+
+    def _target_named(self, target: str | None) -> None:
+        self.become(self.session._replace(picking=None))
+        if target:
+            self._look_for(target)
+
+    def _look_for(self, target: str) -> None:
+        self.become(explaining.sought_after(self.session, target))
+        self.bench.give_focus("explain")
+
+    def _take_fix(self, session: Session) -> None:
+        """Become a session under other settings, with its text in the editor, where ^z brings the other one back."""
+        self.move(session)
+        if self.bench.editor.text != session.text:
+            self.bench.editor.put(session.text)
+
+
+def document_text(store: str | None, doc_id: str) -> str:
+    """A document as it was read. Raises RecallError, also where it has left the store since."""
+    with open_store(store) as recall, recall.store.reading():
+        found = recall.get(doc_id)["found"]
+        if found["kind"] != "doc":
+            raise UsageError("unknown_target", f"{doc_id} is no document.", hint="recall search …")
+        return found["text"]

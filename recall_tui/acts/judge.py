@@ -1,0 +1,220 @@
+"""Grading results, going through the judged queries, and bringing judgements in and out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall_core.adapters.replacing import replacing
+from recall_core.errors import UsageError
+from recall_core.evaluate.grades import Regrade
+from recall_core.types import Progress
+from recall_tui import explaining, grading, judging
+from recall_tui.acts.holder import Holder
+from recall_tui.messages import LinePicked, LineStepped
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.prompt import PromptScreen
+from recall_tui.session import Session
+
+if TYPE_CHECKING:
+    from recall_core.contract import Response
+    from recall_core.evaluate.formats import QrelsFormat
+    from recall_core.service import Recall
+
+_FORMATS: dict[str, QrelsFormat] = {".tsv": "beir", ".csv": "quepid"}
+"""How judgements are written, by the ending of the file; TREC's way for every other one."""
+_IMPORT_HINT = "judgements (TREC, BEIR, Quepid), queries, or one file of each; then Enter"
+_EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; one or both, then Enter"
+
+
+class JudgeActions(Holder):
+    """The group Judge of the table."""
+
+    def on_line_picked(self, message: LinePicked) -> None:
+        """A line of the pane was clicked."""
+        self.become(judging.picked(self.session, message.name, message.row))
+        if message.is_meant:
+            self.action_take_query()
+
+    def on_line_stepped(self, message: LineStepped) -> None:
+        """The wheel was turned over the pane."""
+        self.become(judging.stepped(self.session, message.rows))
+
+    def action_grade(self, grade: int) -> None:
+        """Grade the selected row and go on to the next."""
+        if (change := self._change_to(grade)) is not None:
+            self.become(grading.advanced(self._with_grade(change)))
+
+    def action_clear_grade(self) -> None:
+        """Take the grade of the selected row away."""
+        change = self._change_to(None)
+        if change is not None and grading.changes(change):
+            self.become(self._with_grade(change))
+        elif change is not None:
+            self.notify("The row has no grade.")
+
+    def action_undo_grade(self) -> None:
+        """Take the last grade back."""
+        session, change = grading.ungraded(self.session)
+        self._put_grade(change)
+        self.become(session._replace(chore=grading.GRADE))
+        self.notify(f"Taken back: the grade of {_place(change)}", markup=False)
+
+    def action_point_query(self, rows: int) -> None:
+        """Choose another line of the list that takes the keys."""
+        self.become(judging.stepped(self.session, rows))
+
+    def action_enter_missed(self) -> None:
+        """Go to what the chosen query misses."""
+        line = judging.pointed_line(self.session)
+        if line is not None and not line.missed:
+            self.notify(f"All {line.relevant} relevant documents are in the top {judging.TOP}.")
+        self.become(judging.sided(self.session, missed=True))
+
+    def action_leave_missed(self) -> None:
+        """Go back to the queries."""
+        self.become(judging.sided(self.session, missed=False))
+
+    def action_next_measure(self) -> None:
+        """Show the next measure."""
+        self.become(judging.next_measure(self.session))
+
+    def action_take_query(self) -> None:
+        """Ask the chosen query, unless its rows are on the screen; of a missed document, ask why it is missed."""
+        line, missed = judging.pointed_line(self.session), judging.pointed_missed(self.session)
+        if line is None:
+            return
+        if judging.query_here(self.session) != line.query:
+            self.bench.editor.put(line.text)
+            self.ask()
+        if missed is not None:
+            self.become(explaining.sought_after(self.session, missed.path))
+            self.bench.give_focus("explain")
+
+    async def action_import_judgements(self) -> None:
+        """Ask which files to read."""
+        prompt = PromptScreen("Import judgements", "", _IMPORT_HINT, unreadable)
+        await self.push_screen(prompt, self._import_typed)
+
+    async def action_export_judgements(self) -> None:
+        """Ask where to write."""
+        prompt = PromptScreen("Export judgements", "", _EXPORT_HINT, unwritable)
+        await self.push_screen(prompt, self._export_typed)
+
+    def _change_to(self, grade: int | None) -> Regrade | None:
+        """What gives the selected row this grade; None where that cannot be, which is said."""
+        if reason := grading.why_not(self.session):
+            self.warn(reason)
+            return None
+        return grading.change_for(self.session, grade)
+
+    def _with_grade(self, change: Regrade) -> Session:
+        if not grading.changes(change):
+            return self.session
+        self._put_grade(change)
+        return grading.graded(self.session, change)._replace(chore=grading.GRADE)
+
+    def _put_grade(self, change: Regrade) -> None:
+        self.do(grading.GRADE, partial(_written, change))
+
+    def _import_typed(self, typed: str | None) -> None:
+        if typed is not None:
+            self.do("Import judgements", partial(_imported, paths_of(typed)))
+
+    async def _export_typed(self, typed: str | None) -> None:
+        if typed is None:
+            return
+        paths = paths_of(typed)
+        there = [str(path) for path in paths if path.exists()]
+        if there:
+            question = f"Replace {' and '.join(there)}?"
+            await self.push_screen(ConfirmScreen("Export judgements", question), partial(self._export_agreed, paths))
+        else:
+            self._export_agreed(paths, True)
+
+    def _export_agreed(self, paths: list[Path], is_agreed: bool | None) -> None:
+        if is_agreed:
+            self.do("Export judgements", partial(_exported, paths))
+
+
+def paths_of(typed: str) -> list[Path]:
+    """The paths in a line: words, or quoted where they hold blanks. Raises ValueError for an open quote."""
+    return [Path(word).expanduser() for word in shlex.split(typed)]
+
+
+def unreadable(typed: str) -> str:
+    """What is wrong with the files to import; "" when they are there."""
+    paths, wrong = _understood(typed)
+    missing = next((path for path in paths if not path.is_file()), None)
+    return wrong or ("" if missing is None else f"There is no file {str(missing)!r}.")
+
+
+def unwritable(typed: str) -> str:
+    """What is wrong with the files to write; "" when they can be."""
+    paths, wrong = _understood(typed)
+    if wrong:
+        return wrong
+    if len(paths) == 2 and sum(map(_is_of_queries, paths)) != 1:
+        return "Of two files one is .jsonl, for the queries."
+    homeless = next((path for path in paths if not path.parent.is_dir() or path.is_dir()), None)
+    return "" if homeless is None else f"{str(homeless)!r} is no place for a file."
+
+
+def _understood(typed: str) -> tuple[list[Path], str]:
+    try:
+        paths = paths_of(typed)
+    except ValueError:
+        return [], "A quote is not closed."
+    except RuntimeError as error:
+        return [], str(error)
+    return paths, "" if 1 <= len(paths) <= 2 else "Name one file or two; a path with blanks stands in quotes."
+
+
+def _is_of_queries(path: Path) -> bool:
+    return path.suffix.lower() == ".jsonl"
+
+
+def _place(change: Regrade) -> str:
+    return (*change.added, *change.removed)[0].spot.path
+
+
+def _written(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
+    from recall_core.evaluate.judgements import change as make  # noqa: PLC0415 - the engine loads behind the first frame
+
+    make(recall.store, change)
+    return ""
+
+
+def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
+    """Read the files, whole or not at all. Raises UsageError."""
+    from recall_core.evaluate.formats import holds_queries  # noqa: PLC0415 - the engine loads behind the first frame
+
+    sorts = [holds_queries(path) for path in paths]
+    if len(paths) == 2 and sorts[0] == sorts[1]:
+        what = "queries" if sorts[0] else "judgements"
+        raise UsageError("bad_value", f"Both files hold {what}.", hint="name one of queries and one of judgements")
+    queries = next((path for path, is_queries in zip(paths, sorts, strict=True) if is_queries), None)
+    qrels = next((path for path, is_queries in zip(paths, sorts, strict=True) if not is_queries), None)
+    return f"Imported: {_counted(recall.judge_import(queries=queries, qrels=qrels))}"
+
+
+def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
+    """Write the files, all of them or none. Raises RecallError `out_unwritable`."""
+    queries = next((path for path in paths if _is_of_queries(path)), None)
+    qrels = next((path for path in paths if not _is_of_queries(path)), None)
+    form = "trec" if qrels is None else _FORMATS.get(qrels.suffix.lower(), "trec")
+    with ExitStack() as files:
+        outs = [None if path is None else files.enter_context(replacing(path, hint="E")) for path in (queries, qrels)]
+        response = recall.judge_export(queries=outs[0], qrels=outs[1], form=form)
+    return f"Exported: {_counted(response)}"
+
+
+def _counted(response: Response) -> str:
+    view = response["judged"]
+    counts = f"{view['queries']:,} queries, {view['judgements']:,} judgements"
+    unknown = f"; {view['unknown']:,} name no document of this store" if view["unknown"] else ""
+    return counts + unknown

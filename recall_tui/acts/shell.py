@@ -1,0 +1,161 @@
+"""Everything around the panes: themes, sizes, letters to jump by, pictures of the screen."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from recall_tui import files, remembered, session, themes
+from recall_tui.acts.holder import Holder
+from recall_tui.messages import Dragged, Wanted
+from recall_tui.remembered import Layout, Remembered
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.jump import JumpScreen
+from recall_tui.screens.prompt import PromptScreen
+from recall_tui.screens.theme import ThemeScreen
+from recall_tui.widgets.picture import picture, plain_text
+
+PICTURE = "recall.svg"
+SUFFIXES = (".svg", ".txt")
+
+
+class ShellActions(Holder):
+    """The group Screen of the table, and what is clicked in the bars."""
+
+    remembered: Remembered
+    can_remember: bool = True
+
+    async def on_wanted(self, message: Wanted) -> None:
+        """A key's name, or a pane's, was clicked."""
+        await self.perform(message.action)
+
+    # Themes.
+
+    async def action_choose_theme(self) -> None:
+        """Show the themes, live."""
+        if self.no_color:
+            self.notify("NO_COLOR is set, so no theme has colours.")
+            return
+        await self.push_screen(ThemeScreen(themes.NAMES, self.theme), partial(self._theme_chosen, self.theme))
+
+    def take_theme(self, name: str) -> None:
+        """Show this theme, and remember it."""
+        self.theme = name
+        self._remember(self.remembered._replace(theme=name))
+
+    def _theme_chosen(self, before: str, name: str | None) -> None:
+        if name is None:
+            self.theme = before
+        else:
+            self.take_theme(name)
+
+    # Sizes.
+
+    def on_dragged(self, message: Dragged) -> None:
+        """A border was moved by the mouse."""
+        layout = self.layout
+        if message.right is not None:
+            layout = layout._replace(right=remembered.bounded(message.right))
+        if message.below is not None:
+            layout = layout._replace(below=remembered.bounded(message.below))
+        self._take_layout(layout, is_kept=message.is_over)
+
+    def action_widen(self, percent: int) -> None:
+        """Move the border between the columns."""
+        if not (self.session.is_narrow or self.session.zoomed):
+            right = (self.layout.right or self.bench.measured().right or 0) + percent
+            self._take_layout(self.layout._replace(right=remembered.bounded(right)))
+
+    def action_heighten(self, percent: int) -> None:
+        """Move the border below the results."""
+        if not self.session.zoomed:
+            below = (self.layout.below or self.bench.measured().below or 0) + percent
+            self._take_layout(self.layout._replace(below=remembered.bounded(below)))
+
+    def action_reset_layout(self) -> None:
+        """Put the borders where they were at first."""
+        self._take_layout(Layout())
+
+    @property
+    def layout(self) -> Layout:
+        """The sizes on a screen of this size."""
+        return self.remembered.layouts.get(remembered.size_class(*self.size), Layout())
+
+    def lay_out(self) -> None:
+        """Let the panes have their sizes."""
+        shown = Layout() if self.session.zoomed else self.layout
+        self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
+
+    def _take_layout(self, layout: Layout, *, is_kept: bool = True) -> None:
+        layouts = {**self.remembered.layouts, remembered.size_class(*self.size): layout}
+        self.remembered = self.remembered._replace(layouts=layouts)
+        self.lay_out()
+        if is_kept:
+            self._remember(self.remembered)
+
+    def _remember(self, fresh: Remembered) -> None:
+        """Keep it; say so once when that fails."""
+        self.remembered = fresh
+        if not self.can_remember:
+            return
+        try:
+            remembered.save(os.environ, fresh)
+        except OSError as error:
+            self.can_remember = False
+            self.warn(f"The theme and the sizes cannot be remembered: {error.strerror}")
+
+    # Letters.
+
+    async def action_jump(self) -> None:
+        """Put letters on panes and rows."""
+        if self.screen is self.bench:
+            await self.push_screen(JumpScreen(self.bench.landmarks(self.session)), self._jumped)
+
+    def action_choose_row(self, row: int) -> None:
+        """Go to a row of the results."""
+        self.become(session.chosen(session.focused(self.session, "results"), row))
+        self.bench.give_focus("results")
+
+    def _jumped(self, action: str | None) -> None:
+        if action is not None:
+            self.call_later(self.run_action, f"app.{action}")
+
+    # Pictures.
+
+    async def action_export_picture(self) -> None:
+        """Ask where to put what is on the screen."""
+        taken = picture(self), plain_text(self)
+        hint = ".svg is a picture, .txt the text; Enter saves"
+        prompt = PromptScreen("Save the screen", PICTURE, hint, _unsuited)
+        await self.push_screen(prompt, partial(self._picture_named, taken))
+
+    def _picture_named(self, taken: tuple[str, str], typed: str | None) -> None:
+        if typed is None:
+            return
+        path = Path(typed).expanduser().resolve()
+        text = taken[SUFFIXES.index(path.suffix)]
+        if path.exists():
+            question = f"{path} is there already. Replace it?"
+            self.push_screen(ConfirmScreen("Save the screen", question), partial(self._save_picture, path, text))
+        else:
+            self._save_picture(path, text, True)
+
+    def _save_picture(self, path: Path, text: str, is_agreed: bool | None) -> None:
+        if not is_agreed:
+            return
+        try:
+            files.save(path, text)
+        except OSError as error:
+            self.warn(f"{path} cannot be written: {error.strerror}")
+        else:
+            self.notify(f"Saved: {path}", markup=False)
+
+
+def _unsuited(typed: str) -> str:
+    """What is wrong with the name of a picture; "" when nothing is."""
+    try:
+        path = Path(typed).expanduser()
+    except RuntimeError as error:
+        return str(error)
+    return "" if path.suffix in SUFFIXES else f"The name ends in {' or '.join(SUFFIXES)}."

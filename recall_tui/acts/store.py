@@ -1,0 +1,166 @@
+"""Going through the store pane, and what it can have done to the store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from recall_core.types import Progress
+from recall_tui import keeping
+from recall_tui import session as state
+from recall_tui.acts.ingest import UNDER_WAY, IngestActions
+from recall_tui.keeping import Remedy
+from recall_tui.messages import Picked
+from recall_tui.screens.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from recall_core.contract import Response
+    from recall_core.service import Recall
+
+    Say = Callable[[Progress], None]
+
+DOCTOR = """\
+The store is copied beside itself first; then its indexes, vectors and counts are computed again. Documents stay."""
+COMPACT = "Removed documents go for good, and the file is written anew. It needs twice its size as free space."
+REEMBED = """\
+Every text is read by {name}; questions use the old vectors until all are there. recall.toml follows.{more}"""
+SENDS = " Every text is sent to the provider."
+
+
+class StoreActions(IngestActions):
+    """The part of the group Store that goes through lists, checks and repairs."""
+
+    _stopped: threading.Event | None = None
+    """Set it to stop the reembed that is under way."""
+
+    def on_picked(self, message: Picked) -> None:
+        """A row was clicked."""
+        if message.pane == self.session.pane:
+            self._choose(message.row)
+
+    def action_point_line(self, rows: int) -> None:
+        """Choose another row."""
+        self._choose(keeping.cursor_of(self.session) + rows)
+
+    def action_point_first(self) -> None:
+        """Choose the first row."""
+        self._choose(0)
+
+    def action_point_last(self) -> None:
+        """Choose the last row."""
+        self._choose(keeping.rows_of(self.session) - 1)
+
+    async def action_open_line(self) -> None:
+        """Do what the chosen row offers."""
+        if self.session.pane == "ingest":
+            await self.open_skipped()
+        elif keeping.view_of(self.session) == "checks":
+            await self.action_fix()
+        else:
+            await self._take_embedder()
+
+    def action_turn_store(self, views: int) -> None:
+        """Show another view of the store."""
+        self.become(keeping.turned(self.session, views))
+
+    def action_check(self) -> None:
+        """Show the checks, and make them once more where they were made already."""
+        if keeping.view_of(self.session) == "checks":
+            kept = {study: found for study, found in self.session.studied.items() if study.kind != "health"}
+            self.become(self.session._replace(studied=kept))
+        self.become(keeping.viewed(self.session, "checks"))
+
+    async def action_fix(self) -> None:
+        """Run the fix of the chosen check, where it is one command of this store."""
+        check = keeping.chosen_check(self.session)
+        if check is None or not check.get("fix"):
+            return
+        remedy = keeping.remedy(check["fix"])
+        if remedy is None:
+            self.notify(f"Not one step: {check['fix']}", markup=False)
+            return
+        await self._ask_first(remedy)
+
+    async def action_compact(self) -> None:
+        """Compact the store, after a question."""
+        await self._ask_first(Remedy("compact"))
+
+    def action_reembed(self) -> None:
+        """Show the embedders to choose from."""
+        self.become(keeping.viewed(self.session, "embedders"))
+
+    def action_cancel(self) -> None:
+        """Stop the ingest run, or the reembed."""
+        self.crew.cancel()
+        if self._stopped is not None:
+            self._stopped.set()
+
+    def _choose(self, row: int) -> None:
+        if rows := keeping.rows_of(self.session):
+            self.become(state.pointed(self.session, keeping.list_of(self.session), row, rows))
+
+    async def _take_embedder(self) -> None:
+        chosen = keeping.chosen_embedder(self.session)
+        if chosen is None:
+            return
+        if chosen["in_use"]:
+            self.notify(f"{chosen['name']} makes the vectors already.", markup=False)
+        elif not chosen["available"]:
+            self.warn(f"{chosen['name']} cannot be used: {chosen['reason']}")
+        else:
+            await self._ask_first(Remedy("reembed", chosen["name"]), SENDS if chosen["network"] else "")
+
+    async def _ask_first(self, remedy: Remedy, more: str = "") -> None:
+        if state.is_ingesting(self.session):
+            self.notify(UNDER_WAY)
+            return
+        if self.session.chore:
+            self.notify(f"{self.session.chore} is under way.", markup=False)
+            return
+        title, question = {
+            "doctor": ("recall doctor --fix", DOCTOR),
+            "compact": ("recall compact", COMPACT),
+            "reembed": (f"recall reembed {remedy.name}", REEMBED.format(name=remedy.name, more=more)),
+        }[remedy.verb]
+        await self.push_screen(ConfirmScreen(title, question), partial(self._run_remedy, title, remedy))
+
+    def _run_remedy(self, title: str, remedy: Remedy, is_agreed: bool | None) -> None:
+        if not is_agreed:
+            return
+        self._stopped = threading.Event()
+        runs: dict[str, Callable[[Recall, Say], str]] = {
+            "doctor": repaired,
+            "compact": compacted,
+            "reembed": partial(reembedded, remedy=remedy, stopped=self._stopped),
+        }
+        self.do(title, runs[remedy.verb])
+
+
+def repaired(recall: Recall, _say: Say) -> str:
+    """Repair what can be repaired, and say where the backup is."""
+    checks = recall.doctor(fix=True)["checks"]
+    bad = sum(check["severity"] == "error" for check in checks)
+    backups = [check["evidence"] for check in checks if check["code"] == "backup"]
+    left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no error is left"
+    return "; ".join([left, *backups])
+
+
+def compacted(recall: Recall, _say: Say) -> str:
+    """Compact, and say what that freed."""
+    done = recall.compact()["compacted"]
+    return f"{done['tombstones']} tombstones dropped, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
+
+
+def reembedded(recall: Recall, say: Say, *, remedy: Remedy, stopped: threading.Event) -> str:
+    """Make every vector anew, or stop where that is wanted: what is done stays for the next time."""
+    run: Generator[Progress, None, Response] = recall.reembed(remedy.name, remedy.settings)
+    while not stopped.is_set():
+        try:
+            say(next(run))
+        except StopIteration as end:
+            view = end.value["reembedded"]
+            return f"{view['embedder']}: {view['embedded']} texts embedded, {view['reused']} found again"
+    run.close()
+    return f"stopped; questions use the old vectors, and reembedding with {remedy.name} goes on from here"

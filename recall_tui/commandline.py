@@ -1,0 +1,99 @@
+"""The line behind `:`: what it means, what may follow, and which question it asks. Pure, and without a screen."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from recall_core.adapters import parser
+from recall_core.adapters.flags import GLOBALS, Command
+from recall_core.adapters.menu import BY_NAME, COMMANDS
+from recall_core.errors import UsageError
+
+VERBS = {"q": "quit the workbench", "quit": "quit the workbench", "theme": "take a theme", "help": "show the keys"}
+"""What the line does beside the commands of `recall`."""
+QUESTIONS = ("search", "query", "context", "explain", "trace")
+"""Commands whose question the editor can take up."""
+
+
+class Verb(NamedTuple):
+    """Something for the workbench itself."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+class Taken(NamedTuple):
+    """A question that a line asks: the text for the editor, and the filter beside it."""
+
+    text: str
+    filter: str
+
+
+class Offered(NamedTuple):
+    """How a line may go on. line: completed as far as all agree; choices: what its last word may become."""
+
+    line: str
+    choices: tuple[str, ...]
+
+
+def verb(line: str) -> Verb | None:
+    """What the line asks of the workbench itself; None where it is a command of `recall`."""
+    words = line.split()
+    return Verb(words[0], tuple(words[1:])) if words and words[0] in VERBS else None
+
+
+def question(line: str) -> Taken | None:
+    """The question of a line, for the editor; None where it has none. Raises UsageError."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError("bad_value", f"The line cannot be split into words: {error}.") from error
+    request = parser.parse(words)
+    if request.command is None or request.command.name not in QUESTIONS:
+        return None
+    flags = vars(request.flags)
+    text = flags.get("rql") or " ".join(request.words)
+    return Taken(text, flags.get("filter") or "") if text and text[0] not in "@" and text != "-" else None
+
+
+def completed(line: str, themes: Sequence[str]) -> Offered:
+    """The line with its last word completed as far as there is no choice, and the choices that are left."""
+    before, _, last = line.rpartition(" ")
+    choices = tuple(choice for choice in _candidates(before.split(), last, themes) if choice.startswith(last))
+    if not choices:
+        return Offered(line, ())
+    grown = _shared(choices) + (" " if len(choices) == 1 else "")
+    return Offered(f"{before} {grown}" if before else grown, choices if len(choices) > 1 else ())
+
+
+def _shared(words: Sequence[str]) -> str:
+    """What all of them begin with."""
+    first, last = min(words), max(words)
+    agreed = next((place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
+    return first[:agreed]
+
+
+def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]:
+    if not words:
+        return [*(command.name for command in COMMANDS), *VERBS]
+    if words[0] == "theme":
+        return list(themes)
+    command = next((BY_NAME[word] for word in words if word in BY_NAME), None)
+    if command is None:
+        return [command.name for command in COMMANDS]
+    flags = (*command.flags, *GLOBALS)
+    asked = next((flag for flag in flags if flag.name == words[-1] and flag.metavar), None)
+    if asked is not None:
+        return list(asked.choices)
+    if last.startswith("-"):
+        return sorted(flag.name for flag in flags)
+    return _operands(command, words)
+
+
+def _operands(command: Command, words: list[str]) -> list[str]:
+    operand = command.operand
+    if operand is None or words[-1] != command.name:
+        return []
+    return [*operand.choices, *operand.actions]

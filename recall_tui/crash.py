@@ -1,0 +1,126 @@
+"""What is left of a workbench that a defect stopped: a report that quotes nobody's texts, and the query."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from traceback import TracebackException
+from typing import NamedTuple
+
+from recall_core import __version__
+from recall_core.errors import RecallError
+from recall_tui.places import state_folder, write_private
+
+EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h: an internal fault, and no exit code of `recall`
+MOST_ACTIONS = 20  # actions before the defect that the report names
+MOST_REPORTS = 10  # older ones are deleted
+MOST_FRAMES = 200  # of each error; an endless recursion has a thousand alike
+QUERY_FILE = "interrupted.rql"
+
+
+class Defect(NamedTuple):
+    """How a workbench ended. actions: the ids of the last ones, the newest last; query: what stood in the editor."""
+
+    error: BaseException
+    actions: tuple[str, ...]
+    query: str
+
+
+def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
+    """Keep the query, write the report and say, for stderr, where it is; without a place for it, what it says."""
+    text = report(defect.error, defect.actions, environ)
+    folder = state_folder(environ)
+    if folder is None:
+        return f"recall-tui stopped by a defect; there is no home folder for this report:\n{text}"
+    try:
+        if defect.query.strip():
+            write_private(folder / QUERY_FILE, defect.query)
+        path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        write_private(path, text)
+        _prune(folder)
+    except OSError as error:
+        return f"recall-tui stopped by a defect; its report cannot be written ({error.strerror}):\n{text}"
+    offered = "; the query is offered again at the next start" if defect.query.strip() else ""
+    return (
+        f"recall-tui stopped by a defect; report: {path}\n"
+        f"hint: it has versions, code and action names, and no texts of yours{offered}\n"
+    )
+
+
+def take_query(environ: Mapping[str, str]) -> str:
+    """The query that a defect interrupted, once: it is not kept any longer. "" where there is none."""
+    folder = state_folder(environ)
+    if folder is None:
+        return ""
+    try:
+        text = (folder / QUERY_FILE).read_text(encoding="utf-8", errors="replace")
+        (folder / QUERY_FILE).unlink()
+    except OSError:
+        return ""
+    return text
+
+
+def report(error: BaseException, actions: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Versions, the last actions and where it happened. Messages and values are left out: they may quote."""
+    facts = {
+        "recall-tui": __version__,
+        "python": platform.python_version(),
+        "textual": version("textual"),
+        "rich": version("rich"),
+        "system": f"{sys.platform} {platform.machine()}",
+        "TERM": environ.get("TERM", ""),
+        "last actions": ", ".join(actions[-MOST_ACTIONS:]) or "none",
+    }
+    heads = [f"{name}: {value}" for name, value in facts.items()]
+    traced = _traced(error, environ.get("HOME", ""))
+    return "\n".join(["recall-tui was stopped by a defect.", "", *heads, "", *traced]) + "\n"
+
+
+def _traced(error: BaseException, home: str) -> Iterator[str]:
+    """The frames of an error, innermost last, after those of the errors that led to it."""
+    seen: set[int] = set()
+    chain: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        chain.append(each)
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    for place, link in enumerate(reversed(chain)):
+        if place:
+            yield "which led to"
+        yield from _frames(link, home)
+
+
+def _frames(error: BaseException, home: str) -> Iterator[str]:
+    code = f" {error.code}" if isinstance(error, RecallError) else ""
+    yield f"{type(error).__name__}{code} (its message is left out)"
+    for frame in TracebackException.from_exception(error).stack[-MOST_FRAMES:]:
+        yield f"  {shortened(frame.filename, home)}:{frame.lineno} in {frame.name}"
+        if frame.line:
+            yield f"    {frame.line}"
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield "of which"
+            yield from _frames(each, home)
+
+
+def shortened(path: str, home: str) -> str:
+    """A path of code without the part that says where a person keeps things."""
+    for folder in ("/site-packages/", "/dist-packages/"):
+        if folder in path:
+            return path.rpartition(folder)[2]
+    for package in ("/recall_tui/", "/recall_core/"):
+        if package in path:
+            return package[1:] + path.rpartition(package)[2]
+    is_at_home = len(home) > 1 and path.startswith(home.rstrip("/") + "/")
+    return "~" + path[len(home.rstrip("/")) :] if is_at_home else path
+
+
+def _prune(folder: Path) -> None:
+    for old in sorted(folder.glob("crash-*.txt"))[:-MOST_REPORTS]:
+        old.unlink(missing_ok=True)

@@ -1,0 +1,81 @@
+"""Grading a row: the change that it takes, shown before it is stored, confirmed, or taken back. Pure, no screen."""
+
+from __future__ import annotations
+
+from recall_core.errors import RecallError
+from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
+from recall_tui.judging import Grading, Judged, judged, spot_of, words_of
+from recall_tui.session import Session, chosen, lately
+
+GRADE = "Grade"
+"""The name of the chore that writes one."""
+UNDO_MOST = 200
+
+
+def why_not(session: Session) -> str:
+    """Why the selected row cannot be graded, or ""."""
+    if session.hits.get(session.selected) is None:
+        return "The row is still being read."
+    if not words_of(session.answer):
+        return "The query asks for no words, so there is nothing to judge its rows for."
+    known = lately(session, "grades", Judged)
+    if isinstance(known, RecallError):
+        return known.message
+    return "The judgements are still being read." if known is None else ""
+
+
+def change_for(session: Session, grade: int | None) -> Regrade:
+    """What gives the selected row this grade; `why_not` has said that it can be graded."""
+    known, answer = judged(session), session.answer
+    assert known is not None and answer is not None  # noqa: S101, PT018 - see above
+    text, spot = words_of(answer), spot_of(session.hits[session.selected], answer.plan.table)
+    query = known.ids.get(text)
+    if query is None:
+        return regraded(free_id(known.texts), text, (), spot, grade)._replace(begins=grade is not None)
+    return regraded(query, known.texts[query], known.places.get(query, {}).get(spot.path, ()), spot, grade)
+
+
+def changes(change: Regrade) -> bool:
+    """True when something is different after it."""
+    return change.removed != change.added
+
+
+def graded(session: Session, change: Regrade) -> Session:
+    """The session with a change on its way into the store, and shown as if it were there."""
+    undo = (*session.regrades, change)[-UNDO_MOST:]
+    return session._replace(gradings=(*session.gradings, Grading(change)), regrades=undo)
+
+
+def advanced(session: Session) -> Session:
+    """The session with the next row selected, as one grades down a list."""
+    return chosen(session, session.selected + 1)
+
+
+def ungraded(session: Session) -> tuple[Session, Regrade]:
+    """The session with the newest grade being taken back, and the change that does it; there is one."""
+    *earlier, last = session.regrades
+    change = taken_back(last)
+    gradings = (*session.gradings, Grading(change, is_undo=True))
+    return session._replace(gradings=gradings, regrades=tuple(earlier)), change
+
+
+def ended(session: Session, *, failed: bool) -> Session:
+    """The session once the oldest grading that was not written is, or cannot be; then it never was."""
+    place = next((place for place, each in enumerate(session.gradings) if each.written is None), None)
+    if place is None:
+        return session
+    before, grading, after = session.gradings[:place], session.gradings[place], session.gradings[place + 1 :]
+    if not failed:
+        return session._replace(gradings=(*before, grading._replace(written=session.chores), *after))
+    regrades = tuple(each for each in session.regrades if each is not grading.change)
+    if grading.is_undo:
+        regrades = (*regrades, taken_back(grading.change))
+    return session._replace(gradings=(*before, *after), regrades=regrades)
+
+
+def confirmed(session: Session, chores: int) -> Session:
+    """The session once judgements were read after so many chores: those gradings stand in them."""
+    if not session.gradings:
+        return session
+    left = tuple(each for each in session.gradings if each.written is None or each.written > chores)
+    return session._replace(gradings=left)

@@ -1,0 +1,307 @@
+"""Grades and judged queries: what is wanted of the store, what is found, and what a person does. Pure, no screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core.errors import RecallError
+from recall_core.evaluate.grades import (
+    Judgement,
+    Regrade,
+    changed,
+    grade_of_chunk,
+    words,
+)
+from recall_core.evaluate.names import Spot
+from recall_core.types import Hit, Table
+from recall_tui.session import Session, assignments, found, is_ingesting, is_seen, lately, pointed
+from recall_tui.studies import Study
+from recall_tui.weighing import KEYS
+
+if TYPE_CHECKING:
+    from recall_core.retrieve import Answer
+
+MEASURES = ("ndcg@10", "mrr", "map", "p@10", "recall@10", "recall@100")
+"""What the judge pane can show of each query, the first one first."""
+TOP = 10  # rows that people read: what is missed is not among them, and so many are looked at for judged@10
+
+
+class Judged(NamedTuple):
+    """Every judged query, and the judgements of each by path."""
+
+    texts: Mapping[str, str]
+    ids: Mapping[str, str]
+    """From the words of a query to its id."""
+    places: Mapping[str, Mapping[str, tuple[Judgement, ...]]]
+
+
+class Missed(NamedTuple):
+    """A relevant document that is not in the top ten. rank: None where it is not among the ranked ones either."""
+
+    path: str
+    grade: int
+    rank: int | None
+
+
+class Line(NamedTuple):
+    """One query on the board. before: its values under the saved settings, where others hold."""
+
+    query: str
+    text: str
+    values: Mapping[str, float]
+    before: Mapping[str, float]
+    judged: float | None
+    """The share of its top ten that is judged."""
+    relevant: int
+    missed: tuple[Missed, ...]
+
+
+class Figure(NamedTuple):
+    """A measure over all queries, and how it compares with the saved settings: as `recall eval` gives both."""
+
+    mean: float
+    low: float
+    high: float
+    difference: float = 0.0
+    difference_low: float = 0.0
+    difference_high: float = 0.0
+    wins: int = 0
+    losses: int = 0
+    ties: int = 0
+    verdict: str = ""
+
+
+class Board(NamedTuple):
+    """All judged queries under the settings as they are. is_moved: these are not the saved ones."""
+
+    lines: tuple[Line, ...]
+    figures: Mapping[str, Figure]
+    judged: float | None
+    passed_over: int
+    """Queries without a relevant document."""
+    depth: int
+    is_moved: bool
+
+
+class Grading(NamedTuple):
+    """A grade that no finding has yet. written: the number of chores that had ended when it was in the store."""
+
+    change: Regrade
+    is_undo: bool = False
+    written: int | None = None
+
+
+# What is wanted, and what is known.
+
+
+def grades_study(_session: Session) -> Study:
+    """The study that reads all judgements."""
+    return Study("grades")
+
+
+def board_study(session: Session) -> Study:
+    """The study that measures all judged queries under the moved settings, beside the saved ones."""
+    return Study("board", "\n".join(assignments(session.tweaks)), _saved(session))
+
+
+def line_study(session: Session) -> Study | None:
+    """The study that measures the question on the screen alone; None unless it has a relevant document."""
+    query, study = query_here(session), board_study(session)
+    grades = (each.grade for judgements in judgements_here(session).values() for each in judgements)
+    if query is None or not any(grade > 0 for grade in grades):
+        return None
+    return Study("line", query, f"{study.target}\n\n{study.other}")
+
+
+def wants(session: Session) -> Iterator[Study]:
+    """All judgements always, since any row may have one; the board while it is seen and the store stands still."""
+    yield grades_study(session)
+    known = judged(session)
+    if known is None or not is_seen(session, "judge") or is_ingesting(session) or not relevant(known):
+        return
+    if any(grading.written is None for grading in session.gradings):
+        return  # the store is about to know more
+    if (line := line_study(session)) is not None:
+        yield line
+    yield board_study(session)
+
+
+def judged(session: Session) -> Judged | None:
+    """The judgements with the grades that are on their way into the store; None while none were read."""
+    known = lately(session, "grades", Judged)
+    if known is None or isinstance(known, RecallError):
+        return None
+    for grading in session.gradings:
+        known = _after(known, grading.change)
+    return known
+
+
+def relevant(known: Judged) -> bool:
+    """True when some query has a document with a grade above 0: only then is there something to measure."""
+    return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
+
+
+def board(session: Session) -> Board | RecallError | None:
+    """The newest board, which may be of settings or judgements before these."""
+    return lately(session, "board", Board)
+
+
+def is_current(session: Session) -> bool:
+    """True when the board is of these settings and judgements."""
+    return found(session, board_study(session), Board) is not None
+
+
+def headway(session: Session) -> tuple[int, int] | None:
+    """How many queries of how many the wanted board has; None while none is under way."""
+    if session.studying is None or session.studying[0] != board_study(session) or is_current(session):
+        return None
+    return session.studying[1:]
+
+
+def words_of(answer: Answer | None) -> str:
+    """What results of this answer are judged for: its words, or those that the signals of a query in RQL ask for."""
+    if answer is None:
+        return ""
+    plan = answer.plan
+    if plan.rql is None:
+        return words(plan.text)
+    return words(" ".join(dict.fromkeys(filter(None, (plan.lexical, plan.semantic)))))
+
+
+def query_here(session: Session) -> str | None:
+    """The id of the judged query that the answer belongs to, None where it is not judged."""
+    known = judged(session)
+    return None if known is None else known.ids.get(words_of(session.answer))
+
+
+def judgements_here(session: Session) -> Mapping[str, tuple[Judgement, ...]]:
+    """By path: the judgements of the question that the rows answer."""
+    known = judged(session)
+    return {} if known is None else known.places.get(known.ids.get(words_of(session.answer), ""), {})
+
+
+def grade_of(judgements: Mapping[str, tuple[Judgement, ...]], hit: Hit, table: Table) -> int | None:
+    """The grade of a row of this table, None without any."""
+    standing = judgements.get(hit.doc.path)
+    return grade_of_chunk(standing, spot_of(hit, table)) if standing else None
+
+
+def sign(grade: int | None) -> str:
+    """A grade in one cell: `+` above 9, `-` below 0, a dot for none."""
+    if grade is None:
+        return "."
+    return "-" if grade < 0 else "+" if grade > 9 else str(grade)
+
+
+def spot_of(hit: Hit, table: Table) -> Spot:
+    """Where a row's chunk stands; the whole document where the row is one, whichever chunk speaks for it."""
+    return (
+        Spot(hit.doc.path)
+        if hit.chunk is None or table == "doc"
+        else Spot(hit.doc.path, hit.chunk.offset, hit.chunk.end)
+    )
+
+
+def lines_of(session: Session) -> tuple[Line, ...]:
+    """The queries of the newest board, that of the question on the screen as fresh as it is known."""
+    known = board(session)
+    if not isinstance(known, Board):
+        return ()
+    fresh = line_here(session)
+    if fresh is None:
+        return known.lines
+    return tuple(fresh if fresh.query == line.query else line for line in known.lines)
+
+
+def line_here(session: Session) -> Line | None:
+    """The question on the screen, where it was measured under these settings before the others."""
+    study = line_study(session)
+    fresh = found(session, study, Line) if study else None
+    return fresh if isinstance(fresh, Line) else None
+
+
+def pointed_line(session: Session) -> Line | None:
+    """The chosen query."""
+    known = board(session)
+    if not isinstance(known, Board):
+        return None
+    line, fresh = known.lines[min(session.cursors.get("judge", 0), len(known.lines) - 1)], line_here(session)
+    return fresh if fresh is not None and fresh.query == line.query else line
+
+
+def pointed_missed(session: Session) -> Missed | None:
+    """The chosen document of those that the chosen query misses, while their list is in front."""
+    line = pointed_line(session)
+    if line is None or not line.missed or not is_at_missed(session):
+        return None
+    return line.missed[min(session.cursors.get("missed", 0), len(line.missed) - 1)]
+
+
+def is_at_missed(session: Session) -> bool:
+    """True while the list of missed documents takes the keys."""
+    line = pointed_line(session)
+    return bool(session.cursors.get("at missed") and line is not None and line.missed)
+
+
+def measure_of(session: Session) -> str:
+    """The measure that is shown."""
+    return MEASURES[session.cursors.get("measure", 0)]
+
+
+# What a person does.
+
+
+def next_measure(session: Session) -> Session:
+    """The session showing the next measure, round the end."""
+    place = (session.cursors.get("measure", 0) + 1) % len(MEASURES)
+    return session._replace(cursors={**session.cursors, "measure": place})
+
+
+def stepped(session: Session, rows: int) -> Session:
+    """The session with another line chosen, of the list that takes the keys."""
+    name = "missed" if is_at_missed(session) else "judge"
+    return picked(session, name, _row(session, name) + rows)
+
+
+def picked(session: Session, name: str, row: int) -> Session:
+    """The session with this line of `judge` or `missed` chosen; another query has another list of what it misses."""
+    line = pointed_line(session)
+    if line is None:
+        return session
+    if name == "missed":
+        fresh = pointed(session, "missed", row, len(line.missed))
+        return fresh._replace(cursors={**fresh.cursors, "at missed": 1})
+    fresh = pointed(session, "judge", row, len(lines_of(session)))
+    moved = fresh.cursors["judge"] != session.cursors.get("judge", 0)
+    return fresh._replace(
+        cursors={**fresh.cursors, "at missed": 0, "missed": 0 if moved else fresh.cursors.get("missed", 0)}
+    )
+
+
+def sided(session: Session, *, missed: bool) -> Session:
+    """The session with the keys going to the missed documents, or back to the queries."""
+    return session._replace(cursors={**session.cursors, "at missed": int(missed)})
+
+
+def _row(session: Session, name: str) -> int:
+    line = pointed_line(session)
+    rows = len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
+    return min(session.cursors.get(name, 0), max(0, rows - 1))
+
+
+def _after(known: Judged, change: Regrade) -> Judged:
+    """The judgements once a change is made."""
+    query = change.query
+    place = (*change.added, *change.removed)[0].spot.path
+    paths = dict(known.places.get(query, {}))
+    paths[place] = changed(paths.get(place, ()), change)
+    texts = {**known.texts, query: change.text}
+    ids = {**known.ids, words(change.text): known.ids.get(words(change.text), query)}
+    if change.ends:
+        del texts[query], ids[words(change.text)]
+    return Judged(texts, ids, {**known.places, query: paths})
+
+
+def _saved(session: Session) -> str:
+    return "" if session.saved is None else "\n".join(f"{key}={getattr(session.saved, key)}" for key in KEYS)

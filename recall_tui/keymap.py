@@ -1,0 +1,162 @@
+"""The person's keymap.toml: other keys for actions. What is wrong in it is told and changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from recall_tui.actions.action import Action, acts_in
+from recall_tui.actions.keys import SWALLOWED, key_name, key_of
+from recall_tui.actions.table import TABLE, Table
+from recall_tui.places import config_folder
+from recall_tui.session import PANES, Pane
+
+FILE = "keymap.toml"
+MOST_BYTES = 100_000  # a larger file is no keymap
+KEPT = {"leave": "ctrl+q", "command_palette": "ctrl+p", "step_out": "escape"}
+"""The ways out, and the way to everything else: these keys always stay with these actions."""
+
+
+class Keymap(NamedTuple):
+    """The keys in force. faults: what of the file does not count, and why, each with its line."""
+
+    table: Table
+    faults: tuple[str, ...] = ()
+
+
+class Line(NamedTuple):
+    """What the file says of one action. number: its line, from 1."""
+
+    number: int
+    keys: tuple[str, ...]
+
+
+def read(environ: Mapping[str, str]) -> Keymap:
+    """The keymap of this person: the table's own keys where there is no file."""
+    folder = config_folder(environ)
+    path = folder / FILE if folder is not None else None
+    try:
+        if path is None or not path.is_file():
+            return Keymap(TABLE)
+        if path.stat().st_size > MOST_BYTES:
+            return Keymap(TABLE, (f"{path}: larger than {MOST_BYTES:,} bytes, so it is not read",))
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        return Keymap(TABLE, (f"{path}: cannot be read: {error}",))
+    return applied(text, str(path))
+
+
+def applied(text: str, name: str = FILE) -> Keymap:
+    """The table with the keys of a keymap's text. name: how the file is called in what is wrong with it."""
+    import tomllib  # noqa: PLC0415 - few people have a file
+
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        return Keymap(TABLE, (f"{name}:{at[1] if at else 1}: no TOML: {error}",))
+    faults = [f"{name}:{_line_of(text, key)}: only [keys] is known" for key in document if key != "keys"]
+    keys = document.get("keys", {})
+    if not isinstance(keys, dict):
+        return Keymap(TABLE, (*faults, f"{name}:{_line_of(text, 'keys')}: [keys] is a table"))
+    lines: dict[str, Line] = {}
+    for action, written in keys.items():
+        number = _line_of(text, action)
+        found, wrong = _read_line(action, written)
+        faults += [f"{name}:{number}: {fault}" for fault in wrong]
+        if not wrong:
+            lines[action] = Line(number, found)
+    faults += _settle(lines, name)
+    return Keymap(_table(lines), tuple(faults))
+
+
+def written(table: Table) -> str:
+    """The table in force as a keymap.toml to start from."""
+    lines = ["# Keys of recall-tui. What is not listed keeps its keys; [] takes all keys away.", "[keys]"]
+    for group, actions in table.groups.items():
+        lines += ["", f"# {group}"]
+        for action in actions:
+            keys = ", ".join(_quoted(key_name(key)) for key in action.keys)
+            where = f" ({', '.join(action.panes)})" if action.panes else ""
+            lines.append(f'"{action.id}" = [{keys}]  # {action.help}{where}')
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(key: str) -> str:
+    return '"\\\\"' if key == "\\" else "'\"'" if key == '"' else f'"{key}"'
+
+
+def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]]:
+    """The keys that a line gives an action, and what is wrong with it."""
+    from difflib import get_close_matches  # noqa: PLC0415 - few people have a file
+
+    known = [each.id for each in TABLE.actions]
+    if action not in known:
+        near = get_close_matches(action, known, n=1)
+        return (), [f"there is no action {action!r}" + (f"; did you mean {near[0]!r}?" if near else "")]
+    if not isinstance(written, list) or not all(isinstance(each, str) for each in written):
+        return (), [f'{action} needs a list of keys, such as ["f6", "x"]']
+    wrong = []
+    found = dict.fromkeys([KEPT[action]] if action in KEPT else [])
+    for each in written:
+        key = key_of(each)
+        if key is None:
+            wrong.append(f"{action}: there is no key {each!r}")
+        elif key in SWALLOWED:
+            wrong.append(f"{action}: terminals send {each} as {key_name(SWALLOWED[key])}")
+        elif key in KEPT.values() and KEPT.get(action) != key:
+            wrong.append(f"{action}: {key_name(key)} always stays with {_keeper(key)}")
+        else:
+            found[key] = None
+    return tuple(found), wrong
+
+
+def _keeper(key: str) -> str:
+    return next(action for action, kept in KEPT.items() if kept == key)
+
+
+def _settle(lines: dict[str, Line], name: str) -> list[str]:
+    """Take lines out, the lowest first, until no key means two things in a pane; says which and why."""
+    faults = []
+    while (clash := _clash(_table(lines), lines)) is not None:
+        action, other, pane, key = clash
+        keys = " ".join(map(key_name, next(each.keys for each in TABLE.actions if each.id == action)))
+        wrong = f"{key_name(key)} is the key of {other} in the {pane} pane, so {action} keeps {keys}"
+        faults.append(f"{name}:{lines.pop(action).number}: {wrong}")
+    return faults
+
+
+def _clash(table: Table, lines: Mapping[str, Line]) -> tuple[str, str, Pane, str] | None:
+    """A key with two meanings: the action of the file's lowest line that has it, the other one, the pane, the key."""
+    worst: tuple[int, str, str, Pane, str] | None = None
+    for pane in PANES:
+        holders: dict[str, Action] = {}
+        for action in table.actions:
+            if not acts_in(action, pane):
+                continue
+            for key in action.keys:
+                other = holders.setdefault(key, action)
+                if other is action:
+                    continue
+                for one, two in ((action, other), (other, action)):
+                    if one.id in lines and (worst is None or lines[one.id].number > worst[0]):
+                        worst = lines[one.id].number, one.id, two.id, pane, key
+    return worst[1:] if worst is not None else None
+
+
+def _table(lines: Mapping[str, Line]) -> Table:
+    return Table(
+        {
+            group: tuple(
+                action._replace(keys=lines[action.id].keys) if action.id in lines else action for action in actions
+            )
+            for group, actions in TABLE.groups.items()
+        }
+    )
+
+
+def _line_of(text: str, key: str) -> int:
+    """The line, from 1, on which a key of the file stands."""
+    spelt = re.compile(rf"""\s*\[*\s*(?:keys\s*\.\s*)?["']?{re.escape(key)}["']?\s*[\]=.]""")
+    return next((number for number, line in enumerate(text.splitlines(), start=1) if spelt.match(line)), 1)

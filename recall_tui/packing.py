@@ -1,0 +1,225 @@
+"""The context: what a person would have in it or not, which line of it is chosen, and what it is worth. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from recall_core.types import Packed
+from recall_tui.session import Packing, Session, budgeted, is_seen, listed, pointed
+from recall_tui.studies import Study
+
+if TYPE_CHECKING:
+    from recall_core.contract import AccountView
+    from recall_tui.events import Repacked
+
+LIST = "context"
+"""The name of the pane's list among the session's cursors."""
+LEAST_TOKENS, MOST_TOKENS = 50, 100_000
+"""The budgets at the ends of the slider: a paragraph, and most of what a large model takes."""
+
+
+class Entry(NamedTuple):
+    """A line that can be chosen: a block, candidates left out, or a what-if that waits. place: among its like."""
+
+    kind: Literal["block", "omission", "waiting"]
+    place: int
+    chunk_ids: tuple[str, ...]
+    rank: int = 0
+
+
+class Worth(NamedTuple):
+    """The account that `recall context --explain --json` gives of a context.
+
+    model_tokens: estimated; None where the context's own counter is no rough one.
+    """
+
+    view: AccountView
+    model_tokens: int | None
+
+
+def printed(packed: Packed) -> str:
+    """The context exactly as `recall context` prints it: with a line break at its end.
+
+    A path that is not UTF-8 has its stray bytes written as escapes, there and here.
+    """
+    return f"{packed.text}\n".encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def digest(packed: Packed) -> str:
+    """The SHA-256 of what `recall context` prints, in hexadecimal."""
+    return sha256(printed(packed).encode("utf-8")).hexdigest()
+
+
+def entries(session: Session) -> tuple[Entry, ...]:
+    """Every line that can be chosen, from top to bottom."""
+    packed = session.packed
+    if packed is None:
+        return ()
+    return (
+        *(Entry("block", at, block.chunk_ids, block.ranks[0]) for at, block in enumerate(packed.blocks)),
+        *(Entry("omission", at, (left.chunk_id,), left.rank) for at, left in enumerate(packed.omitted)),
+        *(Entry("waiting", at, (waiting.chunk_id,)) for at, waiting in enumerate(session.waiting)),
+    )
+
+
+def cursor(session: Session) -> int:
+    """The place of the chosen line among the entries."""
+    return min(session.cursors.get(LIST, 0), max(0, len(entries(session)) - 1))
+
+
+def chosen_entry(session: Session) -> Entry | None:
+    """The chosen line; None while there is none."""
+    lines = entries(session)
+    return lines[cursor(session)] if lines else None
+
+
+def has_chunk(session: Session) -> bool:
+    """True when the chosen line names chunks: a tail below the least score, or behind 200 rows, does not."""
+    entry = chosen_entry(session)
+    return entry is not None and all(entry.chunk_ids)
+
+
+def has_what_ifs(session: Session) -> bool:
+    """True when a chunk is pinned or forced out."""
+    return bool(session.pins or session.drops)
+
+
+def pinned(session: Session) -> Session:
+    """The session with the chosen line's chunks forced into the context; with none of them, where one was."""
+    pins, drops = _toggled(session, session.pins, session.drops)
+    return _kept(session)._replace(pins=pins, drops=drops)
+
+
+def forced_out(session: Session) -> Session:
+    """The session with the chosen line's chunks forced out of the context; with none of them, where one was."""
+    drops, pins = _toggled(session, session.drops, session.pins)
+    return _kept(session)._replace(pins=pins, drops=drops)
+
+
+def freed(session: Session) -> Session:
+    """The session without a what-if."""
+    return session._replace(pins=(), drops=())
+
+
+def unfolded(session: Session) -> Session:
+    """The session with the chosen block shown whole; folded again, where it was; with its row selected.
+
+    A row that no list shows stays unselected.
+    """
+    entry = chosen_entry(session)
+    if entry is None:
+        return session
+    row = row_of(session, entry)
+    is_open = session.unfolded in entry.chunk_ids
+    session = session._replace(unfolded="" if is_open or entry.kind != "block" else entry.chunk_ids[0])
+    return session if row is None else session._replace(selected=row, hit=session.hits.get(row, session.hit))
+
+
+def row_of(session: Session, entry: Entry) -> int | None:
+    """The row of an entry's first chunk in the results; None where they do not list it.
+
+    Fetched rows are compared by chunk: sparse-document recall can give a row of the list to another chunk than the
+    context has at this rank. Elsewhere the rank decides.
+    """
+    for row, hit in session.hits.items():
+        if hit.chunk is not None and hit.chunk.id == entry.chunk_ids[0]:
+            return row
+    if session.answer is None or entry.rank == 0:
+        return None
+    offset, rows = listed(session.answer)
+    row = entry.rank - offset - 1
+    return row if 0 <= row < rows and row not in session.hits else None
+
+
+def scaled(session: Session, percent: int) -> Session:
+    """The session with the budget so many percent higher, or lower."""
+    return budgeted(session, scaled_tokens(session.budget_tokens, percent))
+
+
+def scaled_tokens(tokens: int, percent: int) -> int:
+    """So many percent more, or less by what takes that back; at least one more or less, and never below 1."""
+    factor = 1 + abs(percent) / 100
+    if percent > 0:
+        return max(tokens + 1, round(tokens * factor))
+    return max(1, min(tokens - 1, round(tokens / factor)))
+
+
+def share_of(budget_tokens: int) -> float:
+    """The place of a budget on the slider, 0 to 1: every cell of it is the same step in percent."""
+    inside = min(max(budget_tokens, LEAST_TOKENS), MOST_TOKENS)
+    return math.log(inside / LEAST_TOKENS) / math.log(MOST_TOKENS / LEAST_TOKENS)
+
+
+def budget_at(share: float) -> int:
+    """The budget at a place of the slider, in two digits, as people say it."""
+    exact: float = LEAST_TOKENS * (MOST_TOKENS / LEAST_TOKENS) ** share
+    return int(float(f"{exact:.1e}"))
+
+
+def repacked(session: Session, event: Repacked) -> Session:
+    """The session with another context; a line that was chosen stays with its chunk, wherever that has gone."""
+    before = chosen_entry(session) if LIST in session.cursors else None
+    session = session._replace(
+        packed=event.packed,
+        block_tokens=event.block_tokens,
+        packing=event.packing,
+        packed_at=event.generation,
+        waiting=event.waiting,
+    )
+    if before is None:
+        return session
+    for row, entry in enumerate(entries(session)):
+        if before.chunk_ids[0] in entry.chunk_ids:
+            return session._replace(cursors={**session.cursors, LIST: row})
+    return session
+
+
+def worth_study(session: Session) -> Study | None:
+    """The study that says what the context on the screen is worth; None while that is of an older ranking."""
+    packing = session.packing
+    if session.packed is None or packing is None or session.packed_at != session.generation:
+        return None
+    return Study("worth", str(packing.budget_tokens), " ".join((*packing.pins, "-", *packing.drops)))
+
+
+def wants(session: Session) -> Iterator[Study]:
+    """What the pane wants to be found out while it is seen."""
+    study = worth_study(session) if is_seen(session, "context") else None
+    if study is not None:
+        yield study
+
+
+def flags(packing: Packing | None, budget_tokens: int) -> list[str]:
+    """A packing as `recall context` takes it. budget_tokens: where nothing has been packed yet."""
+    if packing is None:
+        return ["--budget-tokens", str(budget_tokens)]
+    pins = [word for chunk_id in packing.pins for word in ("--pin", chunk_id)]
+    drops = [word for chunk_id in packing.drops for word in ("--drop", chunk_id)]
+    return ["--budget-tokens", str(packing.budget_tokens), *pins, *drops]
+
+
+def forgotten(session: Session) -> Session:
+    """The session for another question: no line of its context has been chosen."""
+    cursors = {name: row for name, row in session.cursors.items() if name != LIST}
+    return session._replace(cursors=cursors, unfolded="")
+
+
+def _kept(session: Session) -> Session:
+    """The session with the chosen line chosen by a person, so that it stays with its chunk."""
+    return pointed(session, LIST, cursor(session), len(entries(session)))
+
+
+def _toggled(
+    session: Session, marked: tuple[str, ...], other: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Both lists of marks once the chosen line's chunks have changed sides: onto the first, or off it."""
+    entry = chosen_entry(session)
+    if entry is None or not all(entry.chunk_ids):
+        return marked, other
+    rest = tuple(each for each in marked if each not in entry.chunk_ids)
+    if len(rest) < len(marked):
+        return rest, other
+    return (*marked, *entry.chunk_ids), tuple(each for each in other if each not in entry.chunk_ids)

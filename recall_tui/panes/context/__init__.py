@@ -1,0 +1,161 @@
+"""Pane 5: the packed context under its budget, block by block, what was left out, and what it is worth."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Click
+
+from recall_core.errors import RecallError
+from recall_tui import packing
+from recall_tui.messages import Budgeted, Pointed
+from recall_tui.packing import Worth
+from recall_tui.panes.context.listing import Listing, Look, listing
+from recall_tui.panes.context.sums import sums, title, under_line
+from recall_tui.session import Session, found, is_stale
+from recall_tui.widgets.draw import figure
+from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.track import Track
+
+WHEEL_PERCENT = 5
+TOKEN_CELLS = 7  # the budget in figures, so that the line stays as long while it moves
+
+
+class BudgetSlider(Track):
+    """The budget on a line that ends at 50 and at 100,000 tokens; every cell is the same step in percent."""
+
+    def __init__(self) -> None:
+        super().__init__(id="budget")
+        self._tokens = 0
+
+    def show(self, tokens: int) -> None:
+        """Show this budget; one beyond an end stands at the end."""
+        if tokens != self._tokens:
+            self._tokens, self._share = tokens, packing.share_of(tokens)
+            self.refresh()
+
+    def labels(self, width: int) -> tuple[str, str]:
+        """What it is, and the budget in figures."""
+        return "budget", f"{figure(self._tokens):>{TOKEN_CELLS}} tok"
+
+    def slide(self, share: float, *, joins: bool) -> None:
+        """The budget is to be that of this place."""
+        self.post_message(Budgeted(packing.budget_at(share)))
+
+    def turn(self, steps: int) -> None:
+        """The wheel moves the budget by 5 %."""
+        self.post_message(Budgeted(packing.scaled_tokens(self._tokens, steps * WHEEL_PERCENT)))
+
+
+class Sums(LineView, can_focus=False):
+    """The gauge, and the figures of the context."""
+
+    def __init__(self) -> None:
+        super().__init__(id="sums")
+
+
+class PackedList(LineView, can_focus=False):
+    """The blocks, what was left out, what waits, and the account."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"context--chosen"}
+
+    def __init__(self) -> None:
+        super().__init__(id="packed")
+        self._starts: tuple[int, ...] = ()
+
+    def show_listing(self, look: Look) -> None:
+        """Show these lines, at the place where it stands."""
+
+        def build(width: int) -> list[Text]:
+            chosen = self.get_component_rich_style("context--chosen", partial=True)
+            drawn: Listing = listing(look, width, self.glyphs, chosen)
+            self._starts = drawn.starts
+            return drawn.lines
+
+        self.show(build, keep_place=True)
+
+    def follow(self, row: int) -> None:
+        """Scroll as little as it takes to see an entry: its head first, where it is longer than the view."""
+        if row >= len(self._starts) or not self.size.height:
+            return
+        start = self._starts[row]
+        end = self._starts[row + 1] if row + 1 < len(self._starts) else start + 2
+        top, height = int(self.scroll_offset.y), self.size.height
+        if start < top or end - start > height:
+            self._go(0 if row == 0 else start)
+        elif end > top + height:
+            self._go(end - height)
+
+    def on_click(self, event: Click) -> None:
+        """A click chooses the entry under it."""
+        line = event.y + int(self.scroll_offset.y)
+        rows = [row for row, start in enumerate(self._starts) if start <= line]
+        if rows and line < len(self.lines):
+            self.post_message(Pointed(rows[-1]))
+
+    def _go(self, line: int) -> None:
+        self.scroll_to(y=line, animate=False, immediate=True)
+
+
+class ContextPane(Vertical, can_focus=True):
+    """What an agent would be given."""
+
+    def __init__(self) -> None:
+        super().__init__(id="context")
+        self._shown: Look | None = None
+        self._worth: tuple[int, Worth | None] = (0, None)
+
+    def compose(self) -> ComposeResult:
+        """The slider above everything it changes."""
+        yield BudgetSlider()
+        yield Sums()
+        yield PackedList()
+
+    def show_session(self, session: Session) -> None:
+        """Show this session's context at its budget."""
+        self.set_class(is_stale(session), "-stale")
+        self.border_title = title(session)
+        slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
+        self.border_subtitle = under_line(session, counts.glyphs)
+        slider.show(session.budget_tokens)
+        look, before = self._look(session), self._shown
+        if look == before:
+            return
+        self._shown = look
+        counts.show(lambda width: sums(look, width, counts.glyphs))
+        blocks.show_listing(look)
+        if before is not None and (look.cursor, look.unfolded, look.is_whole) != (
+            before.cursor,
+            before.unfolded,
+            before.is_whole,
+        ):
+            blocks.follow(look.cursor)
+
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll the list by what is visible of it."""
+        blocks = self.query_one(PackedList)
+        blocks.scroll_relative(y=pages * max(1, blocks.size.height - 1), animate=False, immediate=True)
+
+    def _look(self, session: Session) -> Look:
+        """What is to be drawn. The worth of the context before stays until the next is known, and says so."""
+        study = packing.worth_study(session)
+        finding = found(session, study, Worth) if study is not None else None
+        if isinstance(finding, Worth):
+            self._worth = session.question, finding
+        question, known = self._worth
+        return Look(
+            packed=session.packed,
+            block_tokens=session.block_tokens,
+            entries=packing.entries(session),
+            cursor=packing.cursor(session),
+            pins=session.pins,
+            waiting=session.waiting,
+            unfolded=session.unfolded,
+            is_whole=session.zoomed and session.pane == "context",
+            worth=known if question == session.question else None,
+            is_settled=isinstance(finding, Worth),
+            trouble=finding.message if isinstance(finding, RecallError) else "",
+        )

@@ -1,0 +1,158 @@
+"""The tab that says why something is not there: the stages, the first failing one opened, and the fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from rich.text import Text
+
+from recall_tui.explaining import Absence, Remedy
+from recall_tui.panes.explain.ledger import DIM, one_line
+from recall_tui.remedies import is_doable
+from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+
+if TYPE_CHECKING:
+    from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
+
+FIX = "fix"
+"""The key under which a line of a fix carries its place."""
+STAGE = 12  # cells of a mark and a stage's name
+ID = 12  # digits of an id
+
+
+def absence_lines(absence: Absence, place: int, note: str, width: int, glyphs: Glyphs) -> list[Text]:
+    """The verdict, the ladder, the fixes. place: of the chosen fix. note: what the account leaves out of account."""
+    view = absence.view
+    lines = [*_verdict(absence, width, glyphs), *_ladder(view, width, glyphs)]
+    lines += [Text(line, DIM) for line in folded(note, width)]
+    if not view["present"]:
+        lines += _fixes(absence, place, width, glyphs)
+    others = view["target"].get("others", [])
+    if others:
+        lines.append(Text(fit("other chunks of it", width, glyphs), DIM))
+        lines += [Text(fit(f"  {_place(each)}", width, glyphs)) for each in others]
+    return lines
+
+
+def row_of_fix(lines: list[Text], place: int) -> int | None:
+    """The first line of a fix."""
+    return next((row for row, line in enumerate(lines) if _fix_of(line.style) == place), None)
+
+
+def _fix_of(style: str | Style) -> int | None:
+    return style.meta.get(FIX) if isinstance(style, Style) else None
+
+
+def _verdict(absence: Absence, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    view = absence.view
+    where = "context" if absence.in_list else "results"
+    said = f"{glyphs.yes} in the {where}" if view["present"] else f"{glyphs.no} not in the {where}: {view['verdict']}"
+    if view["present"] and absence.in_list:
+        said = f"{glyphs.yes} in the results and in the context"
+    yield Text(fit(said, width, glyphs).rstrip(), Style(bold=True))
+    yield Text(fit(f"   {_target(view['target'])}", width, glyphs).rstrip())
+
+
+def _target(view: TargetView) -> str:
+    return _place(view["chosen"]) if "chosen" in view else one_line(view["text"])
+
+
+def _place(view: SoughtView) -> str:
+    rank = "not ranked" if view["rank"] is None else f"rank {view['rank']}"
+    return f"{view['path']}:{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
+
+
+def _ladder(view: WhyNotView, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    """The first failing stage with its evidence; those with something to say on a line; the others together."""
+    failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
+    is_opened = failing is not None and not view["present"]
+    plain: list[str] = []
+    for stage in view["stages"]:
+        if stage["status"] == "pass" and not stage.get("evidence"):
+            plain.append(stage["stage"])
+        elif stage["status"] != "not_applicable":
+            yield from _together(glyphs.yes, plain, width, glyphs)
+            plain = []
+            yield from _stage(stage, width, glyphs, is_opened=is_opened and stage is failing)
+    yield from _together(glyphs.yes, plain, width, glyphs)
+    passed_over = [stage["stage"] for stage in view["stages"] if stage["status"] == "not_applicable"]
+    yield from _together(glyphs.dot.strip(), passed_over, width, glyphs)
+
+
+def _together(mark: str, names: list[str], width: int, glyphs: Glyphs) -> Iterator[Text]:
+    for place, line in enumerate(folded(", ".join(names), width - 3)):
+        yield Text(f"{mark if place == 0 else '':<2} {line}", DIM)
+
+
+def _stage(stage: StageView, width: int, glyphs: Glyphs, *, is_opened: bool) -> Iterator[Text]:
+    mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
+    head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
+    if not is_opened:
+        yield Text(fit(f"{head}{one_line(stage['detail'])}", width, glyphs).rstrip())
+        return
+    style = Style(bold=True)
+    for place, line in enumerate(folded(one_line(stage["detail"]), width - len(head))):
+        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}", style)
+    told = [*_evidence(stage.get("evidence", {})), *([stage["hint"]] if "hint" in stage else [])]
+    for each in told:
+        yield from (Text(f"     {line}") for line in folded(each, width - 5))
+
+
+def _evidence(view: EvidenceView) -> Iterator[str]:
+    """What a stage goes by, beyond its sentence."""
+    for failing in view.get("failing", []):
+        value = "missing" if failing["value"] is None else one_line(str(failing["value"]))[:80]
+        yield f"{failing['predicate']} is {value}"
+    for dropped in view.get("drop", []):
+        yield f"drop {' and '.join(dropped)}"
+    for term in view.get("terms", []):
+        stem = f" ({term['stem']})" if "stem" in term else ""
+        held = f", title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
+        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{held}"
+    if "last_score" in view and "gap" in view:
+        yield f"score {view['score']:.3f}, row {view['last']} has {view['last_score']:.3f}"
+    if "against" in view:
+        yield _rival(view["against"])
+    yield from (f"packed: {chunk_id[:ID]}" for chunk_id in view.get("siblings", []))
+    yield from (f"rule: {rule}" for rule in view.get("rules", []))
+
+
+def _rival(view: RivalView) -> str:
+    figures = [f"{name} {view[name]:.3f}" for name in ("lexical", "semantic", "score") if name in view]
+    return " ".join([view["path"], view["chunk_id"][:ID], *figures])
+
+
+def _fixes(absence: Absence, place: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    if absence.remedies:
+        heads = f"{len(absence.remedies)} fixes: Up and Down choose, Enter tries"
+        yield Text(fit(heads if len(absence.remedies) > 1 else "1 fix: Enter tries it", width, glyphs), DIM)
+    for at, remedy in enumerate(absence.remedies):
+        yield from _fix(remedy, at, width, glyphs, is_chosen=at == place)
+    yield from _proof(absence.view, width)
+    if not absence.remedies and "proof" not in absence.view:
+        yield Text(fit("No fix was found.", width, glyphs))
+
+
+def _fix(remedy: Remedy, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Iterator[Text]:
+    """What it changes, what less would not do, and its command. Every line knows the fix, for the mouse."""
+    mark = glyphs.pointer if is_chosen else " "
+    doubt = f"; {remedy.doubt} would not do" if remedy.doubt else ""
+    other = "" if is_doable(remedy) else "; for the command line"
+    for place, line in enumerate(folded(one_line(f"{remedy.change}{doubt}{other}"), width - 2)):
+        yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
+    for line in folded(f"$ {one_line(remedy.command)}", width - 4):
+        yield Text(f"    {line}", Style(dim=True, meta={FIX: at}))
+
+
+def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
+    if "proof" not in view:
+        return
+    proof = view["proof"]
+    at = "" if proof["at"] is None else f" at {proof['at']:g}"
+    said = f"No weight brings it among the first {proof['k']}: its best rank is {proof['best_rank']}{at}, "
+    said += f"and {figure(proof['always_ahead'])} chunks are ahead at every weight."
+    yield from (Text(line) for line in folded(said, width))
+    for rival in proof["ahead"]:
+        yield from (Text(f"  {line}", DIM) for line in folded(_rival(rival), width - 2))

@@ -1,0 +1,204 @@
+"""The ledger tab: what the score of a hit adds up from, down to words, and how firm its rank is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from rich.text import Text
+
+from recall_core.types import SIGNALS, Hit, Part
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import ExplanationView, LeafView, LedgerView, NeighbourView, StabilityView
+
+NAME = 10  # cells of the first column where there is no room for more
+NAME_MOST = 28
+FIGURES = 33  # cells of the columns behind it: 9 raw, 8 value, 8 weight, 8 points
+SHARE_CELLS = 12
+DIM = Style(dim=True)
+DECISIONS = {
+    "score": "by score",
+    "path": "equal scores, by path",
+    "offset": "equal scores, by place in the document",
+    "fused": "equal scores, in the order before the reranker",
+    "order_by": "by ORDER BY",
+    "recall": "by sparse-document recall",
+}
+ABSENCES = {
+    "not_in_pool": "no signal proposed it",
+    "filtered": "the filter does not let it through",
+    "below_min_score": "its score is below min_score",
+    "document": "another chunk of its document stands for it",
+    "no_score": "the query asks for no score",
+}
+
+
+def name_width(width: int) -> int:
+    """Cells of the first column in a pane of this width."""
+    return max(NAME, min(NAME_MOST, width - FIGURES - 2 - SHARE_CELLS - 5))
+
+
+def ledger_lines(
+    hit: Hit, view: ExplanationView | None, bound: float | None, width: int, glyphs: Glyphs
+) -> list[Text]:
+    """One line a signal above its leaves, a total that is checked, ranks, neighbours and the stretch of weights.
+
+    view: None while only the hit itself is known. bound: the most that words could score, where that scales.
+    """
+    if hit.score is None:
+        return [
+            Text(line) for line in folded("The query names no signal, so rows have an order and no score.", width)
+        ]
+    names = name_width(width)
+    heads = f"{'signal':<{names}}{'raw':>9}{'value':>8}{'weight':>8}{'points':>8}  share"
+    lines = [Text(fit(heads, width, glyphs), DIM)]
+    parts = sorted(hit.parts, key=lambda part: SIGNALS.index(part.signal))
+    leaves = _leaves_of(view)
+    for part in parts:
+        lines.append(_signal(part, hit.score, width, glyphs))
+        lines += _leaf_lines(leaves.get(part.signal, []), hit.score, width, glyphs)
+        if part.signal == "lexical" and bound:
+            lines.append(Text(fit(f"  of at most {bound:.3f}, the bound of its terms", width, glyphs).rstrip(), DIM))
+    lines += _total(hit, hit.score, view, width, glyphs)
+    ranks = glyphs.dot.join(f"{part.signal} {part.rank or 'none'}" for part in parts)
+    lines += _told(f"rank {hit.rank}", ranks, width)
+    if view is not None:
+        lines += _standing(view["chunk"], width)
+        if "stability" in view:
+            lines += _stability(view["stability"], width, glyphs)
+    return lines
+
+
+def number(value: float) -> str:
+    """A figure in three decimals, and in powers of ten where those would show nothing."""
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.0e}"
+
+
+def count(value: int) -> str:
+    """A count in at most five cells."""
+    return str(value) if value < 100_000 else f"{value // 1000}k" if value < 10_000_000 else f"{value // 1_000_000}M"
+
+
+def one_line(text: str) -> str:
+    """A text without its line breaks and other marks that are not printed."""
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+
+
+def _signal(part: Part, score: float, width: int, glyphs: Glyphs) -> Text:
+    raw = "none" if part.raw is None else number(part.raw)
+    line = Text(f"{part.signal:<{name_width(width)}}{raw:>9}{part.value:>8.3f}{part.weight:>8.2f}", Style(bold=True))
+    line.append(f"{part.points:>8.3f}")
+    _add_share(line, part.points / score if score > 0 else 0.0, part.signal, width, glyphs)
+    return line
+
+
+def _add_share(line: Text, share: float, signal: str, width: int, glyphs: Glyphs) -> None:
+    """A bar and a percentage, as far as there is room for a bar worth looking at."""
+    cells = min(SHARE_CELLS, width - line.cell_len - 2 - 5)
+    if cells >= 4:
+        series = SIGNALS.index(signal)
+        line.append("  ").append(bar(share, cells, glyphs, series=series), Style(color=COLOURS[signal], bold=False))
+        line.append(f"{share:>5.0%}")
+
+
+def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
+    if view is None or "explain" not in view["chunk"]:
+        return {}
+    return {part["signal"]: part.get("leaves", []) for part in view["chunk"]["explain"]["parts"]}
+
+
+def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    """Terms with what BM25 makes them of, then whatever else the points add up from; rounding is told below."""
+    terms = [leaf for leaf in leaves if leaf["kind"] == "term"]
+    others = [leaf for leaf in leaves if leaf["kind"] not in ("term", "rounding")]
+    if terms:
+        heads = f"{'  term':<{name_width(width)}}{'idf':>6}{'df':>6}{'tf':>5}{'len/avg':>8}{'':>8}"
+        yield Text(fit(heads, width, glyphs).rstrip(), DIM)
+    for leaf in terms:
+        yield _with_share(_term(leaf, width, glyphs), leaf["points"], score, width)
+    if others and others[0]["kind"] in ("feature", "collision", "token", "sentence", "removal"):
+        heads = f"{'  text':<{name_width(width)}}{'kind':>17}{'cosine':>8}{'':>8}"
+        yield Text(fit(heads, width, glyphs).rstrip(), DIM)
+    for leaf in others:
+        yield _with_share(_leaf(leaf, width, glyphs), leaf["points"], score, width)
+
+
+def _term(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
+    """idf with a star where it is the least there is; tf as title+body where the title holds the term."""
+    tf, length, average = leaf["tf"], leaf["length"], leaf["average_length"]
+    times = f"{tf['title']:g}+{tf['body']:g}" if tf["title"] else f"{tf['body']:g}"
+    words = f"{length['title'] + length['body']:.0f}/{average['title'] + average['body']:.0f}"
+    idf = f"{leaf['idf']:.2f}" + ("*" if leaf.get("floored") else "")
+    name = fit(f"  {one_line(leaf['text'])}", name_width(width), glyphs)
+    return Text(f"{name}{idf:>6}{count(leaf['df']):>6}{times:>5}{words:>8}{number(leaf['points']):>8}")
+
+
+def _leaf(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
+    """Words and sentences with their cosine; arithmetic with what it is."""
+    names = name_width(width)
+    if leaf["kind"] in ("feature", "collision", "token", "sentence", "removal"):
+        about = f"{leaf['kind']:>10}{number(leaf['contribution']) if 'contribution' in leaf else '':>8}"
+        name = fit(f"  {one_line(leaf['text'])}", names + FIGURES - 8 - len(about), glyphs)
+        return Text(f"{name}{about}{number(leaf['points']):>8}")
+    name = fit(f"  {leaf['kind']}: {one_line(leaf['text'])}", names + FIGURES - 8, glyphs)
+    return Text(f"{name}{number(leaf['points']):>8}", DIM)
+
+
+def _with_share(line: Text, points: float, score: float, width: int) -> Text:
+    if width - line.cell_len >= 2 + SHARE_CELLS + 5 and score > 0 and abs(points) >= 0.0005:
+        line.append(f"{'':<{2 + SHARE_CELLS}}{round(100 * points / score) or 0:>4}%", DIM)
+    return line
+
+
+def _total(hit: Hit, score: float, view: ExplanationView | None, width: int, glyphs: Glyphs) -> list[Text]:
+    """The total behind a mark that says whether the points, and once they are known the leaves, add up to it."""
+    points = sum(part.points for part in hit.parts)
+    mark = glyphs.yes if points == score else f"{glyphs.no} score {score:.6f}"
+    cells = name_width(width) + FIGURES - 8
+    lines = [Text(f"{'total':<{cells}}{points:>8.3f}", Style(bold=True)).append(f" {mark}")]
+    if view is not None and "residual" in view["chunk"]:
+        residual = view["chunk"]["residual"]
+        rounding = [
+            leaf["points"] for made in _leaves_of(view).values() for leaf in made if leaf["kind"] == "rounding"
+        ]
+        told = f"the leaves miss the score by {residual:.0e}"
+        if abs(residual) < 1e-9:
+            told = f"the leaves add up to the score, with {number(fsum(rounding))} of rounding"
+        sign = glyphs.yes if abs(residual) < 1e-9 else glyphs.no
+        lines += [Text(line, DIM) for line in folded(f"{sign} {told}", width)]
+    return lines
+
+
+def _standing(view: LedgerView, width: int) -> Iterator[Text]:
+    if "recall" in view:
+        distance = view["recall"]["distance"]
+        yield from _told("recalled", f"a short document at distance {distance:g} has this row", width)
+    for neighbour in view.get("neighbours", []):
+        yield from _told(f"{neighbour['side']} #{neighbour['rank']}", _neighbour(neighbour), width)
+
+
+def _neighbour(view: NeighbourView) -> str:
+    flip = f", {flip_of(view['flips_at'])}" if "flips_at" in view else ""
+    return f"{view['path']} by {view['margin']:.3f} {DECISIONS[view['decided_by']]}{flip}"
+
+
+def flip_of(weight: float | None) -> str:
+    """The semantic weight at which two rows change places."""
+    return "flips at no weight" if weight is None else f"flips at {weight:.3f}"
+
+
+def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    mark, word = (glyphs.no, "fragile") if view["fragile"] else (glyphs.yes, "steady")
+    order, members = (f"{each['low']:.3f} to {each['high']:.3f}" for each in (view["order"], view["members"]))
+    told = f"{mark} {word}{glyphs.dot}top {view['k']} in order from {order}, as a set from {members}"
+    yield from _told(f"at {view['weight']:.3f}", told, width)
+
+
+def _told(name: str, told: str, width: int) -> Iterator[Text]:
+    """A name, and beside it what there is to say, folded below itself."""
+    for place, line in enumerate(folded(told, width - NAME)):
+        yield Text().append(f"{name if place == 0 else '':<{NAME}}", DIM).append(line)

@@ -1,0 +1,300 @@
+"""The explain pane: five tabs over the selected hit, and over what is not among the hits."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual.content import Content
+from textual.events import Click
+
+from recall_core.errors import RecallError
+from recall_tui.explaining import (
+    Absence,
+    Funnel,
+    Ledger,
+    Passage,
+    Versus,
+    absence_study,
+    funnel_study,
+    ledger_study,
+    passage_study,
+    versus_study,
+)
+from recall_tui.messages import FixChosen, FixStepped, ViewChosen
+from recall_tui.panes.explain.absence import FIX, absence_lines, row_of_fix
+from recall_tui.panes.explain.funnel import funnel_lines
+from recall_tui.panes.explain.ledger import ledger_lines
+from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, passage_lines
+from recall_tui.panes.explain.versus import versus_lines
+from recall_tui.remedies import CURSOR
+from recall_tui.session import VIEWS, Session, View, found, is_stale
+from recall_tui.studies import Study
+from recall_tui.widgets.draw import Glyphs, folded
+from recall_tui.widgets.lines import LineView
+
+NAMES: dict[View, str] = {
+    "ledger": "Ledger",
+    "passage": "Passage",
+    "absence": "Why not",
+    "funnel": "Funnel",
+    "versus": "Compare",
+}
+WIDE = 120  # cells from which the passage stands beside the ledger
+TITLE_AT = 3  # cells from the pane's left edge to its title
+SEEK = "t asks what is missed; w takes the row that is selected."
+ABOVE = 2  # lines of the document that stay in sight above its chunk
+
+
+class ExplainPane(LineView):
+    """The tabs in the title, the one in front below."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"explain--shared"}
+
+    def __init__(self) -> None:
+        super().__init__(id="explain")
+        self._session = Session()
+        self._shown: tuple[object, ...] = ()
+        self._read: Passage | None = None
+
+    def show_session(self, session: Session) -> None:
+        """Show the tab in front, of this session; what has not been found out yet is said to come."""
+        self.set_class(is_stale(session), "-stale")
+        finding, before = _finding(session), self._session
+        self._session = session
+        self._entitle(session)
+        shown = _shown(session)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        keeps = _subject(session) == _subject(before)
+        is_new = isinstance(finding, Passage) and finding is not self._read
+        self._read = finding if isinstance(finding, Passage) else None
+        self.show(lambda width: self._drawn(session, width), keep_place=keeps)
+        if is_new:
+            self._go_to_chunk(session)
+        if session.view == "absence":
+            self._go_to_fix(session.cursors.get(CURSOR, 0))
+
+    def on_click(self, event: Click) -> None:
+        """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
+        if event.y == 0:
+            view = view_at(self._session, event.x - TITLE_AT, self._room, self.glyphs)
+            if view is not None:
+                self.post_message(ViewChosen(view))
+        elif (fix := event.style.meta.get(FIX)) is not None:
+            self.post_message(FixChosen(fix))
+
+    def action_scroll_up(self) -> None:
+        """Among fixes the previous one, elsewhere a line up."""
+        self._step(-1)
+
+    def action_scroll_down(self) -> None:
+        """Among fixes the next one, elsewhere a line down."""
+        self._step(1)
+
+    def on_resize(self, event: object) -> None:
+        """Another width has another title, and folds the lines elsewhere."""
+        self._rebuild()
+        self._entitle(self._session)
+
+    @property
+    def _room(self) -> int:
+        """Cells that the title may have."""
+        return max(0, self.size.width - 2 * TITLE_AT)
+
+    def _entitle(self, session: Session) -> None:
+        shown = pieces(session, self._room, self.glyphs)
+        self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
+
+    def _step(self, rows: int) -> None:
+        if self._session.view == "absence" and _count_of_fixes(self._session) > 0:
+            self.post_message(FixStepped(rows))
+        elif rows > 0:
+            super().action_scroll_down()
+        else:
+            super().action_scroll_up()
+
+    def _go_to_chunk(self, session: Session) -> None:
+        finding, width = _finding(session), self.scrollable_content_region.width
+        if isinstance(finding, Passage) and width > 0:
+            row = self._passage(session, finding, width).row
+            self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
+
+    def _go_to_fix(self, fix: int) -> None:
+        """Scroll as little as it takes to see the chosen fix; at the first one, as far as the top allows."""
+        row = row_of_fix(self._lines, fix)
+        top, height = int(self.scroll_offset.y), self.scrollable_content_region.height
+        if row is None or (fix == 0 and top == 0):
+            return
+        if not top <= row <= top + height - 3:
+            self.scroll_to(y=max(0, row - height + 4), animate=False, immediate=True)
+
+    def _drawn(self, session: Session, width: int) -> list[Text]:
+        glyphs = self.glyphs
+        match session.view, _finding(session):
+            case _, RecallError() as error:
+                told = f"{error.message} ({error.hint})" if error.hint else error.message
+                lines = [Text(line, Style(bold=True)) for line in folded(told, width)]
+            case "passage", Passage() as passage:
+                lines = self._passage(session, passage, width).lines
+            case "absence", Absence() as absence:
+                lines = absence_lines(absence, session.cursors.get(CURSOR, 0), _note(session), width, glyphs)
+            case "funnel", Funnel(view):
+                lines = funnel_lines(view, width, glyphs)
+            case "versus", Versus(view):
+                lines = versus_lines(view, width, glyphs)
+            case "ledger", ledger if session.hit is not None:
+                lines = self._ledger(session, ledger if isinstance(ledger, Ledger) else None, width)
+            case _:
+                lines = [Text(line, Style(dim=True)) for line in folded(hint_of(session), width)]
+        return lines
+
+    def _ledger(self, session: Session, finding: Ledger | None, width: int) -> list[Text]:
+        """The ledger above its passage, or, where there is room, beside it."""
+        hit, glyphs, view = session.hit, self.glyphs, finding.view if finding else None
+        assert hit is not None  # noqa: S101 - the caller looked
+        if width < WIDE:
+            return [
+                *ledger_lines(hit, view, bound_of(session), width, glyphs),
+                Text(),
+                *chunk_lines(hit, width, glyphs),
+            ]
+        half = width // 2 - 2
+        beside = _beside_of(session)
+        if isinstance(beside, Passage):
+            drawn = self._passage(session, beside, width - half - 3)
+            right = [drawn.lines[0], *drawn.lines[max(1, drawn.row - ABOVE) :]]
+        else:
+            right = chunk_lines(hit, width - half - 3, glyphs)
+        return side_by_side(ledger_lines(hit, view, bound_of(session), half, glyphs), right, half, glyphs)
+
+    def _passage(self, session: Session, finding: Passage, width: int) -> Drawn:
+        shade = self.get_component_rich_style("explain--shared", partial=True)
+        return passage_lines(finding, cut_of(session.packed, finding.chunk_id), shade, width, self.glyphs)
+
+
+def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None, bool]]:
+    """The title in pieces: its text, the tab that it stands for, and whether that is the one in front.
+
+    The tab in front has the pointer. Where there is no room for all, the pane's name goes first.
+    """
+    rank = f" #{session.hit.rank}" if session.hit else ""
+    for head in (f"3 Explain{rank}  ", f"3{rank}  ", "3 "):
+        made: list[tuple[str, View | None, bool]] = [(head, None, False)]
+        for place, view in enumerate(VIEWS):
+            is_front = view == session.view
+            made.append((glyphs.dot if place else "", None, False))
+            made.append((f"{glyphs.pointer}{NAMES[view]}" if is_front else NAMES[view], view, is_front))
+        if sum(cell_len(text) for text, _, _ in made) <= room:
+            break
+    return [piece for piece in made if piece[0]]
+
+
+def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:
+    """The tab at a cell of the title."""
+    at = 0
+    for text, view, _ in pieces(session, room, glyphs):
+        if at <= x < at + cell_len(text):
+            return view
+        at += cell_len(text)
+    return None
+
+
+def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs) -> list[Text]:
+    """Lines beside lines. width: cells of the left ones."""
+    joined = []
+    for row in range(max(len(left), len(right))):
+        line = Text().append_text(left[row]) if row < len(left) else Text()
+        line.pad_right(max(0, width - line.cell_len))
+        line.append(f" {glyphs.upright} ", Style(dim=True))
+        joined.append(line.append_text(right[row]) if row < len(right) else line)
+    return joined
+
+
+def bound_of(session: Session) -> float | None:
+    """The most that the words of the question could score, where raw values are divided by it."""
+    answer = session.answer
+    if answer is None or answer.pool is None or not answer.pool.lexical:
+        return None
+    config = answer.plan.config
+    return answer.pool.bound if (config.fusion, config.normalize) == ("weighted", "bound") else None
+
+
+def hint_of(session: Session) -> str:
+    """What to do where a tab has nothing to show, or that it is on its way."""
+    if session.answer is None:
+        return "Ask something to see where its scores come from."
+    match session.view:
+        case "absence":
+            hint = "Looking for it at every stage." if session.sought else SEEK
+        case "funnel":
+            hint = "Counting rows."
+        case "versus":
+            hint = _hint_to_compare(session)
+        case _ if session.hit is None:
+            hint = "Select a result to see where its score comes from."
+        case _:
+            hint = "Reading the document." if session.hit.chunk else f"{session.hit.doc.path} has no text."
+    return hint
+
+
+def _hint_to_compare(session: Session) -> str:
+    if session.answer is None or session.answer.pool is None:
+        return "The query names no signal, so there are no scores to compare."
+    if session.marked is None:
+        return "m marks a hit. Select another to see them leaf by leaf."
+    if versus_study(session) is None:
+        return "This hit is the marked one. Select another to compare with it."
+    return "Comparing."
+
+
+def _shown(session: Session) -> tuple[object, ...]:
+    """All that the tab in front is drawn from."""
+    scratch = (session.pins, session.drops, session.budget_tokens, len(session.applied))
+    chosen = (session.hit, session.sought, session.marked, session.cursors.get(CURSOR, 0))
+    return (session.view, session.answer, session.packed, _finding(session), _beside_of(session), *chosen, *scratch)
+
+
+def _subject(session: Session) -> tuple[object, ...]:
+    """What the tab in front is about: while it stays, so does the place that was scrolled to."""
+    return (session.view, session.hit, session.sought, session.marked)
+
+
+def _finding(session: Session) -> object:
+    match session.view:
+        case "ledger":
+            return _found(session, ledger_study(session), Ledger)
+        case "passage":
+            return _found(session, passage_study(session), Passage)
+        case "absence":
+            return _found(session, absence_study(session), Absence)
+        case "funnel":
+            return _found(session, funnel_study(session), Funnel)
+        case "versus":
+            return _found(session, versus_study(session), Versus)
+
+
+def _found(session: Session, study: Study | None, of: type[object]) -> object:
+    return found(session, study, of=of) if study is not None else None
+
+
+def _beside_of(session: Session) -> object:
+    return _found(session, passage_study(session), Passage) if session.view == "ledger" else None
+
+
+def _count_of_fixes(session: Session) -> int:
+    finding = _finding(session)
+    return len(finding.remedies) if isinstance(finding, Absence) else 0
+
+
+def _note(session: Session) -> str:
+    notes = []
+    if session.pins or session.drops:
+        notes.append("Pins and what is forced out are not counted here.")
+    if session.applied:
+        tried = f"{len(session.applied)} fixes are" if len(session.applied) > 1 else "A fix is"
+        notes.append(f"{tried} being tried: u takes the last back, r all.")
+    return " ".join(notes)

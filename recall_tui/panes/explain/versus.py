@@ -1,0 +1,75 @@
+"""The compare tab: the selected hit beside the marked one, leaf by leaf, the largest difference first."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from rich.text import Text
+
+from recall_core.types import SIGNALS
+from recall_tui.panes.explain.ledger import ABSENCES, DECISIONS, DIM, flip_of, number, one_line
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, VersusView
+
+FIGURES = 9 + 9 + 9
+BAR_CELLS = 14
+WIDE = 70  # cells from which a bar stands beside the figures
+
+
+def versus_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
+    """Where both stand, then each leaf with its points here, there, and the difference; their sum is checked."""
+    first, second = view["chunk"], view["other"]
+    lines = [_head("this", first, width, glyphs), _head("marked", second, width, glyphs)]
+    for each in (first, second):
+        if "absent" in each:
+            lines += [Text(line) for line in folded(f"#{each['id'][:12]}: {ABSENCES[each['absent']]}.", width)]
+    if "versus" not in view:
+        return lines
+    versus = view["versus"]
+    lines += [Text(line, Style(bold=True)) for line in folded(_verdict(versus, first["id"]), width)]
+    names = width - FIGURES - 2 - (BAR_CELLS if width >= WIDE else 0)
+    lines.append(Text(fit(f"{'leaf':<{names}}{'this':>9}{'marked':>9}{'differ':>9}", width, glyphs), DIM))
+    most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
+    lines += [_difference(each, most, names, width, glyphs) for each in versus["differences"]]
+    return [*lines, *_sum(versus, first, second, names, glyphs)]
+
+
+def _head(name: str, view: LedgerView, width: int, glyphs: Glyphs) -> Text:
+    rank = "not listed" if view["rank"] is None else f"#{view['rank']}"
+    score = f"{view['score']:>9.3f}" if "score" in view else ""
+    where = f"{name:<7}{rank} {view['path']}:{view['line_start']}-{view['line_end']}"
+    return Text(fit(where, width - len(score), glyphs) + score)
+
+
+def _verdict(view: VersusView, first: str) -> str:
+    side = "This" if view["winner"] == first else "The marked one"
+    flip = f", {flip_of(view['flips_at'])}" if "flips_at" in view else ""
+    return f"{side} leads by {view['margin']:.3f} {DECISIONS[view['decided_by']]}{flip}."
+
+
+def _difference(view: DifferenceView, most: float, names: int, width: int, glyphs: Glyphs) -> Text:
+    name = fit(f"{view['signal'][:3]} {view['kind']} {one_line(view['text'])}", names - 1, glyphs)
+    figures = f"{number(view['points']):>9}{number(view['other_points']):>9}{_signed(view['delta']):>9}"
+    line = Text(f"{name} {figures}")
+    if width >= WIDE:
+        series = 0 if view["delta"] >= 0 else 2
+        drawn = bar(abs(view["delta"]) / most if most else 0.0, BAR_CELLS, glyphs, series=series)
+        line.append("  ").append(drawn, Style(color=COLOURS[view["signal"]] if view["signal"] in SIGNALS else None))
+    return line
+
+
+def _sum(versus: VersusView, first: LedgerView, second: LedgerView, names: int, glyphs: Glyphs) -> list[Text]:
+    if "score" not in first or "score" not in second:
+        return []
+    delta = fsum(each["delta"] for each in versus["differences"])
+    is_right = abs(delta - (first["score"] - second["score"])) < 1e-9
+    figures = f"{first['score']:>9.3f}{second['score']:>9.3f}{_signed(delta):>9}"
+    return [Text(f"{'sum':<{names}}{figures}", Style(bold=True)).append(f" {glyphs.yes if is_right else glyphs.no}")]
+
+
+def _signed(value: float) -> str:
+    return "=" if value == 0 else number(value) if value < 0 else f"+{number(value)}"

@@ -1,0 +1,71 @@
+"""Everything under the slider, by what matters most where there is no room for all of it."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from rich.text import Text
+
+from recall_tui.chart import DEPTH, Chart, gauge_at
+from recall_tui.panes.weights.curve import CURVE_ROWS, curve_rows, figures, marks
+from recall_tui.panes.weights.pins import pin_band, pin_figures, pin_names
+from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
+from recall_tui.panes.weights.settings import settings_lines
+from recall_tui.session import Session, listed
+from recall_tui.tuning import curve_of, granted_of
+from recall_tui.weighing import current, drawn, exact_share, why_no_lines, why_not
+from recall_tui.widgets.draw import Glyphs, fit, folded
+
+LEAST_RANK_ROWS = 2
+LEAST_CURVE_ROWS = 2  # one of the curve, one of its marks
+
+Size = tuple[int, int]
+"""Cells across and down."""
+
+
+def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
+    """The settings, the verdict and the pins in figures; then the drawings, in the height that is left."""
+    width, answer, chart = size[0], session.answer, drawn(session)
+    if wrong := why_not(answer):
+        reason = [Text(line, Style(dim=True)) for line in folded(wrong, width)]
+        return [*reason, *settings_lines(session, width, glyphs)] if answer and answer.pool else reason
+    assert answer is not None  # noqa: S101 - there is something to weigh
+    lines = settings_lines(session, width, glyphs)
+    if wrong := why_no_lines(answer):
+        return [*lines, *(Text(line, Style(dim=True)) for line in folded(wrong, width))]
+    if chart is None:
+        return [*lines, Text(fit("Looking at every weight.", width, glyphs), Style(dim=True))]
+    gauge = gauge_at(chart, exact_share(current(session)))
+    lines += [Text(line, Style(bold=gauge.fragile)) for line in verdict(chart, gauge, width, glyphs)]
+    lines += pin_figures(session, width, glyphs)
+    return _drawn(session, chart, lines, size, glyphs)
+
+
+def _drawn(session: Session, chart: Chart, lines: list[Text], size: Size, glyphs: Glyphs) -> list[Text]:
+    """The rank lines above their scale, then the curve above its own; each row of them is a weight from 0 to 1."""
+    (width, height), weight = size, exact_share(current(session))
+    curve, granted = curve_of(session), granted_of(session)
+    under = scale(chart, weight, width, glyphs)
+    if granted is not None and granted.weights:
+        under.append(pin_band(granted, weight, width, glyphs))
+    below = figures(session, width, glyphs)
+    left = height - len(lines) - len(under) - len(below)
+    least = LEAST_CURVE_ROWS + (0 if session.is_of_all else LEAST_RANK_ROWS)  # who turns to the mean wants to see it
+    has_curve = curve is not None and bool(curve.steps) and left >= least
+    ranks = max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
+    if ranks:
+        lines = [*lines, *rank_lines(chart, weight, _selected(session), (width, ranks), glyphs)]
+    lines = [*lines, *under, *below]
+    if curve is not None and has_curve:
+        rows = min(CURVE_ROWS, left - ranks - 1)
+        lines += [*curve_rows(curve, weight, (width, rows), glyphs), marks(curve, weight, width, glyphs)]
+    names = pin_names(session, width, glyphs)
+    return [*lines, *names] if len(lines) + len(names) <= height else lines
+
+
+def _selected(session: Session) -> int | None:
+    """The position in the pool of the selected row."""
+    answer = session.answer
+    if answer is None or answer.ranked is None:
+        return None
+    at = listed(answer)[0] + session.selected
+    return answer.ranked.order[at] if at < len(answer.ranked.order) else None

@@ -1,0 +1,123 @@
+"""The grades at every weight: the measure as a curve of steps, its best weights and their band."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rich.style import Style
+from rich.text import Text
+
+from recall_core.errors import RecallError
+from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, joined, labelled, span
+from recall_tui.session import Session, found
+from recall_tui.tuning import LEAST_QUERIES, MEASURE, Curve, Stretch, curve_study, heights, middle, value_at
+from recall_tui.weighing import current, exact_share
+from recall_tui.widgets.canvas import Canvas
+from recall_tui.widgets.draw import Glyphs, folded
+
+CURVE_ROWS = 6
+LEAST_GAIN = 0.0005  # what three places show
+
+
+def figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+    """The curve in figures; how far it is, or why there is none, in a line. Without any grades there is no line."""
+    study = curve_study(session)
+    finding = found(session, study, Curve) if study is not None else None
+    if isinstance(finding, RecallError):
+        return [Text(line, Style(dim=True)) for line in folded(finding.message, width)]
+    if finding is None:
+        moved = session.studying
+        known = moved is not None and moved[0] == study
+        said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
+        return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
+    if not finding.steps:
+        said = ["no grades for this question", f"c all {finding.judged} judged"] if finding.judged else []
+        return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
+    weight = exact_share(current(session))
+    pieces = _of_all(finding, weight) if session.is_of_all else _of_one(finding, weight)
+    lines = joined(pieces, width, glyphs)
+    longer = joined(
+        [*pieces, "c this question" if session.is_of_all else f"c all {finding.judged} judged"], width, glyphs
+    )
+    return [Text(line) for line in (longer if len(longer) == len(lines) else lines)]
+
+
+def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """The curve from its lowest to its highest value. size: cells across and down."""
+    cells, height = max(1, size[0] - LABEL_CELLS), size[1]
+    if height == 1:
+        steps = _steps(heights(curve, cells), len(glyphs.levels))
+        return [labelled_bars("".join(glyphs.levels[step] for step in steps))]
+    canvas = Canvas(cells, height)
+    last: int | None = None
+    for x, step in enumerate(_steps(heights(curve, canvas.columns), canvas.rows)):
+        y = canvas.rows - 1 - step
+        canvas.upright(x, y, y if last is None else last)
+        last = y
+    here = cell_of(weight, cells)
+    rows = (f"{row[:here]}{glyphs.upright}{row[here + 1 :]}" for row in canvas.lines(glyphs))
+    return [labelled_bars(row) for row in rows]
+
+
+def labelled_bars(row: str) -> Text:
+    """A row of the curve behind the room of its label."""
+    return Text(" " * LABEL_CELLS + row)
+
+
+def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
+    """Under the curve: its plateau, the band in which the best weight lies, the best weight, and the present one."""
+    cells = max(1, width - LABEL_CELLS)
+    best = cell_of(middle(curve.best_weights), cells)
+    inside = [curve.interval] if len(curve.steps) > 1 else []
+    band = "".join(
+        glyphs.knob
+        if cell == best
+        else glyphs.series[1]
+        if _touches(curve.plateau, cell, cells)
+        else glyphs.series[3]
+        if _touches(inside, cell, cells)
+        else glyphs.line
+        for cell in range(cells)
+    )
+    return labelled("v", band, weight, glyphs)
+
+
+def _of_all(curve: Curve, weight: Fraction) -> list[str]:
+    count = len(curve.steps)
+    few = ", too few to recommend" if count < LEAST_QUERIES else ""
+    return [
+        f"mean {_value(curve, weight)}",
+        f"plateau {_widest(curve.plateau)}",
+        *([f"95 % {span(*curve.interval)}"] if count > 1 else []),
+        f"{count} judged{few}",
+    ]
+
+
+def _of_one(curve: Curve, weight: Fraction) -> list[str]:
+    return [_value(curve, weight), f"plateau {_widest(curve.plateau)}"]
+
+
+def _value(curve: Curve, weight: Fraction) -> str:
+    """The measure at this weight, and what the best one would add."""
+    now = value_at(curve, weight)
+    gain = curve.best - now
+    where = f"{gain:+.3f} at {middle(curve.best_weights):.2f}" if gain >= LEAST_GAIN else "the best"
+    return f"{MEASURE} {now:.3f} ({where})"
+
+
+def _widest(stretches: tuple[Stretch, ...]) -> str:
+    """The widest stretch, and how many narrower ones there are."""
+    widest = max(stretches, key=lambda each: each[1] - each[0])
+    more = f" and {len(stretches) - 1} more" if len(stretches) > 1 else ""
+    return span(*widest) + more
+
+
+def _steps(values: list[float], count: int) -> list[int]:
+    """Each value's place between the lowest and the highest, from 0; a flat curve lies at the bottom."""
+    low, high = min(values), max(values)
+    return [0 if high == low else round((each - low) / (high - low) * (count - 1)) for each in values]
+
+
+def _touches(stretches: tuple[Stretch, ...] | list[Stretch], cell: int, cells: int) -> bool:
+    left, right = cell / cells, (cell + 1) / cells
+    return any(low < right and left < high for low, high in stretches)

@@ -1,0 +1,62 @@
+"""The weights pane: the slider above the board."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Click
+
+from recall_tui.panes.weights.board import board_lines
+from recall_tui.session import Session, found, is_stale
+from recall_tui.tuning import curve_study, pins_of, pins_study
+from recall_tui.weighing import current, drawn, share, why_not
+from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.slider import Slider
+
+
+class Board(LineView, can_focus=False):
+    """What stands under the slider; it is drawn for its height as well as for its width."""
+
+    def __init__(self) -> None:
+        super().__init__(id="board")
+
+
+class WeightsPane(Vertical):
+    """The slider above its settings, its stability, the grades' curve and the rank lines."""
+
+    def __init__(self) -> None:
+        super().__init__(id="weights")
+        self._shown: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """The slider above everything it changes."""
+        yield Slider()
+        yield Board()
+
+    def show(self, session: Session) -> None:
+        """Show the settings of this session, and what was found out about every weight."""
+        config, answer = current(session), session.answer
+        moved = bool(session.tweaks) or session.k is not None
+        self.border_title = "4 Weights (changed)" if moved else "4 Weights"
+        self.border_subtitle = "S saves, r resets" if moved else "as saved" if session.saved else ""
+        self.set_class(is_stale(session), "-stale")
+        studies = tuple(filter(None, (curve_study(session), pins_study(session))))
+        known = (
+            drawn(session),
+            pins_of(session),
+            session.studying if session.studying and session.studying[0] in studies else None,
+            *(found(session, each, object) for each in studies),
+        )
+        told = (session.selected, session.saved, session.fixed, tuple(session.tweaks), session.k, session.is_of_all)
+        shown = (config, answer, known, told)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.query_one(Slider).show(share(config), "Nothing to weigh." if why_not(answer) else "")
+        board = self.query_one(Board)
+        board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))
+
+    def on_click(self, event: Click) -> None:
+        """A click anywhere in the pane goes to its slider."""
+        event.stop()
+        self.screen.set_focus(self.query_one(Slider))

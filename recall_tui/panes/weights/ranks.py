@@ -1,0 +1,79 @@
+"""The ranks of the first candidates at every weight: in words, as lines, and as bands under them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rich.text import Text
+
+from recall_tui.chart import Chart, Gauge, flips, gauge_at, top_at, tops_over
+from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, joined, labelled, span
+from recall_tui.widgets.canvas import DOWN, Canvas
+from recall_tui.widgets.draw import Glyphs
+
+LEAST_DOTS = 2  # from one rank to the next: with fewer the lines run into each other
+
+
+def verdict(chart: Chart, gauge: Gauge, width: int, glyphs: Glyphs) -> list[str]:
+    """The weights that keep the first ranks, and whether that is a narrow stretch: in a sign and in words."""
+    depth = len(chart.orders[0])
+    mark, word = (glyphs.no, "fragile") if gauge.fragile else (glyphs.yes, "steady")
+    where = f"order {span(*gauge.order[:2])}, set {span(*gauge.members[:2])}"
+    far = "at every weight" if gauge.distance is None else f"by {gauge.distance:.3f}"
+    return joined([f"{mark} {word} {far}", f"top {depth} {where}"], width, glyphs)
+
+
+def rank_lines(
+    chart: Chart, weight: Fraction, selected: int | None, size: tuple[int, int], glyphs: Glyphs
+) -> list[Text]:
+    """The ranks of the first candidates over all weights; the selected one's line is thicker.
+
+    size: cells across and down. The upright is the weight as it is.
+    """
+    width, height = size
+    canvas = Canvas(max(1, width - LABEL_CELLS), height)
+    ranks = min(len(chart.orders[0]), canvas.rows // LEAST_DOTS)
+    tops = [top[:ranks] for top in tops_over(chart, canvas.columns)]
+    for candidate in top_at(chart, weight)[:ranks]:
+        _draw(canvas, tops, candidate, ranks, thickness=2 if candidate == selected else 1)
+    labels = {_row(canvas, rank, ranks) // DOWN: str(rank + 1) for rank in reversed(range(ranks))}
+    here = LABEL_CELLS + cell_of(weight, canvas.width)
+    lines = []
+    for row, drawn_row in enumerate(canvas.lines(glyphs)):
+        line = f"{labels.get(row, ' '):<{LABEL_CELLS}}{drawn_row}"
+        lines.append(Text(f"{line[:here]}{glyphs.upright}{line[here + 1 :]}"))
+    return lines
+
+
+def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: int, *, thickness: int) -> None:
+    """One candidate's line; where it is further back than the last drawn rank there is none."""
+    last: int | None = None
+    for x, order in enumerate(tops):
+        if candidate not in order:
+            last = None
+            continue
+        y = _row(canvas, order.index(candidate), ranks)
+        for offset in range(thickness):
+            canvas.upright(x, y + offset, (y if last is None else last) + offset)
+        last = y
+
+
+def _row(canvas: Canvas, rank: int, ranks: int) -> int:
+    """The row of dots of a rank, counted from 0, where so many are drawn."""
+    return (2 * rank + 1) * canvas.rows // (2 * ranks)
+
+
+def scale(chart: Chart, weight: Fraction, width: int, glyphs: Glyphs) -> list[Text]:
+    """Under the lines: where they change, then how far the order and the set of the first ranks hold."""
+    cells, gauge = max(1, width - LABEL_CELLS), gauge_at(chart, weight)
+    ticks = {cell_of(each, cells) for each in flips(chart)}
+    ticked = "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
+    band = "".join(_band(cell, cells, gauge, glyphs) for cell in range(cells))
+    return [Text(" " * LABEL_CELLS + ticked), labelled("", band, weight, glyphs)]
+
+
+def _band(cell: int, cells: int, gauge: Gauge, glyphs: Glyphs) -> str:
+    low, high = Fraction(cell, cells), Fraction(cell + 1, cells)
+    if gauge.order.low < high and low < gauge.order.high:
+        return glyphs.series[0]
+    return glyphs.series[2] if gauge.members.low < high and low < gauge.members.high else glyphs.line

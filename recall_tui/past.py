@@ -1,0 +1,30 @@
+"""What of a session belongs into the history. Pure, and without a screen."""
+
+from __future__ import annotations
+
+from recall_core.types import Hit
+from recall_tui.history import Past, Row
+from recall_tui.session import Session, assignments, filter_of
+
+MOST_KEPT = 10  # rows of an answer that the history keeps
+
+
+def to_keep(session: Session) -> Past | None:
+    """The question that belongs into the history and is not there yet.
+
+    Settings that are moved while an answer stands belong there once it is asked again.
+    """
+    answer = session.answer
+    if not session.is_settled or session.busy or session.trouble is not None or answer is None:
+        return None
+    if session.question == session.kept_at or session.text != answer.plan.text:
+        return None
+    hits = [session.hits[row] for row in range(MOST_KEPT) if row in session.hits]
+    rows = tuple(Row(hit.chunk.id if hit.chunk else hit.doc.id, _where(hit)) for hit in hits)
+    changed = filter_of(answer.plan) or "", assignments(session.tweaks)
+    past = Past(session.text, *changed, session.info.digest if session.info else "", rows)
+    return past if past[:3] != session.kept[:3] else None
+
+
+def _where(hit: Hit) -> str:
+    return f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}" if hit.chunk else hit.doc.path

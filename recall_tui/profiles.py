@@ -1,0 +1,91 @@
+"""Settings kept under a name: a file each, with the moved settings in the form of recall.toml."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.errors import ConfigError
+from recall_tui.places import state_folder
+from recall_tui.session import Session, Tweaks
+from recall_tui.weighing import KEYS
+
+SUFFIX = ".toml"
+DEFAULT = "default"
+"""What is saved in recall.toml, without anything moved."""
+_NAME = re.compile(r"[^\W_][\w .-]{0,39}")
+
+
+class Profile(NamedTuple):
+    """Moved settings under a name."""
+
+    name: str
+    tweaks: Tweaks
+
+
+def folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """Where the profiles are kept, for all stores; None without a home."""
+    state = state_folder(environ, platform)
+    return None if state is None else state / "profiles"
+
+
+def wrong_name(name: str) -> str:
+    """Why a profile cannot be called so; "" when it can."""
+    if name.lower() == DEFAULT:
+        return f"{DEFAULT} is what recall.toml says; choose another name."
+    if not _NAME.fullmatch(name) or name.endswith((".", " ")):
+        return "A name has up to 40 letters, digits, spaces, points and hyphens, and begins with a letter or digit."
+    return ""
+
+
+def load(place: Path) -> list[Profile]:
+    """Every profile of the folder by name; a file that holds no settings is passed over."""
+    found = [_read(path) for path in sorted(place.glob(f"*{SUFFIX}"))] if place.is_dir() else []
+    return [profile for profile in found if profile is not None]
+
+
+def keep(place: Path, profile: Profile) -> None:
+    """Write a profile in the place of any other of its name. Raises ConfigError `settings_unwritable`."""
+    from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - only a kept profile writes settings
+
+    path = _path(place, profile.name)
+    try:
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigError("settings_unwritable", f"{path} cannot be written ({error})") from error
+    write_settings(path, profile.tweaks)
+
+
+def drop(place: Path, name: str) -> None:
+    """Take a profile away. Raises OSError."""
+    _path(place, name).unlink(missing_ok=True)
+
+
+def heading(session: Session) -> str:
+    """The name of the chosen profile, with a star while something is moved away from it."""
+    chosen, saved = session.profile, session.saved or Config()
+    kept = saved._replace(**dict(chosen.tweaks)) if chosen is not None else saved  # type: ignore[arg-type]
+    is_moved = kept != saved._replace(**dict(session.tweaks))  # type: ignore[arg-type]
+    return f"{DEFAULT if chosen is None else chosen.name}{'*' if is_moved else ''}"
+
+
+def _path(place: Path, name: str) -> Path:
+    return place / f"{name}{SUFFIX}"
+
+
+def _read(path: Path) -> Profile | None:
+    import tomllib  # noqa: PLC0415 - the engine loads behind the first frame
+
+    from recall_core.config import replace  # noqa: PLC0415 - as above
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        replace(Config(), table, where=str(path))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ConfigError):
+        return None
+    return Profile(path.stem, {key: table[key] for key in KEYS if key in table})

@@ -1,0 +1,106 @@
+"""What is missed: a line to name it on, and the paths of the store that fit what is typed."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+
+from recall_tui.explaining import Paths
+from recall_tui.messages import Picking
+from recall_tui.session import Session, found
+from recall_tui.studies import Study
+from recall_tui.widgets.draw import figure
+from recall_tui.widgets.pointed import PointedList
+
+_NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
+"""What is no part of a path: a text in quotes, or lines of a document."""
+
+
+class TargetScreen(ModalScreen[str | None]):
+    """Gives back a path, lines of one, an id or a text; None when the person stepped out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", show=False),
+        Binding("down", "step(1)", "Next", show=False, priority=True),
+        Binding("up", "step(-1)", "Previous", show=False, priority=True),
+        Binding("tab", "complete", "Complete", show=False, priority=True),
+        Binding("ctrl+q", "app.leave", "Quit", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed = ""
+        self._paths: tuple[str, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """The line above the list."""
+        with Vertical(id="target") as box:
+            box.border_title = "Why is this not there?"
+            yield Input(placeholder='path, path:lines, id, or a text of it in "quotes"', compact=True)
+            yield PointedList(id="targets")
+
+    def on_mount(self) -> None:
+        """Take the next key, and begin with all paths."""
+        self.set_focus(self.query_one(Input))
+        self.post_message(Picking(""))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Ask for the paths that hold every word typed."""
+        self._typed = event.value.strip()
+        self._fill()
+        self.post_message(Picking(self._typed))
+
+    def on_input_submitted(self) -> None:
+        """Give back the chosen line."""
+        row = self.query_one(PointedList).highlighted
+        if row is not None:
+            self.dismiss(self._lines()[row])
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Give back the one that was clicked."""
+        self.dismiss(self._lines()[event.option_index])
+
+    def show_session(self, session: Session) -> None:
+        """Show the paths that were found for what is typed."""
+        finding = found(session, Study("paths", self._typed), of=Paths)
+        if isinstance(finding, Paths) and finding.paths != self._paths:
+            self._paths = finding.paths
+            self._fill()
+
+    def action_step(self, rows: int) -> None:
+        """Choose another line."""
+        self.query_one(PointedList).step(rows)
+
+    def action_complete(self) -> None:
+        """Write the chosen path into the line, to go on with its lines."""
+        row = self.query_one(PointedList).highlighted
+        if row is not None:
+            field = self.query_one(Input)
+            field.value = self._lines()[row]
+            field.cursor_position = len(field.value)
+
+    def _lines(self) -> list[str]:
+        """What is typed as it stands, unless it is a path of the list, and the paths."""
+        as_typed = [self._typed] if self._typed and self._typed not in self._paths else []
+        return [*as_typed, *self._paths]
+
+    def _fill(self) -> None:
+        lines = self._lines()
+        has_typed = len(lines) > len(self._paths)
+        shown = [Text(line) for line in lines]
+        if has_typed:
+            shown[0].append("  as it stands", Style(dim=True))
+        is_named = has_typed and (_NAMED.match(self._typed) is not None or not self._paths)
+        first = 0 if is_named or not has_typed else 1
+        self.query_one(PointedList).fill(shown, chosen=first if lines else None)
+        count = len(self._paths)
+        told = f"{figure(count)} path{'' if count == 1 else 's'}"
+        self.query_one("#target").border_subtitle = f"{told}, Tab completes, Enter takes, Esc closes"

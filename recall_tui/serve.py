@@ -1,0 +1,178 @@
+"""The workbench in a browser: a page on a loopback address, and a process of the workbench behind each tab of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import shlex
+import signal
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from pathlib import Path
+
+from aiohttp import WSCloseCode, web
+from aiohttp.typedefs import Handler
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+from textual_serve.server import Server, to_int
+
+from recall_core.adapters.streams import Streams
+from recall_core.errors import RecallError
+
+HOST = "127.0.0.1"
+GRACE_SECONDS = 5.0  # for a process to commit what it is adding, and to leave
+PAGES = Path(__file__).parent / "page"
+
+
+def serve(store: str | None, *, port: int, streams: Streams) -> int:
+    """Serve the workbench on a store until Ctrl-C or SIGTERM; the address is the one line on stdout.
+
+    port: 0 takes a free one.  Raises RecallError `port_unavailable`.
+    """
+    with _listening(port) as door, contextlib.redirect_stdout(streams.stderr):  # where textual-serve prints
+        asyncio.run(_serve(Site(store, port=door.getsockname()[1]), door, streams))
+    return 0
+
+
+class Site(Server):
+    """The page and its sockets, below a path that only the printed address names."""
+
+    def __init__(self, store: str | None, *, port: int) -> None:
+        named = () if store is None else (f"--store={store}",)
+        self.words = (sys.executable, "-P", "-m", "recall_tui", *named)
+        """The command line behind each tab. -P: what lies in the current folder is not imported."""
+        super().__init__(shlex.join(self.words), HOST, port, title="Recall", templates_path=PAGES)
+        self.key = secrets.token_urlsafe(16)
+        """What other accounts of this machine, which reach its loopback too, do not know."""
+        self._sockets: set[web.WebSocketResponse] = set()
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the page."""
+        return f"{self.public_url}/{self.key}/"
+
+    async def guarded(self) -> web.Application:
+        """The whole application, closed to every page but its own."""
+        guarded = web.Application(middlewares=[self._refuse_strangers])
+        guarded.on_response_prepare.append(self._seal)
+        site = await self._make_app()
+        site.router.add_static("/page", PAGES)
+        guarded.add_subapp(f"/{self.key}", site)
+        return guarded
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say nothing: the address is told by whoever opened the port."""
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Close every page, which ends the process behind it."""
+        await asyncio.gather(*(each.close(code=WSCloseCode.GOING_AWAY) for each in tuple(self._sockets)))
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """One tab from its first to its last byte."""
+        page = web.WebSocketResponse(heartbeat=15)
+        await page.prepare(request)
+        tab = Tab(self.words, page, self.download_manager)
+        await tab.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
+        self._sockets.add(page)
+        try:
+            await self._process_messages(page, tab)
+        finally:
+            self._sockets.discard(page)
+            await tab.stop()
+        return page
+
+    @web.middleware
+    async def _refuse_strangers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """A foreign Host is a name that was made to point here, a foreign Origin another site's page."""
+        if request.host != f"{HOST}:{self.port}" or request.headers.get("Origin", self.public_url) != self.public_url:
+            raise web.HTTPForbidden(text="Open the address that recall-tui --serve printed.\n")
+        return await handler(request)
+
+    async def _seal(self, request: web.Request, response: web.StreamResponse) -> None:
+        """The browser, too, holds the page to this address, and tells nobody where it is."""
+        response.headers.update(
+            {
+                "Content-Security-Policy": (
+                    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+                    f"img-src 'self' data:; connect-src ws://{HOST}:{self.port}; "
+                    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+                ),
+                "Cache-Control": "no-store",
+                "Referrer-Policy": "no-referrer",
+                "X-Content-Type-Options": "nosniff",
+            }
+        )
+
+
+class Tab(AppService):
+    """One process of the workbench, and the page that shows it."""
+
+    def __init__(self, words: Sequence[str], page: web.WebSocketResponse, downloads: DownloadManager) -> None:
+        async def close() -> None:
+            await page.close()
+
+        self._words = words
+        super().__init__(
+            shlex.join(words),
+            write_bytes=page.send_bytes,
+            write_str=page.send_str,
+            close=close,
+            download_manager=downloads,
+        )
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        """Start it without a shell, and in a session of its own: Ctrl-C is the server's, which then has it leave."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._words,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=self._build_environment(width=width, height=height),
+            start_new_session=True,
+        )
+        self._stdin = process.stdin
+        return process
+
+    async def run(self) -> None:
+        """Pass on what the process draws; when it has ended, however it did, the page is told."""
+        await super().run()
+        await self.remote_close()
+
+    async def stop(self) -> None:
+        """Have the process leave, and see it gone."""
+        process = self._process
+        assert process is not None  # noqa: S101 - started before it is stopped
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_SECONDS):
+                await super().stop()
+                await process.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        text = f"Port {port} cannot be opened: {error.strerror}."
+        raise RecallError("port_unavailable", text, hint="recall-tui --serve --port 0") from error
+
+
+async def _serve(site: Site, door: socket.socket, streams: Streams) -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    runner = web.AppRunner(await site.guarded(), access_log=None, shutdown_timeout=2 * GRACE_SECONDS)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, door).start()
+        streams.stdout.write(f"{site.address}\n")
+        streams.stdout.flush()
+        streams.say("The workbench is at this address until Ctrl-C, for whoever on this machine knows it.")
+        await stopped.wait()
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,165 @@
+"""What the grades and the pins of a question say of every weight. Pure, and without a screen."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from recall_core.config import Config
+from recall_core.tuning.grid import FUSION, RETRIEVAL
+from recall_core.types import Hit
+from recall_tui.session import Session, assignments, found, is_seen
+from recall_tui.studies import Study
+from recall_tui.weighing import current, exact_share, is_hybrid, why_no_lines
+
+if TYPE_CHECKING:
+    from recall_core.explain.intervals import Interval
+
+MEASURE = "nDCG@10"
+LEAST_QUERIES = 10  # `recall tune` recommends nothing on fewer
+
+Want = Literal["in", "out"]
+Stretch: TypeAlias = tuple[float, float]
+"""Weights between two ends."""
+
+
+class Pin(NamedTuple):
+    """A wish for one question: that a chunk be among its first rows, or that it be not."""
+
+    question: str
+    want: Want
+    chunk_id: str
+    place: str
+    """The chunk's path and lines, for people."""
+
+
+class Curve(NamedTuple):
+    """The measure at every weight: of one query, or the mean of several. Without a query there is only `judged`."""
+
+    judged: int
+    """Queries with a relevant document, of all that the store holds."""
+    steps: tuple[tuple[tuple[Fraction, ...], tuple[float, ...]], ...] = ()
+    """For each query its break points, and its values at and between them in turn."""
+    places: tuple[float, ...] = ()
+    """The break points of all queries together."""
+    means: tuple[float, ...] = ()
+    """The mean between each two of them."""
+    best: float = 0.0
+    best_weights: tuple[Stretch, ...] = ()
+    plateau: tuple[Stretch, ...] = ()
+    """Weights that are as good as the best, within one standard error of the paired differences."""
+    interval: Stretch = (0.0, 0.0)
+    """95 % of resamples of the queries have their best weight in it."""
+
+
+class Granted(NamedTuple):
+    """The weights that grant all pins at once; where there are none, the places of pins that rule each other out."""
+
+    weights: tuple[Interval, ...]
+    conflict: tuple[int, ...] = ()
+
+
+def wants(session: Session) -> Iterator[Study]:
+    """The pins' weights, then the curve: it may take long."""
+    if not is_seen(session, "weights"):
+        return
+    yield from filter(None, (pins_study(session), curve_study(session)))
+
+
+def curve_study(session: Session) -> Study | None:
+    """The study of the curve that is shown; None where the weight of this question moves no rank."""
+    answer = session.answer
+    if session.is_of_all:
+        return Study("curve", "", _scale(of_words(session)))
+    if answer is None or not is_hybrid(answer) or why_no_lines(answer):
+        return None
+    return Study("curve", answer.plan.text, _scale(current(session)))
+
+
+def pins_study(session: Session) -> Study | None:
+    """The study of the weights that grant the pins of this question."""
+    answer, pins = session.answer, pins_of(session)
+    if answer is None or not pins or not is_hybrid(answer) or why_no_lines(answer):
+        return None
+    scale = f"{_scale(current(session))} k={first_rows(session)}"
+    return Study("pins", " ".join(f"{pin.want}:{pin.chunk_id}" for pin in pins), scale)
+
+
+def curve_of(session: Session) -> Curve | None:
+    """The curve that is shown, once it is found out."""
+    study = curve_study(session)
+    finding = found(session, study, Curve) if study else None
+    return finding if isinstance(finding, Curve) else None
+
+
+def granted_of(session: Session) -> Granted | None:
+    """The weights that grant the pins, once they are found out."""
+    study = pins_study(session)
+    finding = found(session, study, Granted) if study else None
+    return finding if isinstance(finding, Granted) else None
+
+
+def of_words(session: Session) -> Config:
+    """The settings of a question in words: what all judged queries are asked under."""
+    return (session.saved or Config())._replace(**dict(session.tweaks))  # type: ignore[arg-type]
+
+
+def pins_of(session: Session) -> tuple[Pin, ...]:
+    """The pins of the answered question."""
+    answer = session.answer
+    return () if answer is None else tuple(pin for pin in session.must if pin.question == answer.plan.text)
+
+
+def pinned(session: Session, want: Want) -> Session:
+    """The session with this wish for the selected row; the same wish a second time takes it back."""
+    answer, hit = session.answer, session.hit
+    if answer is None or hit is None or hit.chunk is None:
+        return session
+    pin = Pin(answer.plan.text, want, hit.chunk.id, _place(hit))
+    others = tuple(each for each in session.must if (each.question, each.chunk_id) != (pin.question, pin.chunk_id))
+    return session._replace(must=others if pin in session.must else (*others, pin))
+
+
+def first_rows(session: Session) -> int:
+    """How many rows count as the first ones, as `recall tune --k` takes it."""
+    return max(1, session.answer.plan.limit) if session.answer is not None else 1
+
+
+def granting(session: Session) -> float | None:
+    """The weight nearest to the present one that grants all pins; None where there is none, or none is known."""
+    from recall_core.explain.intervals import nearest, weight_inside  # noqa: PLC0415 - NumPy comes with it
+
+    granted, now = granted_of(session), exact_share(current(session))
+    interval = nearest(granted.weights, now) if granted else None
+    return None if interval is None else weight_inside(interval, now)
+
+
+def value_at(curve: Curve, weight: Fraction) -> float:
+    """The mean at exactly this weight."""
+    values = [of[bisect_left(at, weight) + bisect_right(at, weight) - 1] for at, of in curve.steps]
+    return sum(values) / len(values)
+
+
+def heights(curve: Curve, columns: int) -> list[float]:
+    """The mean in the middle of each of so many equal stretches of the range: to draw, not to decide."""
+    middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
+    return [curve.means[bisect_right(curve.places, at) - 1] for at in middles]
+
+
+def middle(stretches: Sequence[Stretch]) -> float:
+    """The middle of the widest of these stretches, to as few decimals as stay inside of it."""
+    low, high = max(stretches, key=lambda each: (round(each[1] - each[0], 12), -each[0]))
+    tried = (round((low + high) / 2, digits) for digits in (2, 3, 4, 5, 6))
+    return next((each for each in tried if low < each < high), (low + high) / 2)
+
+
+def _scale(config: Config) -> str:
+    """All that a curve depends on besides the weight and the store."""
+    return " ".join(assignments({key: getattr(config, key) for key in (*FUSION, *RETRIEVAL)}))
+
+
+def _place(hit: Hit) -> str:
+    assert hit.chunk is not None  # noqa: S101 - a row without a chunk is not pinned
+    return f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}"

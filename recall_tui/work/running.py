@@ -1,0 +1,112 @@
+"""The thread of one command line: the same code as `recall-tui --cmd`, with what it writes caught."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from recall_core.config import Config
+from recall_core.errors import Interrupted, RecallError
+from recall_tui.events import Crashed, Opened, Ran
+from recall_tui.work.ports import Post
+
+if TYPE_CHECKING:
+    from recall_core.service import Recall
+
+MOST_CHARACTERS = 2_000_000  # of each stream; nobody reads on, and an export would fill the memory
+
+
+class Caught(io.StringIO):
+    """Takes what is written, up to a size."""
+
+    is_cut = False
+
+    def write(self, text: str, /) -> int:
+        """Keep it while there is room."""
+        room = MOST_CHARACTERS - self.tell()
+        if room < len(text):
+            self.is_cut = True
+        super().write(text[: max(0, room)])
+        return len(text)
+
+    def whole(self) -> str:
+        """All that was kept, and whether that is all."""
+        return self.getvalue() + ("\n(cut here)\n" if self.is_cut else "")
+
+
+class CommandThread:
+    """Runs one command line. store: the --store value of the workbench; saved: the settings that it knows."""
+
+    def __init__(
+        self, line: str, store: str | None, opener: Callable[[str | None], Recall], post: Post, saved: Config | None
+    ) -> None:
+        self._line = line
+        self._store = store
+        self._opener = opener
+        self._post = post
+        self._saved = saved
+        self._recall: Recall | None = None
+        self._closing = False
+        self._has_opened = False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._live, name="recall-command", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Abort what runs; what was committed stays."""
+        with self._lock:
+            self._closing = True
+            if self._recall is not None:
+                self._recall.interrupt()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Abort and wait at most `timeout` seconds."""
+        self.cancel()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+
+    def _live(self) -> None:
+        try:
+            self._run()
+        except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
+            self._post(Crashed(error))
+
+    def _run(self) -> None:
+        from recall_core.adapters import cli, headless  # noqa: PLC0415 - the engine loads behind the first frame
+        from recall_core.adapters.streams import Streams  # noqa: PLC0415
+
+        stdout, stderr = Caught(), Caught()
+        streams = Streams(io.StringIO(), stdout, stderr)
+        code = cli.guarded(
+            lambda: headless.run_commands([self._line], store=self._store, streams=streams, opening=self._open),
+            streams=streams,
+        )
+        with self._lock:
+            self._recall = None  # it is closed, so there is nothing to abort
+        if self._has_opened:
+            self._tell_store()
+        self._post(Ran(self._line, code, stdout.whole(), stderr.whole()))
+
+    def _open(self, store: str | None) -> Recall:
+        recall = self._opener(store)
+        self._has_opened = True
+        with self._lock:
+            self._recall = recall
+            if self._closing:
+                recall.close()
+                raise Interrupted("interrupted", "Cancelled.")
+        return recall
+
+    def _tell_store(self) -> None:
+        """The store as the command left it, and the settings where they have changed."""
+        try:
+            with self._opener(self._store) as recall:
+                has_changed = recall.config != self._saved
+                self._post(Opened(recall.store.info(), recall.config if has_changed else None, recall.toml))
+        except RecallError:
+            return  # whatever is wrong with it, the next question says so

@@ -1,0 +1,104 @@
+"""The measure of judged queries at every weight: of the question on the screen, or of all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from recall_tui.session import assignments
+from recall_tui.studies import Study
+from recall_tui.tuning import MEASURE, Curve, of_words
+from recall_tui.weighing import current, exact_share
+from recall_tui.work.studying import Lab
+
+if TYPE_CHECKING:
+    from recall_core.evaluate.questions import Questions
+    from recall_core.explain.curve import Step
+    from recall_core.types import Pool
+
+MOST_STEPS = 5_000
+"""Queries under settings whose steps are kept, so that one more grade asks one query again and not all."""
+
+
+def study(lab: Lab, study: Study) -> Curve:
+    """The curve of the question that is the target, if it is judged; without a target, of every judged query."""
+    config = current(lab.session) if study.target else of_words(lab.session)
+    with lab.recall.store.reading():
+        asked = _asked(lab)
+        if asked is None:
+            return Curve(judged=0)
+        wanted = [query for query, text in asked.texts.items() if study.target.strip() in ("", text.strip())]
+        steps = []
+        for number, query in enumerate(wanted, start=1):
+            lab.give_way()
+            steps.append(_step(lab, study, asked, query, config))
+            lab.say(number, len(wanted))
+    return _curve(steps, config, judged=len(asked.texts)) if steps else Curve(judged=len(asked.texts))
+
+
+def _asked(lab: Lab) -> Questions | None:
+    """The judged queries of the store; None where there is none."""
+    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.questions import questions  # noqa: PLC0415
+
+    store = lab.recall.store
+    try:
+        return questions(store, names_of(store), queries=None, qrels=None)
+    except UsageError as error:
+        if error.code != "no_judgements":
+            raise
+        return None
+
+
+def _step(lab: Lab, study: Study, asked: Questions, query: str, config: Config) -> Step:
+    """One query's measure, worked out once while its store, its settings and its grades stay."""
+    from recall_core.evaluate.measures import parse_measure  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.tuning.judged import swept  # noqa: PLC0415
+
+    kept = cast(dict[object, "Step"], lab.kept.setdefault("curve", {}))
+    text, grades = asked.texts[query], asked.grades[query]
+    digest = lab.recall.store.info().digest
+    key = (digest, bool(study.target), study.other, text, tuple(sorted(grades.items())))
+    if key not in kept:
+        pool = _pool_on_screen(lab) if study.target else _pool(lab, text)
+        kept[key], _, _ = swept(pool, config, grades, parse_measure(MEASURE), is_current=False)
+        for oldest in list(kept)[: len(kept) - MOST_STEPS]:
+            del kept[oldest]
+    return kept[key]
+
+
+def _pool_on_screen(lab: Lab) -> Pool:
+    answer = lab.session.answer
+    assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only a ranked question has a curve
+    return answer.pool
+
+
+def _pool(lab: Lab, text: str) -> Pool:
+    """The candidates of a judged query, as `recall tune` finds them."""
+    from recall_core.service import Ask  # noqa: PLC0415 - the engine loads behind the first frame
+
+    plan = lab.recall.words_plan(text, Ask(settings=assignments(lab.session.tweaks)))
+    plain = plan.config._replace(rerank="", sparse_recall=False, min_score=0.0)
+    pool = lab.recall.answer(plan._replace(config=plain)).pool
+    assert pool is not None  # noqa: S101 - a search for words has signals
+    return pool
+
+
+def _curve(steps: list[Step], config: Config, *, judged: int) -> Curve:
+    """The steps together, with what may be said of them whatever the present weight is."""
+    from recall_core.explain.advice import advise  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.explain.curve import means, step_curve  # noqa: PLC0415
+
+    whole = step_curve(steps)
+    advice = advise(whole, exact_share(config))
+    return Curve(
+        judged=judged,
+        steps=tuple((each.weights, tuple(each.values.tolist())) for each in steps),
+        places=tuple(whole.places.tolist()),
+        means=tuple(means(whole).tolist()),
+        best=advice.best,
+        best_weights=tuple((low, high) for low, high in advice.best_weights),
+        plateau=tuple((low, high) for low, high in advice.plateau),
+        interval=(advice.best_weight_ci.low, advice.best_weight_ci.high),
+    )

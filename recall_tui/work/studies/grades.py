@@ -1,0 +1,31 @@
+"""All judgements of the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recall_core.evaluate.grades import words
+from recall_tui.judging import Judged
+from recall_tui.studies import Study
+from recall_tui.work.studying import Lab
+
+if TYPE_CHECKING:
+    from recall_core.evaluate.grades import Judgement
+
+
+def study(lab: Lab, _study: Study) -> Judged:
+    """Every judged query with its judgements by path, each at the document that it is of at this moment."""
+    from recall_core.evaluate.judgements import names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
+
+    store = lab.recall.store
+    with store.reading():
+        texts = stored_queries(store)
+        found = stored(store, names_of(store)).judgements if texts else ()
+    places: dict[str, dict[str, list[Judgement]]] = {}
+    for judgement in found:
+        places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
+    ids: dict[str, str] = {}
+    for query in sorted(texts, key=lambda query: (len(query), query)):
+        ids.setdefault(words(texts[query]), query)
+    grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
+    return Judged(texts, ids, grouped)

@@ -1,0 +1,15 @@
+"""One check of the store."""
+
+from __future__ import annotations
+
+from recall_tui.keeping import Health
+from recall_tui.studies import Study
+from recall_tui.work.studying import Lab
+
+
+def study(lab: Lab, study: Study) -> Health:
+    """The check whose code the study names, as `recall doctor` makes it."""
+    from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
+
+    recall = lab.recall
+    return Health(check_one(recall.store, study.target, lambda: recall.embedder, config=recall.config))

@@ -1,0 +1,122 @@
+"""A chunk in its document: the lines around it, its neighbours, its language, and the words of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from recall_tui.explaining import Line, Mark, MarkKind, Passage, Stretch
+from recall_tui.studies import Study
+from recall_tui.work.studying import Lab
+
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
+
+    from recall_core.types import Row
+
+AROUND = 10_000  # code points of a document on either side of the chunk: screens of text, and lexed in milliseconds
+_KEPT = "passage"
+_KEPT_MOST = 20
+_KINDS: tuple[tuple[str, MarkKind], ...] = (
+    ("Comment", "comment"),
+    ("Literal.String", "string"),
+    ("Keyword", "keyword"),
+    ("Name.Function", "name"),
+    ("Name.Class", "name"),
+    ("Name.Tag", "name"),
+    ("Name.Attribute", "name"),
+    ("Generic.Heading", "heading"),
+    ("Generic.Subheading", "heading"),
+    ("Generic.Strong", "keyword"),
+)
+
+
+def study(lab: Lab, study: Study) -> Passage:
+    """The document around the chunk with this id."""
+    from recall_core import found  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.store.sqlite.sought import chunks_near  # noqa: PLC0415
+    from recall_core.store.sqlite.spans import term_spans  # noqa: PLC0415
+
+    store, answer = lab.recall.store, lab.session.answer
+    with store.reading():
+        row = found.chunk(store, study.target, base=lab.recall.base)
+        chunk = row.chunk
+        first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
+        rows = store.fetch(chunks_near(store, row.doc.id, first, last))
+        more = store.fetch(chunks_near(store, row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
+    lab.checkpoint()
+    start, text = rows[0].chunk.offset, _text(rows)
+    marks = _lexed(lab, row.doc.path, (row.doc.id, start), text)
+    phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
+    marks = sorted([*marks, *(Mark(*span, "term") for span in term_spans(text, phrases))])
+    return Passage(
+        path=row.doc.path,
+        chunk_id=chunk.id,
+        lines=tuple(_lines(text, start, rows[0].chunk.line_start, marks)),
+        chunks=tuple(_stretch(each) for each in rows),
+        from_start=start == 0,
+        to_end=len(more) <= 1,
+    )
+
+
+def _text(rows: Sequence[Row]) -> str:
+    """The text from the first chunk to the last, which overlap and leave no gap."""
+    ends = [rows[0].chunk.offset, *(row.chunk.end for row in rows)]
+    return "".join(row.chunk.text[end - row.chunk.offset :] for row, end in zip(rows, ends, strict=False))
+
+
+def _stretch(row: Row) -> Stretch:
+    chunk = row.chunk
+    return Stretch(chunk.id, chunk.offset, chunk.end, chunk.line_start, chunk.line_end, chunk.tokens)
+
+
+def _lines(text: str, start: int, number: int, marks: Sequence[Mark]) -> Iterator[Line]:
+    """Each line with the marks that reach into it. marks: in code points of the text, by their start."""
+    waiting = list(marks)
+    offset = 0
+    for at, line in enumerate(text.split("\n"), start=number):
+        end = offset + len(line)
+        own = [mark for mark in waiting if mark.start < end]
+        inside = tuple(Mark(max(0, mark.start - offset), min(end, mark.end) - offset, mark.kind) for mark in own)
+        yield Line(at, start + offset, line, inside)
+        waiting = [mark for mark in own if mark.end > end] + waiting[len(own) :]
+        offset = end + 1
+
+
+def _lexed(lab: Lab, path: str, key: tuple[str, int], text: str) -> list[Mark]:
+    """What the language of the document makes of its text, kept for the next chunk of it."""
+    kept = lab.kept.setdefault(_KEPT, {})
+    assert isinstance(kept, dict)  # noqa: S101 - nobody else keeps anything under this name
+    if key not in kept:
+        if len(kept) >= _KEPT_MOST:
+            kept.pop(next(iter(kept)))
+        kept[key] = len(text), language_marks(path, text)
+    size, marks = kept[key]
+    return marks if size == len(text) else language_marks(path, text)
+
+
+def language_marks(path: str, text: str) -> list[Mark]:
+    """The kinds of words in a text, by the language of its path; none where that has no lexer."""
+    from pygments.lexers import get_lexer_for_filename  # noqa: PLC0415 - only a passage is coloured
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
+    try:
+        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return []
+    marks: list[Mark] = []
+    at = 0
+    for token, value in lexer.get_tokens(text):
+        kind = _kind(token)
+        if kind is not None and value.strip():
+            if marks and marks[-1].end == at and marks[-1].kind == kind:
+                marks[-1] = marks[-1]._replace(end=at + len(value))
+            else:
+                marks.append(Mark(at, at + len(value), kind))
+        at += len(value)
+    return marks
+
+
+def _kind(token: _TokenType) -> MarkKind | None:
+    name = str(token).removeprefix("Token.")
+    return next((kind for prefix, kind in _KINDS if name.startswith(prefix)), None)

@@ -1,0 +1,214 @@
+"""The workbench in a browser: a real server, a real Chromium, and strangers at the door."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+from tests.browser import Browser, opened
+from tests.served import GONE, Served
+from tests.workbench_corpus import build_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture
+def served(store: Path, tmp_path: Path) -> Iterator[Served]:
+    served = Served(store, tmp_path)
+    yield served
+    served.stop()
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    with opened(tmp_path / "profile") as browser:
+        yield browser
+
+
+@pytest.mark.chromium
+def test_a_person_searches_looks_closer_copies_and_leaves_in_a_browser(served: Served, browser: Browser) -> None:
+    browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.goto(served.address)
+    browser.wait_for(lambda screen: "37 docs" in screen)
+    empty = browser.screenshot()
+
+    browser.type("token budget")
+    browser.wait_for(lambda screen: "docs/budget.md:1-7" in screen and "1,395/2,000 tok" in screen)
+    assert browser.screenshot() != empty
+
+    browser.key("Escape")
+    browser.wait_for(lambda screen: " NAV " in screen)
+    browser.key("j")
+    screen = browser.wait_for(lambda screen: "Explain #2" in screen and "def pack(hits, budget):" in screen)
+    assert re.search(r"▶ +2 0\.589 .*src/pack\.py:1-3", screen)
+    browser.key("Y")
+    copied = browser.until(lambda: browser.evaluate("navigator.clipboard.readText()"))
+    assert copied.startswith("recall ")
+    assert "'token budget'" in copied
+
+    browser.key("q")
+    browser.until(lambda: "The session has ended." in browser.text())
+    served.wait_for_workbenches(0)
+    assert browser.complaints() == []
+
+
+@pytest.mark.chromium
+def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser) -> None:
+    browser.goto(served.address)
+    browser.wait_for(lambda screen: "37 docs" in screen)
+
+    requests = browser.requests()
+    assert [url for url in requests if url.startswith("ws:")] != []
+    assert {urlsplit(url).netloc for url in requests} == {f"127.0.0.1:{served.port}"}
+    with pytest.raises(AssertionError, match="Failed to fetch"):
+        browser.evaluate("fetch('http://127.0.0.1:9/')")
+    assert any("Content Security Policy" in complaint for complaint in browser.complaints())
+
+
+@pytest.mark.chromium
+def test_keys_reach_the_query_of_a_page_that_was_opened_behind_others(served: Served, browser: Browser) -> None:
+    browser.ask("Emulation.setFocusEmulationEnabled", enabled=False)
+    browser.goto(served.address)
+    browser.wait_for(lambda screen: "37 docs" in screen)
+
+    browser.type("household")
+
+    browser.wait_for(lambda screen: "household" in screen and "notes/diary.txt" in screen)
+
+
+@pytest.mark.chromium
+def test_the_keys_that_a_browser_has_uses_for_are_the_workbenchs(
+    served: Served, browser: Browser, tmp_path: Path
+) -> None:
+    browser.goto(served.address)
+    browser.wait_for(lambda screen: "37 docs" in screen)
+    loaded = browser.requests()
+
+    browser.type("household")
+    browser.wait_for(lambda screen: re.search(r"▶ +1 .*notes/diary\.txt", screen))
+    browser.key("F5")  # a query that was meant goes into the history
+    browser.until(lambda: any("household" in path.read_text() for path in tmp_path.rglob("history.jsonl")))
+    browser.key("Control+r")
+    browser.wait_for(lambda screen: "1 of 1" in screen)
+    browser.key("Escape")
+    browser.wait_for(lambda screen: "1 of 1" not in screen)
+    browser.key("Control+p")
+    browser.wait_for(lambda screen: "Search for commands" in screen)
+    browser.key("Escape")
+    browser.wait_for(lambda screen: "Search for commands" not in screen)
+    browser.key("F1")
+    browser.wait_for(lambda screen: "Go to the next pane" in screen)
+    browser.key("Escape")
+    browser.wait_for(lambda screen: "Go to the next pane" not in screen)
+
+    assert browser.requests() == loaded
+    browser.key("Control+q")
+    browser.until(lambda: "The session has ended." in browser.text())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
+    served: Served, number: signal.Signals
+) -> None:
+    address = f"{served.address}ws"
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(address) as one,
+        session.ws_connect(address) as two,
+    ):
+        assert (await one.receive()).type is aiohttp.WSMsgType.BINARY
+        assert (await two.receive()).type is aiohttp.WSMsgType.BINARY
+        first, second = served.wait_for_workbenches(2)
+
+        code, out, err = await asyncio.to_thread(served.stop, number)
+        assert [await close_code(one), await close_code(two)] == [aiohttp.WSCloseCode.GOING_AWAY] * 2
+
+    assert (code, out) == (0, "")
+    assert err == "The workbench is at this address until Ctrl-C, for whoever on this machine knows it.\n"
+    assert not {first, second} & running_processes()
+
+
+async def test_a_tab_that_closes_takes_its_workbench_along_and_no_other(served: Served) -> None:
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as kept:
+        await kept.receive()
+        (first,) = served.wait_for_workbenches(1)
+        async with session.ws_connect(f"{served.address}ws") as closed:
+            await closed.receive()
+            served.wait_for_workbenches(2)
+
+        assert served.wait_for_workbenches(1) == [first]
+
+
+async def test_a_workbench_that_dies_ends_its_session(served: Served) -> None:
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as page:
+        await page.receive()
+        os.kill(served.wait_for_workbenches(1)[0], signal.SIGKILL)
+
+        assert await close_code(page) == aiohttp.WSCloseCode.OK
+
+
+async def test_another_sites_page_cannot_drive_the_workbench(served: Served) -> None:
+    foreign = f"http://evil.example:{served.port}"
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+            await session.ws_connect(f"{served.address}ws", origin=foreign)
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+            await session.ws_connect(f"{served.address}ws", headers={"Host": f"evil.example:{served.port}"})
+        async with session.ws_connect(f"{served.address}ws", origin=f"http://127.0.0.1:{served.port}") as page:
+            assert (await page.receive()).type is aiohttp.WSMsgType.BINARY
+
+
+def test_a_name_that_was_made_to_point_here_shows_nothing(served: Served) -> None:
+    path = urlsplit(served.address).path
+
+    assert served.status(path) == 200
+    assert served.status(path, Host=f"evil.example:{served.port}") == 403
+    assert served.status(f"{path}static/js/textual.js", Host=f"localhost:{served.port}") == 403
+    assert served.status(path, Origin="null") == 403
+
+
+def test_only_who_knows_the_address_finds_the_page(served: Served) -> None:
+    key = urlsplit(served.address).path.strip("/")
+
+    assert len(key) >= 22
+    assert [served.status(path) for path in ("/", "/ws", f"/{key[:-1]}/", f"/{key.swapcase()}/")] == [404] * 4
+
+
+def test_the_server_listens_on_one_loopback_address_only(served: Served) -> None:
+    with pytest.raises(OSError, match=r"refused|unreachable|assign"):
+        socket.create_connection(("127.0.0.2", served.port), timeout=GONE).close()
+
+
+def test_a_port_in_use_is_told_with_a_way_out(served: Served, store: Path, tmp_path: Path) -> None:
+    second = Served(store, tmp_path, "--port", str(served.port))
+
+    code, out, err = second.stop()
+
+    assert (second.address, code, out) == ("", 1, "")
+    assert err.startswith(f"error: Port {served.port} cannot be opened: ")
+    assert err.endswith("hint: recall-tui --serve --port 0\n")
+
+
+async def close_code(page: aiohttp.ClientWebSocketResponse) -> object:
+    """How the server has closed this socket; what it had sent before is passed over."""
+    while (message := await page.receive(timeout=GONE)).type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT):
+        pass
+    return message.data
+
+
+def running_processes() -> set[int]:
+    table = subprocess.run(["ps", "-A", "-o", "pid="], capture_output=True, text=True, check=True)
+    return {int(pid) for pid in table.stdout.split()}

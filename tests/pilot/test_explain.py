@@ -1,0 +1,664 @@
+"""The explain pane: its tabs, what is missed, the fixes that are tried, and the commands that say the same."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widgets import Input
+
+from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui import explaining, weighing
+from recall_tui.explaining import Absence, Funnel, Ledger, Passage, Paths, Versus
+from recall_tui.packing import chosen_entry
+from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.explain.pane import NAMES, TITLE_AT, pieces
+from recall_tui.remedies import absence_of, chosen_remedy
+from recall_tui.screens.target import TargetScreen
+from recall_tui.session import VIEWS, Session, Tweaks, View, found
+from recall_tui.studies import Study
+from recall_tui.widgets.pointed import PointedList
+from tests.workbench_driver import Driver, workbench
+
+RQL = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
+
+STUDIES: dict[View, tuple[Callable[[Session], Study | None], type[Any]]] = {
+    "ledger": (explaining.ledger_study, Ledger),
+    "passage": (explaining.passage_study, Passage),
+    "absence": (explaining.absence_study, Absence),
+    "funnel": (explaining.funnel_study, Funnel),
+    "versus": (explaining.versus_study, Versus),
+}
+
+
+def finding(session: Session, view: View) -> Any:
+    """What was found out for a tab, or None."""
+    study_of, of = STUDIES[view]
+    study = study_of(session)
+    made = found(session, study, of=of) if study is not None else None
+    return made if isinstance(made, of) else None
+
+
+async def opened(bench: Driver, text: str = "token budget") -> None:
+    """Ask, leave the field, and wait until the score of the first hit is taken apart."""
+    await bench.ask(text)
+    await bench.press("escape")
+    await bench.until(lambda now: finding(now, "ledger"))
+
+
+async def missed(bench: Driver, target: str) -> None:
+    """Name what is missed, and wait for the account of it."""
+    await bench.press("t")
+    await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+    await bench.write(target)
+    await bench.until(lambda now: found(now, Study("paths", target), of=Paths))
+    await bench.press("enter")
+    await bench.until(lambda now: now.sought == target and absence_of(now))
+
+
+def title(bench: Driver) -> str:
+    """The title as it is read."""
+    return Content.from_markup(bench.painted("explain").splitlines()[0]).plain
+
+
+async def choose(bench: Driver, kind: str) -> None:
+    """Move the cursor to the first fix of a kind."""
+    absence = absence_of(bench.session)
+    assert absence is not None
+    place = next(at for at, remedy in enumerate(absence.remedies) if remedy.kind == kind)
+    await bench.press(*["down"] * place)
+    await bench.until(lambda now: (remedy := chosen_remedy(now)) is not None and remedy.kind == kind)
+
+
+def printed_by(bench: Driver) -> tuple[int, dict[str, Any]]:
+    """What the copied command answers, with its exit code."""
+    typed = shlex.split(bench.app.clipboard)
+    assert typed[0] == "recall"
+    ran = subprocess.run(
+        [sys.executable, "-m", "recall_core", "--json", *typed[1:]], capture_output=True, check=False
+    )
+    return ran.returncode, json.loads(ran.stdout)
+
+
+def ids_in_context(session: Session) -> set[str]:
+    packed = session.packed
+    return {each for block in packed.blocks for each in block.chunk_ids if not block.truncated} if packed else set()
+
+
+@pytest.fixture(scope="session")
+def chunked_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose documents have many chunks that overlap."""
+    folder = tmp_path_factory.mktemp("chunked")
+    lines = [f"def step{number}(budget):  # step {number}\n    return 'word{number}'" for number in range(1, 41)]
+    (folder / "steps.py").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "other.txt").write_text("The budget of another text.\n", encoding="utf-8")
+    Recall.init(str(folder), settings=("chunk_tokens=40", "overlap_tokens=10"))
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder / "steps.py"), str(folder / "other.txt")], Root("")):
+            pass
+        return Path(recall.store.info().path)
+
+
+# The tabs.
+
+
+async def test_left_and_right_go_from_tab_to_tab_and_the_title_says_which_is_in_front(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("3")
+        assert title(bench) == "3 Explain #1  ▶Ledger · Passage · Why not · Funnel · Compare"
+
+        await bench.press("right", "right")
+        assert (bench.session.view, "▶Why not" in title(bench)) == ("absence", True)
+        await bench.press("left", "left", "left")
+
+        assert (bench.session.view, "▶Compare" in title(bench)) == ("versus", True)
+        assert bench.session.selected == 0
+
+
+@pytest.mark.parametrize("size", [(100, 40), (80, 24), (120, 40)])
+async def test_a_click_on_the_name_of_a_tab_opens_it(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        await opened(bench)
+        for view in reversed(VIEWS):
+            pane = bench.app.bench.query_one(ExplainPane)
+            at = TITLE_AT
+            for text, named, _ in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
+                if named == view:
+                    break
+                at += cell_len(text)
+
+            await bench.pilot.click(ExplainPane, offset=(at, 0))
+
+            await bench.until(lambda now, view=view: (now.view, now.pane) == (view, "explain"))
+            assert f"▶{NAMES[view]}" in title(bench)
+
+
+async def test_every_tab_is_named_whole_where_the_pane_is_narrowest(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(60, 20)) as bench:
+        await opened(bench)
+        await bench.press("3")
+
+        assert all(name in title(bench) for name in NAMES.values())
+
+
+# The ledger.
+
+
+async def test_the_ledger_follows_the_selection_and_names_what_the_points_are_made_of(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+
+        ledger = bench.painted("explain")
+        assert re.search(r"token +2\.29 +3 +1\+2 +29/38 +0\.751", ledger)
+        assert "of at most 5.034, the bound of its terms" in ledger
+        assert re.search(r"budget +feature +0\.319 +0\.032", ledger)
+
+        await bench.press("j")
+        await bench.until(lambda now: now.selected == 1 and finding(now, "ledger"))
+        assert title(bench).startswith("3 Explain #2")
+
+
+async def test_the_ledger_is_there_before_its_leaves(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        total = next(line for line in bench.painted("explain").splitlines() if line.startswith("total"))
+
+        hit = bench.session.hit
+
+        assert hit is not None
+        assert hit.score == sum(part.points for part in hit.parts)
+        assert "✓" in total
+        assert f"{hit.score:.3f}" in total
+
+
+async def test_the_leaves_add_up_and_the_ledger_says_so_with_what_would_change_the_rank(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("j", "j", "3", "z")
+        await bench.until(lambda now: now.selected == 2 and finding(now, "ledger"))
+
+        text = " ".join(bench.painted("explain").split())
+
+        assert "✓ the leaves add up to the score" in text
+        assert "below #4 notes/diary.txt by 0.495 by score, flips at 0.832" in text
+        assert "steady · top 10 in order from" in text
+
+
+@pytest.mark.parametrize("text", ["token budget", RQL], ids=["words", "rql"])
+async def test_the_command_of_the_ledger_gives_its_figures(shared_store: Path, text: str) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, text)
+        await bench.press("j", "3")
+        await bench.until(lambda now: now.selected == 1 and finding(now, "ledger"))
+
+        await bench.press("Y")
+        _, said = printed_by(bench)
+
+        assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "ledger").view))
+        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+
+
+async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        bench.app.become(weighing.tweaked(bench.session, {"min_score": 0.5, "sparse_distance_ceiling": 0.9}))
+        await bench.until(lambda now: now.answer and now.answer.recall and now.answer.recall.given)
+        await bench.press("end", "3")
+        await bench.until(lambda now: now.hit and now.hit.injection and finding(now, "ledger"))
+        lines = " ".join(bench.app.bench.query_one(ExplainPane).lines)
+        assert "a short document at distance" in lines
+
+        await bench.press("Y")
+        _, said = printed_by(bench)
+
+        assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "ledger").view))
+        assert said["explanation"]["chunk"]["recall"]["recall_injected"] is True
+
+
+# The passage.
+
+
+async def test_the_passage_shows_the_document_around_the_chunk(chunked_store: Path) -> None:
+    async with workbench(chunked_store, size=(120, 50)) as bench:
+        await opened(bench, "step30 word30")
+        await bench.press("3", "right", "z")
+        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+
+        passage, chunk = finding(bench.session, "passage"), bench.session.hit.chunk  # type: ignore[union-attr]
+        painted = bench.painted("explain")
+
+        assert f"▶ chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}" in painted
+        assert len(passage.chunks) > 3
+        marks = dict(line.split()[:2] for line in painted.splitlines() if re.match(r" *\d+ [█▓▒│]", line))
+        assert (marks[str(chunk.line_start)], marks[str(chunk.line_start + 4)]) == ("▓", "█")
+        assert marks[str(chunk.line_start - 1)] == "│"
+        assert bench.app.bench.query_one(ExplainPane).scroll_offset.y > 0
+
+
+async def test_the_words_of_the_question_and_of_the_language_are_marked(chunked_store: Path) -> None:
+    async with workbench(chunked_store) as bench:
+        await opened(bench, "budgets")
+        await bench.press("3", "right")
+        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+
+        lines = finding(bench.session, "passage").lines
+        marked = {(mark.kind, line.text[mark.start : mark.end]) for line in lines for mark in line.marks}
+
+        assert ("term", "budget") in marked
+        assert ("keyword", "def") in marked
+        assert ("comment", "# step 1") in marked
+
+
+async def test_the_passage_shows_where_the_context_cuts_the_chunk(chunked_store: Path) -> None:
+    async with workbench(chunked_store, size=(120, 50)) as bench:
+        await opened(bench, "step30 word30")
+        await bench.press("b", *"30", "enter")
+        await bench.until(lambda now: now.packed and any(block.truncated for block in now.packed.blocks))
+        cut = bench.session.packed.blocks[0]  # type: ignore[union-attr]
+        assert cut.chunk_ids == (bench.session.hit.chunk.id,)  # type: ignore[union-attr]
+
+        await bench.press("3", "right", "z")
+        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+
+        lines = bench.painted("explain").splitlines()
+        at = next(row for row, line in enumerate(lines) if "the context is cut here" in line)
+        before = [line for line in lines[:at] if re.match(r" *\d+ [█▓] ", line)][-1]
+        assert re.split(r"[█▓] ", before)[1].split() == cut.text.rstrip().splitlines()[-1].split()
+
+
+async def test_the_command_of_the_passage_prints_the_document(chunked_store: Path) -> None:
+    async with workbench(chunked_store) as bench:
+        await opened(bench, "step30")
+        await bench.press("3", "right")
+        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+
+        await bench.press("Y")
+        _, said = printed_by(bench)
+
+        passage = finding(bench.session, "passage")
+        assert said["found"]["text"] == "\n".join(line.text for line in passage.lines)
+
+
+async def test_the_pager_gets_the_document_at_the_line_of_the_chunk(
+    chunked_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "less"
+    script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/at\ncat "$2" > {tmp_path}/text\n')
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PAGER", str(script))
+    async with workbench(chunked_store) as bench:
+        monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
+        await opened(bench, "step30")
+        line = bench.session.hit.chunk.line_start  # type: ignore[union-attr]
+
+        await bench.press("3", "v")
+        await bench.until(lambda _: (tmp_path / "text").exists())
+
+        assert (tmp_path / "at").read_text() == f"+{line}\n"
+        assert (tmp_path / "text").read_text() == (chunked_store.parent / "steps.py").read_text()
+
+
+async def test_a_pager_that_is_not_there_is_said(chunked_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAGER", "no-such-pager")
+    async with workbench(chunked_store) as bench:
+        await opened(bench, "step30")
+
+        await bench.press("3", "v")
+
+        await bench.until(lambda _: any("no-such-pager" in note.message for note in bench.app._notifications))
+
+
+# What is missed.
+
+
+async def test_paths_that_fit_are_offered_while_a_target_is_typed(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("t")
+        await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+        screen = bench.app.screen
+        assert isinstance(screen, TargetScreen)
+
+        await bench.type("ILES doc")
+        await bench.until(lambda _: screen.query_one(PointedList).option_count == 2)
+        assert screen.query_one(PointedList).highlighted == 1
+        await bench.press("tab")
+        assert screen.query_one(Input).value == "docs/files.md"
+        await bench.type(":2-3")
+        await bench.until(lambda now: found(now, Study("paths", "docs/files.md:2-3"), of=Paths))
+        await bench.press("enter")
+
+        await bench.until(lambda now: now.sought == "docs/files.md:2-3" and absence_of(now))
+        assert (bench.session.view, bench.session.pane, bench.session.picking) == ("absence", "explain", None)
+        assert "docs/files.md:1-4" in bench.painted("explain")
+
+
+async def test_escape_leaves_the_target_as_it_was(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("t")
+        await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+
+        await bench.press("x", "escape")
+
+        await bench.until(lambda now: now.picking is None)
+        assert (bench.session.sought, bench.session.view) == ("", "ledger")
+
+
+async def test_a_target_that_names_nothing_is_said_with_its_hint(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("t")
+        await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+
+        await bench.write('"nowhere at all"')
+        await bench.press("enter")
+
+        await bench.until(lambda _: "The store holds nothing named" in " ".join(bench.painted("explain").split()))
+
+
+async def test_the_first_failing_stage_is_opened_and_the_others_are_folded(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, "SELECT * FROM chunk USING lexical('token') FILTER doc.path GLOB 'docs/*' LIMIT 9")
+
+        await missed(bench, "src/pack.py")
+
+        lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
+        assert lines[1] == "✗ not in the results: filter"
+        opened_at = next(row for row, line in enumerate(lines) if line.startswith("✗  filter"))
+        assert lines[opened_at + 1].strip() == "doc.path GLOB 'docs/*' is src/pack.py"
+        assert "✓  identify, ingested, fresh, live, indexed" in lines
+
+
+async def test_w_asks_for_the_row_of_the_results_and_for_what_the_context_left_out(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("j", "w")
+        await bench.until(absence_of)
+        assert bench.session.sought == bench.session.hit.chunk.id[:12]  # type: ignore[union-attr]
+        assert "✓ in the results and in the context" in bench.painted("explain")
+
+        await bench.press("b", *"62", "enter", "5", "end")
+        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        entry = chosen_entry(bench.session)
+        assert entry is not None
+        assert entry.kind == "omission"
+        await bench.press("w")
+
+        await bench.until(lambda now: now.sought == entry.chunk_ids[0][:12] and absence_of(now))
+        assert "✗ not in the context" in bench.painted("explain")
+
+
+class Case(NamedTuple):
+    """A question from which something is missing, the keys that set it up, and the fix that is tried."""
+
+    text: str
+    target: str
+    kind: str
+    tweaks: Tweaks = MappingProxyType({})
+    budget: str = ""
+    filter: str = ""
+
+
+SELECT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget')"
+CASES = {
+    "budget": Case("token budget", "notes/diary.txt", "budget", budget="62"),
+    "a word": Case("token budget", "notes/diary.txt", "term", budget="62"),
+    "a pin": Case("token budget", "notes/diary.txt", "pin", budget="62"),
+    "filter": Case(f"{SELECT} FILTER doc.path GLOB 'docs/*' LIMIT 4", "src/pack.py", "filter"),
+    "LIMIT": Case(f"{SELECT} LIMIT 2", "notes/diary.txt", "k"),
+    "OFFSET": Case(f"{SELECT} LIMIT 5 OFFSET 2", "docs/budget.md", "offset"),
+    "weight": Case(f"{SELECT} LIMIT 3", "notes/diary.txt", "weight"),
+    "weight in an option": Case(f"{SELECT} LIMIT 3 OPTION vector_weight 0.2", "notes/diary.txt", "weight"),
+    "match": Case(
+        "SELECT * FROM chunk USING lexical('token household')", "notes/diary.txt", "match", {"match": "all"}
+    ),
+    "min_score": Case("token budget", "notes/diary.txt", "min_score", {"min_score": 0.5}),
+    "filter of words": Case("token budget", "src/pack.py", "filter", filter="doc.path GLOB 'docs/*'"),
+    "fusion": Case("token budget", "notes/diary.txt", "fusion", {"min_score": 0.5}),
+}
+
+
+def is_there(session: Session, target: str) -> bool:
+    """Whether the rows have it, or, of words, the context."""
+    if any(hit.doc.path == target for hit in session.hits.values()) and session.answer and session.answer.plan.rql:
+        return True
+    return (
+        any(block.doc.path == target and not block.truncated for block in session.packed.blocks)
+        if session.packed
+        else False
+    )
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shared_store: Path, case: Case) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, case.text)
+        if case.tweaks:
+            bench.app.become(weighing.tweaked(bench.session, case.tweaks))
+            await bench.until(
+                lambda now: (
+                    not now.busy
+                    and now.answer
+                    and all(getattr(now.answer.plan.config, key) == value for key, value in case.tweaks.items())
+                )
+            )
+        if case.budget:
+            await bench.press("b", *case.budget, "enter")
+            await bench.until(lambda now: now.packed and now.packed.budget_tokens == int(case.budget))
+        if case.filter:
+            bench.app.become(bench.session._replace(filter=case.filter))
+            bench.app.ask()
+            await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.filters == case.filter)
+        before = bench.session
+        await missed(bench, case.target)
+        assert not is_there(bench.session, case.target)
+
+        await choose(bench, case.kind)
+        await bench.press("enter")
+
+        await bench.until(
+            lambda now: now.applied and not now.busy and (made := absence_of(now)) and is_whole(now, made)
+        )
+        await bench.until(lambda now: is_there(now, case.target))
+        assert bench.app.bench.editor.text == bench.session.text
+
+        await bench.press("u")
+
+        await bench.until(lambda now: not now.applied and not now.busy and not is_there(now, case.target))
+        now = bench.session
+        assert (now.text, now.filter, dict(now.tweaks), now.budget_tokens, now.pins) == (
+            before.text,
+            before.filter,
+            dict(before.tweaks),
+            before.budget_tokens,
+            before.pins,
+        )
+        assert bench.app.bench.editor.text == case.text
+
+
+def is_whole(session: Session, absence: Absence) -> bool:
+    """Whether the account says that it is there. Pins are not among what it counts."""
+    return absence.view["present"] or bool(session.pins) or absence.in_list
+
+
+async def test_r_takes_back_all_fixes_that_were_tried(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("b", *"62", "enter")
+        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await missed(bench, "notes/diary.txt")
+        await choose(bench, "budget")
+        await bench.press("enter")
+        await bench.until(lambda now: len(now.applied) == 1 and absence_of(now))
+        await missed(bench, "notes/cafe.txt")
+        await choose(bench, "budget")
+        await bench.press("enter")
+        await bench.until(lambda now: len(now.applied) == 2 and absence_of(now))
+
+        await bench.press("r")
+
+        assert (bench.session.applied, bench.session.budget_tokens) == ((), 62)
+
+
+async def test_a_fix_in_the_text_is_undone_in_the_editor_too(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, f"{SELECT} LIMIT 2")
+        await missed(bench, "notes/diary.txt")
+        await choose(bench, "k")
+        await bench.press("enter")
+        await bench.until(lambda now: now.applied and not now.busy)
+        assert bench.app.bench.editor.text.endswith("LIMIT 4")
+
+        await bench.press("1", "ctrl+z")
+
+        assert bench.app.bench.editor.text == f"{SELECT} LIMIT 2"
+
+
+async def test_a_click_chooses_a_fix_and_another_one_tries_it(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 50)) as bench:
+        await opened(bench)
+        await bench.press("b", *"62", "enter")
+        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await missed(bench, "notes/diary.txt")
+        await bench.press("z")
+        await bench.until(lambda _: "add the word tea" in bench.painted("explain"))
+        rows = bench.painted("explain").splitlines()
+        at = next(row for row, line in enumerate(rows) if "add the word household" in line)
+
+        await bench.pilot.click(ExplainPane, offset=(8, at))
+        await bench.until(lambda now: (remedy := chosen_remedy(now)) and remedy.change == "add the word household")
+        assert "▶ add the word household" in bench.painted("explain")
+        await bench.pilot.click(ExplainPane, offset=(8, at))
+
+        await bench.until(lambda now: now.text == "token budget household" and not now.busy)
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"), [("token budget", "62"), (f"{SELECT} LIMIT 2", "")], ids=["context", "results"]
+)
+async def test_the_command_of_why_not_gives_the_same_account(shared_store: Path, text: str, budget: str) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, text)
+        if budget:
+            await bench.press("b", *budget, "enter")
+            await bench.until(lambda now: now.packed and now.packed.budget_tokens == int(budget))
+        await missed(bench, "notes/diary.txt")
+
+        await bench.press("Y")
+        code, said = printed_by(bench)
+
+        view = absence_of(bench.session).view  # type: ignore[union-attr]
+        stripped = [
+            {**fix, "command": fix["command"].replace(f" --store {shared_store}", "")}
+            for fix in said["whynot"]["fixes"]
+        ]
+        assert code == 7
+        assert {**said["whynot"], "fixes": stripped} == json.loads(json.dumps(view))
+        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+
+
+# The funnel, and two hits side by side.
+
+
+async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(
+            bench, "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8"
+        )
+        await bench.press("v")
+        await bench.until(lambda now: isinstance(finding(now, "funnel"), Funnel))
+
+        painted = bench.painted("explain")
+
+        assert re.search(r"store +37 +37 +\d+\.\d  █+", painted)
+        assert re.search(r"filter +37 +3 ", painted)
+        assert re.search(r" 34 +34 +\d+  doc\.path GLOB 'docs/\*'", painted)
+
+
+@pytest.mark.parametrize("text", ["token budget", RQL], ids=["words", "rql"])
+async def test_the_command_of_the_funnel_gives_its_figures(shared_store: Path, text: str) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, text)
+        await bench.press("v")
+        await bench.until(lambda now: isinstance(finding(now, "funnel"), Funnel))
+
+        await bench.press("Y")
+        _, said = printed_by(bench)
+
+        assert said["trace"]["stages"] == finding(bench.session, "funnel").view["stages"]
+        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+
+
+async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("c")
+        await bench.until(lambda now: now.view == "versus")
+        assert "m marks a hit" in bench.painted("explain")
+        await bench.press("2", "j", "m", "c")
+        assert "This hit is the marked one" in bench.painted("explain")
+
+        await bench.press("k")
+        await bench.until(lambda now: isinstance(finding(now, "versus"), Versus))
+
+        lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
+        rows = [line for line in lines if re.match(r"(lex|sem) ", line)]
+        assert rows[0].split() == ["lex", "term", "token", "0.751", "0.535", "+0.216"]
+        assert any(re.match(r"sum +0\.813 +0\.589 +\+0\.224 ✓", line) for line in lines)
+        sizes = [abs(float(line.split()[-1])) for line in rows]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+async def test_marking_the_marked_hit_takes_the_mark_off(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+
+        await bench.press("m")
+        assert bench.session.marked is not None
+        await bench.press("m")
+
+        assert bench.session.marked is None
+
+
+async def test_the_command_of_the_comparison_gives_its_figures(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        await bench.press("m", "j", "c")
+        await bench.until(lambda now: isinstance(finding(now, "versus"), Versus))
+
+        await bench.press("Y")
+        _, said = printed_by(bench)
+
+        assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "versus").view))
+        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, view: View) -> None:
+    for size in ((60, 24), (80, 24), (100, 40), (200, 60)):
+        async with workbench(shared_store, size=size) as bench:
+            await opened(bench)
+            await missed(bench, "notes/diary.txt")
+            await bench.press("m", "2", "j", "3")
+            bench.app.become(explaining.turned_to(bench.session, view))
+            await bench.until(lambda now: finding(now, view))
+
+            pane = bench.app.bench.query_one(ExplainPane)
+
+            assert pane.lines
+            assert max(map(cell_len, pane.lines)) <= pane.scrollable_content_region.width

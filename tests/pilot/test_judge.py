@@ -1,0 +1,552 @@
+"""Grading by key, the judged queries with their measure, and judgements that come and go by file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
+from recall_core.evaluate.names import Spot
+from recall_core.service import Recall
+from recall_tui import judging
+from recall_tui.panes.judge import JudgePane
+from recall_tui.session import Session
+from recall_tui.shell import command
+from tests.workbench_driver import Driver, workbench
+
+SET = {
+    "q1": ("token budget", {"docs/budget.md": 3, "docs/scoring.md": 1, "notes/cafe.txt": 1}),
+    "q2": ("read a file line by line", {"docs/files.md": 2, "src/read.py": 1}),
+    "q3": ("keep the manual in mind", {"docs/scoring.md": 1, "manual/part28.txt": 2}),
+}
+
+
+def judged(store: Path) -> set[tuple[str, str, int]]:
+    """Query, path and grade of everything that is judged."""
+    with Recall.open(str(store)) as recall:
+        found = stored(recall.store, names_of(recall.store)).judgements
+    return {(each.query, each.spot.path, each.grade) for each in found}
+
+
+def queries(store: Path) -> dict[str, str]:
+    with Recall.open(str(store)) as recall:
+        return stored_queries(recall.store)
+
+
+@pytest.fixture
+def judged_store(own_store: Path) -> Path:
+    with Recall.open(str(own_store)) as recall:
+        texts = {query: text for query, (text, _) in SET.items()}
+        grades = [Judgement(query, Spot(path), grade) for query, (_, of) in SET.items() for path, grade in of.items()]
+        put(recall.store, texts, grades)
+    return own_store
+
+
+def column(bench: Driver) -> list[str]:
+    """The grades in the list, from the first row."""
+    head, *rows = bench.painted("results").splitlines()[1:]
+    return [row[head.index("J")] for row in rows if row[1 : head.index("#") + 1].strip().isdigit()]
+
+
+def board_row(bench: Driver, query: str) -> str:
+    lines = bench.painted("judge").splitlines()
+    return next((line for line in lines if line[3:].startswith(f"{query} ")), "")
+
+
+def stored_now(session: Session) -> bool:
+    """Nothing is on its way into the store, and all of it was read back."""
+    return not session.gradings and not session.chore
+
+
+def current(session: Session) -> bool:
+    return judging.is_current(session) and stored_now(session)
+
+
+async def open_results(bench: Driver) -> None:
+    await bench.ask()
+    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.press("escape")
+
+
+async def test_the_home_row_grades_down_the_list_and_the_store_has_it(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        assert column(bench)[:4] == [".", ".", ".", "."]
+
+        await bench.press("a", "s", "d", "f")
+
+        assert column(bench)[:5] == ["3", "2", "1", "0", "."]
+        assert bench.session.selected == 4
+        await bench.until(stored_now)
+        assert column(bench)[:5] == ["3", "2", "1", "0", "."]
+        assert queries(own_store) == {"q1": "token budget"}
+        paths = [bench.session.hits[row].doc.path for row in range(4)]
+        assert judged(own_store) == {("q1", path, 3 - row) for row, path in enumerate(paths)}
+
+
+async def test_a_grade_is_painted_before_the_store_has_it(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        with Recall.open(str(own_store)) as other, other.store.transaction():
+            await bench.press("a")
+
+            assert column(bench)[:2] == ["3", "."]
+            assert bench.session.gradings
+        await bench.until(stored_now)
+        assert len(judged(own_store)) == 1
+
+
+async def test_a_cleared_grade_is_gone(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("a", "k", "x")
+
+        assert column(bench)[0] == "."
+        assert bench.session.selected == 0
+        await bench.until(stored_now)
+        assert judged(own_store) == set()
+
+
+async def test_undo_takes_grades_back_one_by_one(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("a", "s")
+        await bench.press("u")
+        assert column(bench)[:2] == ["3", "."]
+        await bench.press("u")
+        assert column(bench)[:2] == [".", "."]
+
+        await bench.until(stored_now)
+
+        assert judged(own_store) == set()
+        assert queries(own_store) == {}
+
+
+async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        with Recall.open(str(own_store)) as other:
+            put(other.store, {"q1": "something else"}, [])  # behind the back of the workbench
+        await bench.press("a")
+
+        await bench.until(lambda now: not now.gradings)
+
+        assert column(bench)[0] == "."
+        assert bench.session.regrades == ()
+        said = [note.message for note in bench.app._notifications]
+        assert any("Query q1 is in the store with another text" in message for message in said)
+
+
+async def test_a_grade_is_not_lost_when_the_workbench_is_left_at_once(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        path = bench.session.hits[0].doc.path
+        await bench.press("a", "ctrl+q")
+
+    assert judged(own_store) == {("q1", path, 3)}
+
+
+async def test_the_budget_that_was_moved_stays_when_something_is_graded(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("right_square_bracket", "a")
+
+        await bench.until(stored_now)
+
+        assert bench.session.budget_tokens == 2_100
+
+
+async def test_grades_are_shown_for_the_question_they_were_given_to(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("a")
+        await bench.ask("budget of tokens")
+        assert set(column(bench)) == {"."}
+
+        await bench.ask("token  budget")
+
+        assert column(bench)[0] == "3"
+
+
+async def test_a_query_in_rql_is_graded_for_its_words(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask("SELECT * FROM chunk USING lexical('token budget') LIMIT 5")
+        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.press("escape", "a")
+        await bench.until(stored_now)
+
+        await bench.ask("token budget")
+
+        assert queries(own_store) == {"q1": "token budget"}
+        assert column(bench)[0] == "3"
+
+
+async def test_rows_without_words_are_not_graded_and_that_is_said(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask("SELECT * FROM chunk LIMIT 5")
+        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.press("escape", "a")
+        await bench.pilot.pause()
+
+        assert bench.session.gradings == ()
+        assert judged(own_store) == set()
+
+
+async def test_the_pane_says_how_to_begin_when_nothing_is_judged(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_results(bench)
+
+        painted = bench.painted("judge")
+
+        assert "a=3 s=2 d=1 f=0" in painted
+        assert "Nothing is judged yet" in painted
+        assert "0 judged queries" in painted
+
+
+async def test_the_pane_lists_each_query_with_its_measure_and_marks_the_one_that_is_asked(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+
+        painted = bench.painted("judge")
+
+        assert "3 judged queries" in painted
+        assert "judged@10" in painted
+        assert board_row(bench, "q1").startswith("▶● q1")
+        assert board_row(bench, "q2").startswith("   q2")
+        shown = {query: float(board_row(bench, query).split()[-2]) for query in SET}
+        known = judging.board(bench.session)
+        assert isinstance(known, judging.Board)
+        assert shown == {line.query: round(line.values["ndcg@10"], 3) for line in known.lines}
+
+
+async def test_the_first_relevant_grade_brings_the_board(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("a")
+
+        await bench.until(current)
+
+        assert "1.000" in board_row(bench, "q1")
+        assert "1 judged query" in bench.painted("judge")
+
+
+async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await bench.ask("keep the manual in mind")
+        await bench.press("escape", "6")
+        await bench.until(current)
+        assert "from saved" not in bench.painted("judge")
+
+        await bench.press("4", *["right"] * 16, "6")
+        await bench.until(lambda now: current(now) and now.tweaks)
+
+        known = judging.board(bench.session)
+        assert isinstance(known, judging.Board)
+        figure = known.figures["ndcg@10"]
+        assert (figure.wins, figure.losses, figure.ties) == (1, 1, 1)
+        painted = bench.painted("judge")
+        assert "from saved" in painted
+        assert "▲1 ▼1 =1" in painted
+        for line in known.lines:
+            delta = line.values["ndcg@10"] - line.before["ndcg@10"]
+            shown = "=" if abs(delta) < 0.0005 else f"{'▲' if delta > 0 else '▼'}{abs(delta):.3f}"
+            assert board_row(bench, line.query).split()[-1] == shown
+
+
+async def test_n_shows_the_next_measure(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        assert "nDCG@10" in bench.painted("judge")
+
+        await bench.press("n")
+        assert "MRR" in bench.painted("judge")
+        assert "1.000" in board_row(bench, "q1")
+        await bench.press(*["n"] * 5)
+
+        assert "nDCG@10" in bench.painted("judge")
+
+
+async def test_enter_asks_the_chosen_query(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+
+        await bench.press("down")
+        assert board_row(bench, "q2").startswith("▶  q2")
+        await bench.press("enter")
+        await bench.answered("read a file line by line")
+
+        assert bench.app.bench.editor.text == "read a file line by line"
+        assert bench.session.pane == "judge"
+        await bench.until(lambda _: board_row(bench, "q2").startswith("▶● q2"))
+        assert "2" in column(bench)
+
+
+async def test_a_click_chooses_a_query_and_the_wheel_goes_on(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        lines = bench.painted("judge").splitlines()
+        row = next(place for place, line in enumerate(lines) if line[3:].startswith("q3 "))
+
+        await bench.pilot.click("#judge", offset=(5, row))
+        await bench.until(lambda _: board_row(bench, "q3").startswith("▶"))
+        pane = bench.app.bench.query_one("#judge")
+        await bench.pilot._post_mouse_events(
+            [__import__("textual.events", fromlist=["x"]).MouseScrollUp], pane, (5, 5)
+        )
+
+        await bench.until(lambda _: board_row(bench, "q2").startswith("▶"))
+
+
+async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        await bench.press("2")
+        await bench.until(lambda _: "not in the top" not in bench.painted("judge"))
+        await bench.press("6")
+        await bench.until(lambda _: "q1: 1 of 3 relevant not in the top 10" in bench.painted("judge"))
+        assert "  1 notes/cafe.txt" in bench.painted("judge")
+
+        await bench.press("right")
+        assert "▶ 1 notes/cafe.txt" in bench.painted("judge")
+        await bench.press("enter")
+
+        assert (bench.session.pane, bench.session.view) == ("explain", "absence")
+        assert bench.session.sought == "notes/cafe.txt"
+
+
+async def test_the_question_of_a_missed_document_is_asked_first(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        await bench.press("down", "down", "right")
+        line = judging.pointed_line(bench.session)
+        assert line is not None
+        assert line.missed
+        await bench.press("enter")
+
+        await bench.answered("keep the manual in mind")
+
+        assert bench.session.sought == line.missed[0].path
+        assert bench.session.view == "absence"
+
+
+def figures(said: str) -> dict[str, tuple[float, float, float, dict[str, float]]]:
+    """Measure to mean, interval and values, of an answer of recall eval."""
+    (mode,) = json.loads(said)["evaluation"]["modes"]
+    return {
+        each["measure"]: (each["mean"], each["interval"]["low"], each["interval"]["high"], each["values"])
+        for each in mode["measures"]
+    }
+
+
+def shell(line: str) -> str:
+    """What a command line says, with the recall of this environment."""
+    line = line.replace("recall --store", f"{sys.executable} -m recall_core --store")
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("steps", [0, 12], ids=["as saved", "moved"])
+async def test_the_command_of_the_pane_gives_its_figures(judged_store: Path, steps: int) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("4", *["right"] * steps, "6")
+        await bench.until(lambda now: current(now) and bool(now.tweaks) == bool(steps))
+        known, typed = judging.board(bench.session), command(bench.session, str(judged_store))
+        assert isinstance(known, judging.Board)
+
+        said = shell(f"{typed} --json")
+
+        assert figures(said) == {
+            measure: (
+                figure.mean,
+                figure.low,
+                figure.high,
+                {line.query: line.values[measure] for line in known.lines},
+            )
+            for measure, figure in known.figures.items()
+        }
+        compared = {
+            each["measure"]: (each["difference"], each["wins"], each["losses"], each["ties"])
+            for each in json.loads(said)["evaluation"]["comparisons"]
+        }
+        moved = {name: (each.difference, each.wins, each.losses, each.ties) for name, each in known.figures.items()}
+        assert compared == (moved if steps else {})
+
+
+async def test_y_copies_the_command(judged_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with workbench(judged_store) as bench:
+        monkeypatch.setattr(bench.app, "copy_to_clipboard", copied.append)
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+
+        await bench.press("Y")
+        await bench.pilot.pause()
+
+    assert len(copied) == 1
+    assert copied[0].endswith("eval --metrics ndcg@10,mrr,map,p@10,recall@10,recall@100 --per-query")
+
+
+async def prompted(bench: Driver, key: str, typed: str) -> None:
+    await bench.press(key)
+    await bench.pilot.pause()
+    bench.app.screen.query_one(Input).value = typed
+    await bench.press("enter")
+
+
+def written_sets(folder: Path) -> dict[str, Callable[[], str]]:
+    """By name: what the pane is told to read."""
+    (folder / "q.jsonl").write_text('{"_id": "x1", "text": "token budget"}\n')
+    (folder / "q.tsv").write_text("x1\ttoken budget\n")
+    (folder / "beir.tsv").write_text("query-id\tcorpus-id\tscore\nx1\tdocs/budget.md\t2\n")
+    (folder / "trec.txt").write_text("x1 0 docs/budget.md 2\n")
+    (folder / "quepid.csv").write_text("query,docid,rating\ntoken budget,docs/budget.md,2\n")
+    return {
+        "beir": lambda: f"{folder}/q.jsonl {folder}/beir.tsv",
+        "trec": lambda: f"{folder}/trec.txt '{folder}/q.tsv'",
+        "quepid": lambda: f"{folder}/quepid.csv",
+    }
+
+
+@pytest.mark.parametrize("form", ["beir", "trec", "quepid"])
+async def test_judgements_are_imported(own_store: Path, tmp_path: Path, form: str) -> None:
+    typed = written_sets(tmp_path)[form]()
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+
+        await prompted(bench, "I", typed)
+        await bench.until(lambda now: current(now) and judging.pointed_line(now))
+
+        assert "1.000" in bench.painted("judge")
+    (row,) = judged(own_store)
+    assert row[1:] == ("docs/budget.md", 2)
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ("nowhere.tsv", "There is no file"),
+        ("q.jsonl beir.tsv trec.txt", "Name one file or two"),
+        ("", "Name one file or two"),
+        ("'q.jsonl", "A quote is not closed."),
+    ],
+)
+async def test_what_cannot_be_read_is_said_in_the_prompt(
+    shared_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, reason: str
+) -> None:
+    written_sets(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    async with workbench(shared_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await prompted(bench, "I", names)
+        await bench.pilot.pause()
+
+        assert reason in str(bench.app.screen.query_one("#hint").render())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [("x1\tdocs/budget.md\t2\nbroken line\n", "bad.tsv:2"), ("x1\tdocs/budget.md\tmuch\nx\ty\tz\n", "bad.tsv:1")],
+)
+async def test_a_file_with_a_mistake_changes_nothing_and_names_its_line(
+    own_store: Path, tmp_path: Path, content: str, reason: str
+) -> None:
+    written_sets(tmp_path)
+    (tmp_path / "bad.tsv").write_text(content)
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await prompted(bench, "I", f"{tmp_path}/q.jsonl {tmp_path}/bad.tsv")
+
+        await bench.until(lambda now: now.chores == 1)
+
+        said = [note.message for note in bench.app._notifications]
+        assert any(reason in message for message in said)
+    assert queries(own_store) == {}
+
+
+@pytest.mark.parametrize("names", ["out.tsv out.jsonl", "out.jsonl out.txt", "out.csv"])
+async def test_what_is_exported_is_imported_again(judged_store: Path, tmp_path: Path, names: str) -> None:
+    before = judged(judged_store)
+    paths = " ".join(str(tmp_path / name) for name in names.split())
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        await prompted(bench, "E", paths)
+        await bench.until(lambda now: now.chores == 1)
+        with Recall.open(str(judged_store)) as recall, recall.store.transaction():
+            recall.store.execute("DELETE FROM judgement")
+
+        await prompted(bench, "I", paths)
+        await bench.until(lambda now: now.chores == 2)
+
+    assert judged(judged_store) == before
+
+
+async def test_a_file_is_replaced_only_after_a_yes(judged_store: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.tsv").write_text("mine\n")
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        await prompted(bench, "E", str(tmp_path / "out.tsv"))
+        await bench.pilot.pause()
+        await bench.press("n")
+        assert (tmp_path / "out.tsv").read_text() == "mine\n"
+
+        await prompted(bench, "E", str(tmp_path / "out.tsv"))
+        await bench.pilot.pause()
+        await bench.press("y")
+        await bench.until(lambda now: now.chores == 1)
+
+    assert (tmp_path / "out.tsv").read_text().startswith("query-id\t")
+    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.tsv"]
+
+
+async def test_two_files_of_judgements_are_not_both_written(judged_store: Path, tmp_path: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+        await prompted(bench, "E", f"{tmp_path}/one.tsv {tmp_path}/two.csv")
+        await bench.pilot.pause()
+
+        assert "Of two files one is .jsonl" in str(bench.app.screen.query_one("#hint").render())  # type: ignore[attr-defined]
+    assert not (tmp_path / "one.tsv").exists()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (200, 60)])
+async def test_no_line_of_the_pane_is_wider_than_the_pane(judged_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(judged_store, size=size) as bench:
+        await open_results(bench)
+        await bench.press("4", *["right"] * 9, "6")
+        await bench.until(lambda now: current(now) and now.tweaks)
+
+        pane = bench.app.bench.query_one(JudgePane)
+        width = pane.scrollable_content_region.width
+        assert [line for line in pane._lines if line.cell_len > width] == []  # type: ignore[attr-defined]
+        assert board_row(bench, "q1")

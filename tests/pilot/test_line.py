@@ -1,0 +1,205 @@
+"""Lines over the panes: commands behind `:`, the filter behind `/`, and the history's comparison."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+from recall_tui import history
+from recall_tui.history import Past, Row
+from recall_tui.screens.line import LineScreen
+from recall_tui.screens.prompt import PromptScreen
+from tests.workbench_driver import Driver, workbench
+
+
+async def open_line(bench: Driver) -> None:
+    await bench.until(lambda now: now.info)
+    await bench.press("escape", "colon")
+    await bench.until(lambda _: isinstance(bench.app.screen, LineScreen))
+
+
+async def run(bench: Driver, line: str) -> str:
+    """Type a line, wait for its end, and give back what is shown of it."""
+    await bench.type(line)
+    await bench.press("enter")
+    await bench.until(lambda _: bench.app.output.ran and bench.app.output.ran.line == line)
+    return bench.painted("output")
+
+
+def hint(bench: Driver) -> str:
+    return str(bench.app.screen.query_one("#hint", Static).render())
+
+
+async def test_a_command_shows_its_streams_apart_and_its_exit_code(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_line(bench)
+
+        shown = await run(bench, "search 'token budget' --k 2")
+        assert "docs/budget.md" in shown
+        assert "exit 0" in shown
+        shown = await run(bench, "serch tea")
+        assert "! hint: did you mean recall search?" in shown
+        assert "exit 2" in shown
+
+
+async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> None:
+    (own_store.parent / "more.txt").write_text("A chapter on zebras.\n", encoding="utf-8")
+    async with workbench(own_store) as bench:
+        await bench.ask("zebras")
+        await open_line(bench)
+        budget, documents = bench.session.budget_tokens, bench.session.info.documents  # type: ignore[union-attr]
+
+        await run(bench, f"add {shlex.quote(str(own_store.parent / 'more.txt'))}")
+        await bench.until(lambda now: now.info and now.info.documents == documents + 1)
+        await bench.press("escape")
+        await bench.until(lambda now: not now.busy and now.hit and now.hit.doc.path == "more.txt")
+
+        assert bench.session.budget_tokens == budget
+
+
+async def test_lines_are_remembered_and_completed(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_line(bench)
+        await run(bench, "stats")
+    async with workbench(shared_store) as bench:
+        await open_line(bench)
+        field = bench.app.screen.query_one(Input)
+        await bench.type("sea")
+        await bench.press("up")
+        assert field.value == "stats"
+        await bench.press("down", "tab")
+        assert field.value == "search "
+        await bench.type("tea --ex")
+        await bench.press("tab")
+        assert (field.value, hint(bench)) == ("search tea --ex", "--exact --explain")
+
+
+async def test_the_question_of_a_line_is_taken_up(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_line(bench)
+        await bench.type("stats")
+        await bench.press("f5")
+        await bench.until(lambda _: "no question" in hint(bench))
+        await bench.press(*["backspace"] * 5)
+        await bench.type("search budget --filter \"doc.path GLOB 'docs/*'\"")
+        await bench.press("f5")
+        await bench.answered("budget")
+
+        assert bench.session.pane == "query"
+        assert {hit.doc.path.split("/")[0] for hit in bench.session.hits.values()} == {"docs"}
+
+
+async def test_leaving_does_not_wait_for_a_command(own_store: Path) -> None:
+    for number in range(2000):
+        (own_store.parent / f"many{number}.txt").write_text(f"text {number} " * 50, encoding="utf-8")
+    async with workbench(own_store) as bench:
+        await open_line(bench)
+        await bench.type(f"add {shlex.quote(str(own_store.parent))}")
+        await bench.press("enter", "ctrl+q")
+
+    assert bench.app.return_code == 0
+    assert "recall-command" not in [thread.name for thread in threading.enumerate()]
+
+
+async def test_the_workbench_has_words_of_its_own(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_line(bench)
+        await bench.type("theme purple")
+        await bench.press("enter")
+        await bench.until(lambda _: "theme takes one of" in hint(bench))
+        await bench.type("theme light")
+        await bench.press("enter")
+        await bench.until(lambda _: bench.app.theme == "light")
+        await bench.type("q")
+        await bench.press("enter")
+        await bench.pilot.pause()
+
+    assert bench.app.return_code == 0
+
+
+async def test_a_filter_narrows_words_and_is_part_of_the_command(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("budget")
+        everything = bench.session.answer.total  # type: ignore[union-attr]
+        await bench.press("escape", "slash")
+        await bench.type("doc.path GLOB 'docs/*'")
+        await bench.press("enter")
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.total < everything)
+
+        assert "filter doc.path GLOB 'docs/*'" in bench.painted("query")
+        await bench.press("Y")
+        assert "--filter \"doc.path GLOB 'docs/*'\"" in bench.app.clipboard.replace("'\"'\"'", "'").replace(
+            "'doc.path GLOB 'docs/*''", "\"doc.path GLOB 'docs/*'\""
+        )
+        await bench.press("slash", "escape")
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.total == everything)
+        assert "filter" not in bench.painted("query")
+
+
+async def test_a_wrong_filter_is_explained_and_changes_nothing(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("budget")
+        await bench.press("escape", "slash")
+        await bench.type("doc.tgas = 'x'")
+        await bench.press("enter")
+        await bench.until(lambda _: "did you mean doc.tags" in hint(bench))
+
+        assert "^" in hint(bench)
+        assert bench.session.filter == ""
+        assert isinstance(bench.app.screen, PromptScreen)
+
+
+async def test_a_query_has_a_filter_of_its_own(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("SELECT * FROM chunk LIMIT 3")
+        await bench.press("escape", "slash")
+
+        assert bench.app.screen is bench.app.bench
+
+
+async def test_an_answer_is_remembered_with_what_made_it(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("keep the manual in mind")
+        await bench.press("escape", "4", "right", "right", "f5")
+        await bench.until(lambda now: not now.busy and now.kept.settings)
+        digest = bench.session.info.digest  # type: ignore[union-attr]
+        rows = [bench.session.hits[row].chunk.id for row in range(3)]  # type: ignore[union-attr]
+
+    moved, plain = history.load(state_home / "recall" / "history.jsonl")
+    assert (plain.settings, bool(moved.settings)) == ((), True)
+    assert moved.digest == digest
+    assert [row.id for row in moved.top[:3]] == rows
+
+
+async def test_two_answers_are_compared(shared_store: Path, state_home: Path) -> None:
+    path = state_home / "recall" / "history.jsonl"
+    history.append(path, Past("tea", top=(Row("a", "a.txt"), Row("b", "b.txt"), Row("c", "c.txt"))))
+    history.append(
+        path, Past("tea", settings=("k1=2",), top=(Row("b", "b.txt"), Row("d", "d.txt"), Row("c", "c.txt")))
+    )
+    async with workbench(shared_store) as bench:
+        await bench.press("ctrl+r", "f6", "down", "tab", "up", "f6")
+        await bench.until(lambda _: bench.app.screen.query("#moves"))
+
+        lines = [line.rstrip(" |▁▂▃▄▅▆▇█") for line in bench.painted("moves").splitlines()]
+        assert "     2      1    ▲1  b.txt" in lines
+        assert "     .      2   new  d.txt" in lines
+        assert "     3      3     =  c.txt" in lines
+        assert "     1      .  left  a.txt" in lines
+        assert "        k1=2" in lines
+        await bench.press("escape", "enter")
+        await bench.until(lambda _: bench.app.bench.editor.text == "tea")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_the_line_fits_a_small_screen(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        await open_line(bench)
+
+        shown = await run(bench, "search budget")
+        assert "exit 0" in shown or "docs/" in shown
+        assert bench.app.screen.query_one(Input).region.bottom < size[1]

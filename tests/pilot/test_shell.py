@@ -1,0 +1,342 @@
+"""Around the panes: keymap, themes, sizes, letters, pictures, help, palette, and the mouse in the bars."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+from textual.events import MouseScrollDown
+from textual.widget import Widget
+from textual.widgets import Static
+
+from recall_tui.places import write_private
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.help import HelpScreen
+from recall_tui.screens.jump import JumpScreen, Label
+from recall_tui.screens.theme import ThemeScreen
+from recall_tui.widgets.pointed import PointedList
+from tests.workbench_driver import Driver, workbench
+
+NARROW = (80, 24)
+
+
+async def click_text(bench: Driver, widget: str, text: str) -> None:
+    """Click the first letter of a text in a bar."""
+    line = bench.painted(widget)
+    assert text in line
+    assert await bench.pilot.click(f"#{widget}", offset=(line.index(text), 0))
+    await bench.pilot.pause()
+
+
+def keymap(home: Path, text: str) -> None:
+    write_private(home / "config" / "recall" / "keymap.toml", text)
+
+
+def kept(home: Path) -> dict[str, object]:
+    record = json.loads((home / "recall" / "workbench.json").read_bytes())
+    assert isinstance(record, dict)
+    return record
+
+
+# The keymap.
+
+
+async def test_the_keymap_decides_keys_footer_help_and_palette(shared_store: Path, state_home: Path) -> None:
+    keymap(state_home, '[keys]\nzoom = ["F6", "F12"]\nhelp = ["F1"]\n')
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        assert "F6 zoom" in bench.painted("footer")
+        await bench.press("escape", "z")
+        assert not bench.session.zoomed
+        await bench.press("f12")
+        assert bench.session.zoomed
+        await bench.press("f6", "f1")
+        await bench.type("whole")
+        await bench.pilot.pause()
+        assert "F6 F12" in bench.painted("keys")
+        assert not bench.session.zoomed
+
+
+async def test_a_faulty_keymap_is_told_and_the_table_holds(shared_store: Path, state_home: Path) -> None:
+    keymap(state_home, '[keys]\nzoom = ["^i"]\n')
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda _: bench.app._notifications)
+
+        (told,) = bench.app._notifications
+        assert "keymap.toml:2: zoom: terminals send ^i as Tab" in told.message
+        await bench.press("escape", "z")
+        assert bench.session.zoomed
+
+
+# What a defect left.
+
+
+async def test_the_query_that_a_defect_interrupted_is_offered_once(shared_store: Path, state_home: Path) -> None:
+    write_private(state_home / "recall" / "interrupted.rql", "token budget")
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.press("y")
+        await bench.answered("token budget")
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda now: now.info)
+
+        assert bench.app.screen is bench.app.bench
+        assert bench.app.bench.editor.text == ""
+
+
+# Themes.
+
+
+async def test_a_theme_is_shown_while_it_is_chosen_and_remembered_once_it_is(
+    shared_store: Path, state_home: Path
+) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("f9", "down")
+        await bench.until(lambda _: bench.app.theme == "light")
+        await bench.press("escape")
+        await bench.until(lambda _: bench.app.theme == "dark")
+        assert not (state_home / "recall" / "workbench.json").exists()
+        await bench.press("f9", "down", "down", "enter")
+        await bench.until(lambda _: bench.app.theme == "high-contrast")
+        assert bench.app.screen is bench.app.bench
+    async with workbench(shared_store) as bench:
+        assert bench.app.theme == "high-contrast"
+
+
+async def test_a_theme_can_be_clicked(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("f9")
+        await bench.until(lambda _: isinstance(bench.app.screen, ThemeScreen))
+        await bench.pilot.click(PointedList, offset=(3, 1))
+        await bench.until(lambda _: bench.app.theme == "light" and bench.app.screen is bench.app.bench)
+
+
+async def test_no_color_wins_over_a_remembered_theme(
+    shared_store: Path, state_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_private(state_home / "recall" / "workbench.json", '{"theme": "light"}')
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with workbench(shared_store) as bench:
+        await bench.press("f9")
+
+        assert bench.app.theme == "no-colour"
+        assert bench.app.screen is bench.app.bench
+
+
+# Sizes.
+
+
+async def test_keys_move_the_borders_and_each_size_of_screen_remembers_its_own(
+    shared_store: Path, state_home: Path
+) -> None:
+    async with workbench(shared_store) as bench:
+        right, below = bench.app.bench.query_one("#right"), bench.app.bench.query_one("#explain")
+        before = right.size.width, below.size.height
+        await bench.press("escape", "ctrl+left", "ctrl+up")
+        await bench.until(lambda _: right.size.width > before[0] and below.size.height > before[1])
+        await bench.press("ctrl+right", "ctrl+right", "ctrl+down", "ctrl+down")
+        await bench.until(lambda _: right.size.width < before[0] and below.size.height < before[1])
+    assert kept(state_home)["layouts"] == {"normal-tall": {"right": 35, "below": 38}}
+    async with workbench(shared_store, size=(170, 50)) as bench:
+        assert bench.app.bench.query_one("#right").outer_size.width == 60
+    async with workbench(shared_store) as bench:
+        right = bench.app.bench.query_one("#right")
+        await bench.until(lambda _: right.outer_size.width == 42)
+        await bench.press("f7")
+        await bench.until(lambda _: right.size.width == before[0])
+
+
+async def test_the_borders_can_be_dragged(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        body, right = bench.app.bench.query_one("#body"), bench.app.bench.query_one("#right")
+        explain = bench.app.bench.query_one("#explain")
+        await bench.pilot.mouse_down(body, offset=(right.region.x, 20))
+        await bench.pilot.hover(body, offset=(59, 20))
+        await bench.pilot.mouse_up(body, offset=(60, 20))
+        await bench.until(lambda _: right.outer_size.width == 60)
+        top = bench.app.bench.query_one("#results").region.bottom - 1
+        await bench.pilot.mouse_down(body, offset=(10, top - body.region.y))
+        await bench.pilot.mouse_up(body, offset=(10, top - body.region.y - 5))
+        await bench.until(lambda _: explain.region.y < top - 3)
+    assert kept(state_home)["layouts"]
+
+
+async def test_a_zoomed_pane_has_the_screen_whatever_the_sizes(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("escape", "ctrl+right", "ctrl+down", "5", "z")
+        await bench.until(lambda _: bench.app.bench.query_one("#context").outer_size.width == 120)
+        await bench.press("ctrl+left", "z", "3", "z")
+        await bench.until(lambda _: bench.app.bench.query_one("#explain").outer_size.height == 37)
+
+
+async def test_in_the_editor_the_keys_of_words_stay_with_the_editor(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.type("two words")
+        await bench.press("ctrl+left")
+
+        assert bench.app.bench.editor.cursor == 4
+        assert not (state_home / "recall" / "workbench.json").exists()
+
+
+# Letters.
+
+
+async def test_a_letter_goes_to_its_pane_or_row(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("ctrl+o")
+        await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
+        labels = {str(label.render()).strip(): label for label in bench.app.screen.query(Label)}
+        assert labels["d"].region.offset == bench.app.bench.query_one("#explain").region.offset
+        await bench.press("d")
+        await bench.until(lambda now: now.pane == "explain")
+        await bench.press("ctrl+o", "escape")
+        await bench.until(lambda now: now.pane == "explain" and bench.app.screen is bench.app.bench)
+        row = next(letter for letter, label in labels.items() if label.mark.action == "choose_row(2)")
+        await bench.press("ctrl+o", row)
+        await bench.until(lambda now: now.pane == "results" and now.selected == 2)
+
+
+async def test_a_letter_can_be_clicked(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("ctrl+o")
+        await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
+        label = next(each for each in bench.app.screen.query(Label) if each.mark.action == "focus_pane('context')")
+        await bench.pilot.click(label)
+        await bench.until(lambda now: now.pane == "context")
+
+
+# The mouse in the bars.
+
+
+async def test_keys_in_the_footer_can_be_clicked(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape")
+        await bench.until(lambda _: " zoom" in bench.painted("footer"))
+
+        await click_text(bench, "footer", "zoom")
+        await bench.until(lambda now: now.zoomed)
+
+
+async def test_the_way_to_the_keys_can_be_clicked(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda now: now.info)
+
+        await click_text(bench, "header", "? help")
+        await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
+
+
+async def test_the_command_can_be_clicked_to_copy_it(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+
+        await click_text(bench, "status", "Y copies")
+        await bench.until(lambda _: "recall" in bench.app.clipboard)
+
+
+@pytest.mark.parametrize("pane", ["weights", "context", "judge", "store"])
+async def test_the_tabs_of_a_narrow_screen_can_be_clicked(shared_store: Path, pane: str) -> None:
+    async with workbench(shared_store, size=NARROW) as bench:
+        await bench.until(lambda now: now.info and now.is_narrow)
+
+        await click_text(bench, "status", pane)
+        await bench.until(lambda now: now.pane == pane == now.tab)
+
+
+async def test_the_budget_can_be_clicked_on_a_narrow_screen(shared_store: Path) -> None:
+    async with workbench(shared_store, size=NARROW) as bench:
+        await bench.until(lambda now: now.info and now.is_narrow)
+
+        await click_text(bench, "status", "budget")
+        await bench.until(lambda _: bench.app.screen.query("#hint"))
+
+
+@pytest.mark.parametrize("pane", ["query", "results", "explain", "weights", "context", "judge"])
+async def test_a_click_goes_to_a_pane(shared_store: Path, pane: str) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "1" if pane != "query" else "2")
+        place = bench.app.bench.query_one(f"#{pane}")
+
+        await bench.pilot.click(place, offset=(place.outer_size.width // 2, 1))
+        await bench.until(lambda now: now.pane == pane)
+
+
+@pytest.mark.parametrize("pane", ["results", "explain"])
+async def test_the_wheel_scrolls_a_list(shared_store: Path, pane: str) -> None:
+    async with workbench(shared_store, size=(120, 34)) as bench:
+        await bench.ask()
+        box = bench.app.bench.query_one(f"#{pane}")
+
+        def long() -> list[Widget]:
+            return [each for each in (box, *box.query(Widget)) if each.is_scrollable and each.max_scroll_y > 0]
+
+        await bench.until(lambda _: long())
+        view = long()[0]
+        x, y = view.region.offset
+        view.post_message(MouseScrollDown(view, x + 3, y + 3, 0, 1, 0, False, False, False))
+        await bench.until(lambda _: view.scroll_y > 0)
+
+
+# Help, palette, pictures.
+
+
+async def test_help_begins_with_the_pane_in_front_scrolls_and_is_searched(shared_store: Path) -> None:
+    async with workbench(shared_store, size=NARROW) as bench:
+        await bench.press("escape", "4", "f1")
+        await bench.until(lambda _: "In the weights pane" in bench.painted("keys"))
+        await bench.press("pagedown", "down")
+        await bench.until(lambda _: "In the weights pane" not in bench.painted("keys"))
+        await bench.type("palette")
+        await bench.until(lambda _: "Find an action by its name" not in bench.painted("keys"))
+        await bench.press(*["backspace"] * 7)
+        await bench.type("by its name")
+        await bench.until(lambda _: "Find an action by its name" in bench.painted("keys"))
+        await bench.press("escape")
+        assert bench.app.screen is bench.app.bench
+
+
+async def test_the_palette_marks_what_is_not_possible_now(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("ctrl+p")
+        await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
+        await bench.type("byte for byte")
+        await bench.until(lambda _: "not possible now" in bench.app.export_screenshot().replace("&#160;", " "))
+
+
+@pytest.mark.parametrize(("name", "begins"), [("shot.svg", "<svg"), ("shot.txt", " recall")])
+async def test_the_screen_is_saved_as_picture_or_text(
+    shared_store: Path, tmp_path: Path, name: str, begins: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("f8")
+        await bench.write(name)
+        await bench.press("enter")
+        await bench.until(lambda _: (tmp_path / name).exists())
+
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert text.startswith(begins)
+        assert "docs/budget.md:1-7" in text.replace("&#160;", " ")
+
+
+async def test_a_picture_with_another_ending_is_refused_and_one_that_is_there_is_asked_about(
+    shared_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old.txt").write_text("old", encoding="utf-8")
+    async with workbench(shared_store) as bench:
+        await bench.press("f8")
+        await bench.write("shot.png")
+        await bench.press("enter")
+        assert "The name ends in .svg or .txt." in str(bench.app.screen.query_one("#hint", Static).render())
+        await bench.write("old.txt")
+        await bench.press("enter")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.press("n")
+        await bench.pilot.pause()
+    assert (tmp_path / "old.txt").read_text(encoding="utf-8") == "old"

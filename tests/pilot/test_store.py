@@ -1,0 +1,208 @@
+"""Pane 8: the figures, the checks with their fixes, the embedders, and what is done to the store from there."""
+
+import json
+import shlex
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import standard
+from recall_core.service import Recall
+from recall_tui.keeping import CHECKS
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.shell import command
+from tests.workbench_driver import Driver, workbench
+
+
+async def opened(bench: Driver, *keys: str) -> None:
+    await bench.until(lambda now: now.info)
+    await bench.press("escape", "8", *keys)
+
+
+async def checked(bench: Driver) -> None:
+    """Open the checks and wait for all of them."""
+    await opened(bench, "d")
+    await bench.until(lambda _: "waits" not in bench.painted("store") and "of 18" not in bench.painted("store"))
+
+
+async def choose(bench: Driver, code: str) -> None:
+    await bench.press("g", *["down"] * CHECKS.index(code))
+    await bench.until(lambda _: any("▶" in line and code in line for line in bench.painted("store").splitlines()))
+
+
+async def agreed(bench: Driver) -> None:
+    await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+    await bench.press("y")
+    await bench.until(lambda now: not now.chore and bench.app.screen is bench.app.bench)
+
+
+def told(bench: Driver) -> str:
+    return " ".join(note.message for note in bench.app._notifications)
+
+
+def break_counts(store: Path) -> None:
+    """What a crash of another program might leave: a wrong count of documents."""
+    db = apsw.Connection(str(store))
+    db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
+    db.close()
+
+
+async def test_the_figures_are_those_of_stats(shared_store: Path) -> None:
+    with Recall.open(str(shared_store)) as recall:
+        stats = recall.stats()["store"]
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await opened(bench)
+        await bench.until(lambda _: "tokens" in bench.painted("store") and "..." not in bench.painted("store"))
+
+        shown = bench.painted("store")
+
+        assert f"{stats['tokens']:,}" in shown
+        assert stats["embedder"] in shown
+        assert stats["digest"][:12] in shown
+        assert f"{stats['vector_bytes'] / 1024:,.1f} KiB" in shown
+        assert all(root in shown for root in stats["roots"])
+
+
+async def test_every_check_of_doctor_is_a_line_with_its_verdict_in_words(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await checked(bench)
+
+        lines = bench.painted("store").splitlines()
+        with Recall.open(str(shared_store)) as recall:
+            for check in recall.doctor()["checks"]:
+                assert any(check["severity"] in line and check["code"] in line for line in lines), check
+
+
+async def test_right_and_left_turn_the_views_and_each_copies_its_command(
+    shared_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        found = []
+        for _ in range(3):
+            found.append(command(bench.session, str(shared_store)))
+            await bench.press("right")
+        await bench.press("left")
+        assert "EMBEDDERS" in bench.painted("store")
+        digest = bench.session.info.digest if bench.session.info else ""
+
+    assert [shlex.split(each)[3:] for each in found] == [["stats"], ["doctor"], ["embedders"]]
+    assert cli.main([*shlex.split(found[0])[1:], "--json"], streams=standard()) == 0
+    assert json.loads(capsys.readouterr().out)["store"]["digest"] == digest
+
+
+async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store: Path) -> None:
+    break_counts(own_store)
+    async with workbench(own_store, size=(120, 60)) as bench:
+        await checked(bench)
+        assert "1 error" in bench.painted("store")
+        await choose(bench, "counts")
+        assert "recall doctor --fix" in bench.painted("store")
+
+        await bench.press("f")
+        await agreed(bench)
+
+        assert ".bak-" in told(bench)
+        await checked(bench)
+        await bench.until(lambda _: "error" not in bench.painted("store"))
+    assert list(own_store.parent.glob("*.bak-*"))
+
+
+async def test_a_no_repairs_nothing(own_store: Path) -> None:
+    break_counts(own_store)
+    async with workbench(own_store) as bench:
+        await checked(bench)
+        await choose(bench, "counts")
+
+        await bench.press("enter")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.press("n")
+
+        assert bench.session.chores == 0
+    assert not list(own_store.parent.glob("*.bak-*"))
+
+
+async def test_d_checks_once_more(own_store: Path) -> None:
+    async with workbench(own_store, size=(120, 60)) as bench:
+        await checked(bench)
+        assert "error" not in bench.painted("store")
+        break_counts(own_store)
+
+        await bench.press("d")
+
+        await bench.until(lambda _: "1 error" in bench.painted("store"))
+
+
+async def test_compact_drops_what_was_removed_after_a_yes(own_store: Path) -> None:
+    with Recall.open(str(own_store)) as recall:
+        recall.remove(["manual"])
+    async with workbench(own_store) as bench:
+        await opened(bench, "c")
+        await agreed(bench)
+
+        assert "tombstones dropped" in told(bench)
+        await bench.until(lambda now: now.info and now.info.tombstones == 0)
+
+
+async def test_e_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
+    async with workbench(own_store, size=(120, 60)) as bench:
+        await opened(bench, "e")
+        await bench.until(lambda _: "in use" in bench.painted("store"))
+        assert "hash" in next(line for line in bench.painted("store").splitlines() if "in use" in line)
+
+        await bench.press("j")
+        await bench.until(lambda _: "meaning of words" in bench.painted("store"))
+        await bench.press("enter")
+        await agreed(bench)
+        await bench.until(lambda now: now.info and now.info.embedder.startswith("local-"))
+
+        assert "texts embedded" in told(bench)
+        await bench.ask("token budget")
+        assert bench.session.answer is not None
+
+
+async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None:
+    async with workbench(own_store, size=(120, 60)) as bench:
+        await opened(bench, "e")
+        await bench.until(lambda _: "missing" in bench.painted("store"))
+
+        await bench.press("G", "enter")
+
+        assert "not installed" in told(bench)
+        assert bench.session.chore == ""
+
+
+async def test_a_click_chooses_a_row(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await opened(bench, "e")
+        await bench.until(lambda _: "minilm" in bench.painted("store"))
+        line = next(row for row, text in enumerate(bench.painted("store").splitlines()[1:]) if " minilm " in text)
+
+        await bench.pilot.click("#store", offset=(20, line + 1))
+
+        await bench.until(
+            lambda _: any("▶" in text and "minilm" in text for text in bench.painted("store").splitlines())
+        )
+
+
+async def test_the_chosen_check_stays_in_sight_on_a_small_screen(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
+        await checked(bench)
+
+        await bench.press("G")
+        await bench.until(lambda _: "▶" in bench.painted("store") and "sparse_ceiling" in bench.painted("store"))
+        await bench.press("g")
+        await bench.until(lambda _: "▶" in bench.painted("store") and "integrity" in bench.painted("store"))
+
+
+async def test_the_checks_do_not_wait_for_a_query_that_can_be_answered(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await bench.ask()
+        bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
+        await bench.until(lambda now: now.trouble)
+
+        await checked(bench)
+
+        assert "integrity" in bench.painted("store")

@@ -1,0 +1,276 @@
+"""Starting without a store: what stands in the way, what a store can be made of, and making it."""
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList
+
+from recall_core.service import Recall
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.welcome import WelcomeScreen
+from tests.workbench_corpus import build_store
+from tests.workbench_driver import Driver, workbench
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder the workbench is started in, with a home of its own above it."""
+    here = tmp_path / "home" / "project"
+    here.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(here.parent))
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.fixture
+def texts(empty_folder: Path) -> Path:
+    folder = empty_folder / "texts"
+    folder.mkdir()
+    (folder / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
+    return folder
+
+
+async def welcomed(bench: Driver) -> None:
+    """Wait for the screen with everything that it offers."""
+    await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+    if bench.app.screen.query("#embedders"):
+        await bench.until(lambda _: chosen(bench, "embedders"))
+
+
+def options(bench: Driver, name: str) -> list[str]:
+    found = bench.app.screen.query_one(f"#{name}", OptionList)
+    return [str(option.prompt) for option in found.options]
+
+
+def chosen(bench: Driver, name: str) -> str:
+    found = bench.app.screen.query_one(f"#{name}", OptionList)
+    return "" if found.highlighted is None else str(found.options[found.highlighted].prompt)
+
+
+def field(bench: Driver) -> Input:
+    return bench.app.screen.query_one("#folder", Input)
+
+
+async def test_without_a_store_the_screen_says_why_and_what_a_store_is(empty_folder: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+
+        assert "recall.toml" in bench.painted("reason")
+        assert "recall.db" in bench.painted("offer")
+        assert "the current folder" in bench.painted("offer")
+        assert not list(empty_folder.iterdir())
+
+
+async def test_likely_folders_are_offered_with_the_texts_in_them(texts: Path) -> None:
+    documents = texts.parent.parent / "Documents"
+    documents.mkdir()
+    (documents / "a.md").write_text("text\n", encoding="utf-8")
+    (documents / "b.md").write_text("text\n", encoding="utf-8")
+    (documents / "c.png").write_bytes(b"\0\1\2")
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.until(lambda _: "2 text files" in "".join(options(bench, "folders")))
+
+        here, home = (" ".join(line.split()) for line in options(bench, "folders"))
+
+        assert here == ". 1 text file"
+        assert home == "~/Documents 2 text files"
+
+
+async def test_down_puts_an_offered_folder_into_the_field(texts: Path) -> None:
+    (texts.parent.parent / "Documents").mkdir()
+    async with workbench(None) as bench:
+        await welcomed(bench)
+
+        await bench.press("down", "down")
+
+        assert field(bench).value == "~/Documents"
+        assert "~/Documents" in chosen(bench, "folders")
+
+
+async def test_what_is_typed_is_completed_with_folders_that_are_there(texts: Path) -> None:
+    (texts / "deep").mkdir()
+    (texts / "deeper").mkdir()
+    (texts / ".hidden").mkdir()
+    async with workbench(None) as bench:
+        await welcomed(bench)
+
+        await bench.type("texts/de")
+        await bench.until(lambda _: len(options(bench, "folders")) == 2)
+        await bench.press("down", "down")
+
+        assert field(bench).value == "texts/deeper"
+
+
+async def test_a_click_takes_a_folder(texts: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+
+        await bench.pilot.click("#folders", offset=(4, 0))
+
+        assert field(bench).value == "."
+        assert isinstance(bench.app.screen, WelcomeScreen)
+
+
+async def test_every_embedder_is_offered_with_its_quality_and_what_it_is_good_for(empty_folder: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        offered = options(bench, "embedders")
+
+        assert [line.split()[2] for line in offered[:3]] == ["hash", "local", "minilm"]
+        assert [" ".join(line.split()[4:6]) for line in offered[:3]] == [".394 .704", ".404 .722", ".441 .740"]
+        await bench.press("tab", "home")
+        await bench.until(lambda _: "spelling, not meaning" in bench.painted("words"))
+
+
+async def test_an_embedder_that_is_not_there_says_what_installs_it_and_makes_nothing(texts: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        names = [line.split()[2] for line in options(bench, "embedders")]
+
+        await bench.press("tab", "home", *["down"] * names.index("sentence-transformers"))
+        await bench.until(lambda _: "not installed" in bench.painted("words"))
+        await bench.press("enter")
+
+        assert isinstance(bench.app.screen, WelcomeScreen)
+        assert not (texts.parent / "recall.db").exists()
+
+
+async def test_a_named_folder_becomes_a_store_that_answers_with_the_cursor_in_the_query(texts: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.type("texts")
+        await bench.press("tab", "home", "enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.session.pane == "query"
+        await bench.type("quokka")
+        await bench.until(lambda now: now.hit)
+
+        assert bench.session.hit is not None
+        assert bench.session.hit.doc.path == "texts/one.txt"
+    with Recall.open(str(texts.parent)) as recall:
+        assert recall.store.embedder().startswith("hash-")
+
+
+async def test_the_chosen_embedder_makes_the_vectors(texts: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        assert "local" in chosen(bench, "embedders")
+
+        await bench.type("texts")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.session.info is not None
+        assert bench.session.info.embedder.startswith("local-")
+
+
+async def test_a_click_on_the_last_line_makes_the_store(texts: Path) -> None:
+    async with workbench(None, size=(80, 24)) as bench:
+        await welcomed(bench)
+        await bench.pilot.click("#embedders", offset=(6, 0))
+        await bench.until(lambda _: "hash" in chosen(bench, "embedders"))
+
+        await bench.pilot.click("#create")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.session.info is not None
+        assert bench.session.info.embedder.startswith("hash-")
+        assert bench.session.info.documents == 1
+
+
+async def test_no_text_leaves_the_machine_without_a_yes(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not a real one")
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        names = [line.split()[2] for line in options(bench, "embedders")]
+        await bench.press("tab", "home", *["down"] * names.index("openai"))
+        await bench.until(lambda _: "sent to the provider" in bench.painted("words"))
+
+        await bench.press("enter")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.press("n")
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+
+        assert not (texts.parent / "recall.db").exists()
+
+
+async def test_a_folder_that_is_not_there_makes_no_store(empty_folder: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.type("nowhere")
+
+        await bench.press("enter")
+
+        assert isinstance(bench.app.screen, WelcomeScreen)
+        assert not list(empty_folder.iterdir())
+
+
+async def test_a_store_that_cannot_be_made_says_why_and_keeps_what_was_chosen(empty_folder: Path) -> None:
+    (empty_folder / "one.txt").write_text("text\n", encoding="utf-8")
+    (empty_folder / "recall.toml").write_text('embedding = "sentence-transformers"\n', encoding="utf-8")
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.type("one.txt")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run is None and "sentence-transformers" in bench.painted("reason"))
+        await welcomed(bench)
+
+        assert field(bench).value == "one.txt"
+        assert not (empty_folder / "recall.db").exists()
+
+
+async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty_folder: Path) -> None:
+    (empty_folder / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
+    async with workbench("notes/mine.db") as bench:
+        await welcomed(bench)
+        assert "notes/mine.db" in bench.painted("offer")
+        await bench.type("one.txt")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+
+    assert (empty_folder / "notes" / "mine.db").exists()
+
+
+async def test_settings_that_are_there_already_are_announced_and_kept(texts: Path) -> None:
+    (texts.parent / "recall.toml").write_text('embedding = "hash"\n', encoding="utf-8")
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        assert "kept" in bench.painted("ranks")
+
+        await bench.type("texts")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.session.info is not None
+        assert bench.session.info.embedder.startswith("hash-")
+
+
+async def test_a_file_that_is_no_store_is_named_and_r_tries_again(tmp_path: Path) -> None:
+    good = build_store(tmp_path / "good")
+    wrong = tmp_path / "recall.db"
+    wrong.write_text("This is not a database, whatever its name says. " * 50, encoding="utf-8")
+    async with workbench(wrong) as bench:
+        await welcomed(bench)
+        assert not bench.app.screen.query("#folder")
+        assert "recall.db" in bench.painted("reason")
+        assert "r tries again" in bench.painted("offer")
+
+        await bench.press("r")
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+        wrong.write_bytes(good.read_bytes())
+        await bench.press("r")
+        await bench.until(lambda now: now.info)
+
+        assert bench.app.screen is bench.app.bench
+        await bench.ask("quokka")
+
+
+async def test_escape_leaves_with_a_code_of_0(empty_folder: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.press("escape")
+
+    assert bench.app.return_code == 0
+    assert not list(empty_folder.iterdir())

@@ -1,0 +1,78 @@
+"""The context: its slider, its gauge, what-ifs, and what it is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_tui import packing
+from recall_tui.packing import Worth
+from recall_tui.session import Session, found
+from tests.snapshot.conftest import Picture, Steps
+from tests.workbench_driver import Driver
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+
+
+def is_settled(now: Session) -> object:
+    """The worth of the context on the screen is known."""
+    study = packing.worth_study(now)
+    return study is not None and isinstance(found(now, study, Worth), Worth)
+
+
+async def budget_of(bench: Driver, tokens: int) -> None:
+    await bench.press("b", *str(tokens), "enter")
+    await bench.until(lambda now: now.packed and now.packed.budget_tokens == tokens and is_settled(now))
+
+
+async def what_ifs(bench: Driver) -> None:
+    """One chunk pinned that would not have come in, and one forced out that would have."""
+    await bench.ask("token budget")
+    await bench.press("escape", "5")
+    await budget_of(bench, 90)
+    await bench.press("j", "x")
+    await bench.until(lambda now: now.packing and now.packing.drops)
+    await bench.press("G", "o")
+    await bench.until(lambda now: now.packing and now.packing.pins and is_settled(now))
+
+
+async def zoomed(bench: Driver) -> None:
+    await what_ifs(bench)
+    await bench.press("z")
+    await bench.until(lambda now: now.zoomed and is_settled(now))
+
+
+async def waiting(bench: Driver) -> None:
+    """Both what-ifs belong to another question."""
+    await what_ifs(bench)
+    await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'notes/*'")
+    await bench.until(lambda now: len(now.waiting) == 2 and is_settled(now))
+    await bench.press("escape", "5", "G")
+
+
+@SIZES
+def test_what_ifs(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(what_ifs, size)
+
+
+@SIZES
+def test_the_whole_context(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(zoomed, size)
+
+
+def test_what_ifs_that_wait(store: Path, picture: Picture) -> None:
+    assert picture(waiting, (120, 40))
+
+
+@pytest.mark.parametrize("steps", [what_ifs, zoomed], ids=["what-ifs", "whole"])
+def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(steps, (120, 40))
+
+
+def test_in_a_locale_without_unicode(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(what_ifs, (120, 40))

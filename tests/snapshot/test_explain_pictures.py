@@ -1,0 +1,160 @@
+"""Pictures of the explain pane: every tab, the fixes, and the prompt for what is missed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui import explaining
+from recall_tui.remedies import absence_of
+from recall_tui.screens.target import TargetScreen
+from recall_tui.session import found
+from recall_tui.studies import Study
+from tests.snapshot.conftest import Picture, Steps
+from tests.workbench_corpus import MODIFIED
+from tests.workbench_driver import Driver
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8 LIMIT 2"
+
+
+async def seen(bench: Driver, study: Study | None) -> None:
+    """Wait until this has been found out."""
+    assert study is not None
+    await bench.until(lambda now: found(now, study, of=object) is not None)
+
+
+async def ledger(bench: Driver) -> None:
+    await bench.ask()
+    await bench.press("escape", "j", "3")
+    await seen(bench, explaining.ledger_study(bench.session))
+    if bench.app.size.width >= 200:
+        await seen(bench, explaining.passage_study(bench.session))
+
+
+async def passage(bench: Driver) -> None:
+    await bench.ask("step30 word30")
+    await bench.press("escape", "b", *"30", "enter")
+    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 30)
+    await bench.press("3", "right")
+    await seen(bench, explaining.passage_study(bench.session))
+
+
+async def zoomed_passage(bench: Driver) -> None:
+    await passage(bench)
+    await bench.press("z")
+
+
+async def why_not(bench: Driver) -> None:
+    await bench.ask()
+    await bench.press("escape", "b", *"62", "enter")
+    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+    await bench.press("2", "j", "j", "j", "w")
+    await bench.until(absence_of)
+    await bench.press("z", "down", "down")
+    await bench.until(lambda now: now.cursors.get("fixes") == 2)
+
+
+async def filtered_out(bench: Driver) -> None:
+    await bench.ask(FILTERED)
+    await bench.press("escape", "t")
+    await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+    await bench.write("src/pack.py")
+    await seen(bench, Study("paths", "src/pack.py"))
+    await bench.press("enter")
+    await bench.until(absence_of)
+
+
+async def funnel(bench: Driver) -> None:
+    await bench.ask(FILTERED)
+    await bench.press("escape", "v")
+    await seen(bench, explaining.funnel_study(bench.session))
+
+
+async def compared(bench: Driver) -> None:
+    await bench.ask()
+    await bench.press("escape", "m", "j", "c")
+    await seen(bench, explaining.versus_study(bench.session))
+    await bench.until(lambda _: not bench.app._notifications or bench.app.clear_notifications() is None)
+
+
+@pytest.fixture
+def steps_store(home: Path) -> Path:
+    """A document of many chunks that overlap, in the folder the workbench is started in."""
+    lines = [f"def step{number}(budget):  # step {number}\n    return 'word{number}'" for number in range(1, 41)]
+    (home / "steps.py").write_text("\n".join(lines), encoding="utf-8")
+    os.utime(home / "steps.py", ns=(MODIFIED, MODIFIED))
+    Recall.init(str(home), settings=("chunk_tokens=40", "overlap_tokens=10"))
+    with Recall.open(str(home)) as recall:
+        for _ in recall.add([str(home / "steps.py")], Root("")):
+            pass
+        return Path(recall.store.info().path)
+
+
+@SIZES
+def test_the_ledger(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(ledger, size)
+
+
+@pytest.mark.parametrize("steps", [passage, zoomed_passage], ids=["pane", "zoomed"])
+def test_the_passage(steps_store: Path, picture: Picture, steps: Steps) -> None:
+    assert picture(steps, (120, 40))
+
+
+@SIZES
+def test_why_not(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(why_not, size)
+
+
+def test_the_stage_that_fails_is_opened(store: Path, picture: Picture) -> None:
+    assert picture(filtered_out, (120, 40))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_the_funnel(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
+    monkeypatch.setattr("recall_core.explain.funnel.perf_counter", lambda: 0.0)
+
+    assert picture(funnel, size)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_two_hits_compared(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(compared, size)
+
+
+def test_the_prompt_for_what_is_missed(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.press("escape", "t")
+        await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+        await bench.write("part 1")
+        await seen(bench, Study("paths", "part 1"))
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize("steps", [ledger, why_not, compared], ids=["ledger", "why_not", "compared"])
+def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(steps, (120, 40))
+
+
+def test_a_passage_without_colour(steps_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(zoomed_passage, (120, 40))
+
+
+def test_a_passage_in_a_locale_without_unicode(
+    steps_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(zoomed_passage, (120, 40))

@@ -1,0 +1,111 @@
+"""What the judge pane and the grades in the list look like, state by state and size by size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import put
+from recall_core.evaluate.names import Spot
+from recall_core.service import Recall
+from recall_tui import judging
+from recall_tui.session import Session, is_seen
+from tests.snapshot.conftest import Picture, Steps
+from tests.workbench_driver import Driver
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+
+SET = {
+    "q1": ("token budget", {"docs/budget.md": 3, "docs/scoring.md": 1, "notes/cafe.txt": 1, "src/pack.py": 2}),
+    "q2": ("read a file line by line", {"docs/files.md": 2, "src/read.py": 1, "manual/part09.txt": 0}),
+    "q3": ("keep the manual in mind", {"docs/scoring.md": 1, "manual/part28.txt": 2, "manual/part30.txt": 0}),
+    "q4": ("how is the budget of a household spent", {"notes/diary.txt": 3}),
+}
+
+
+@pytest.fixture
+def judged_store(store: Path) -> Path:
+    with Recall.open(str(store)) as recall:
+        texts = {query: text for query, (text, _) in SET.items()}
+        grades = [Judgement(query, Spot(path), grade) for query, (_, of) in SET.items() for path, grade in of.items()]
+        put(recall.store, texts, grades)
+    return store
+
+
+def settled(session: Session) -> bool:
+    """Everything is measured, and nothing is on its way into the store."""
+    is_measured = judging.is_current(session) or not is_seen(session, "judge")
+    return is_measured and not session.gradings and not session.chore
+
+
+async def measured(bench: Driver) -> None:
+    await bench.ask("keep the manual in mind")
+    await bench.press("escape", "4", *["right"] * 16, "6")
+    await bench.until(lambda now: settled(now) and now.tweaks and now.packed and now.before)
+    await bench.until(lambda now: now.answer and now.packed_at == now.generation)
+
+
+async def zoomed(bench: Driver) -> None:
+    await measured(bench)
+    await bench.press("z", "up", "right")
+    await bench.until(lambda _: "Enter asks why" in bench.painted("judge"))
+
+
+async def graded(bench: Driver) -> None:
+    await bench.ask()
+    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.press("escape", "a", "s", "f", "d")
+    await bench.until(settled)
+
+
+@SIZES
+def test_moved_weights_against_the_saved_ones(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(measured, size)
+
+
+@SIZES
+def test_the_whole_screen_with_what_a_query_misses(
+    judged_store: Path, picture: Picture, size: tuple[int, int]
+) -> None:
+    assert picture(zoomed, size)
+
+
+@SIZES
+def test_grades_in_the_list(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(graded, size)
+
+
+def test_nothing_is_judged(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.press("escape", "6")
+        await bench.until(lambda now: judging.judged(now) is not None)
+
+    assert picture(steps, (120, 40))
+
+
+def test_files_to_import_are_asked_for(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.press("escape", "6")
+        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.press("I")
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize("steps", [measured, graded], ids=["board", "grades"])
+def test_without_colour(judged_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(steps, (120, 40))
+
+
+def test_in_a_locale_without_unicode(judged_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(measured, (120, 40))

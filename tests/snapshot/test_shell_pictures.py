@@ -1,0 +1,133 @@
+"""What stands around the panes: every theme, the command line, letters, the history's comparison, help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from recall_tui import history
+from recall_tui.history import Past, Row
+from recall_tui.places import write_private
+from recall_tui.screens.jump import JumpScreen
+from recall_tui.screens.line import LineScreen
+from recall_tui.themes import NAMES
+from tests.snapshot.conftest import Picture
+from tests.workbench_driver import Driver
+
+RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('budget')\nFILTER doc.path GLOB 'docs/**'"
+
+
+async def second_result(bench: Driver) -> None:
+    await bench.ask()
+    await bench.press("escape", "j")
+    await bench.until(lambda now: now.chart and not now.busy)
+
+
+async def line(bench: Driver) -> None:
+    await second_result(bench)
+    await bench.press("colon")
+    await bench.until(lambda _: isinstance(bench.app.screen, LineScreen))
+    bench.app.screen.query_one(Input).cursor_blink = False
+    await bench.type("search 'token budget' --k 3 --filter 'doc.tag = 3'")
+    await bench.press("enter")
+    await bench.until(lambda _: bench.app.output.ran)
+    await bench.type("search tea --e")
+    await bench.press("tab")
+
+
+@pytest.mark.parametrize("theme", NAMES)
+def test_the_main_state_in_every_theme(home: Path, store: Path, picture: Picture, theme: str) -> None:
+    write_private(home / "state" / "recall" / "workbench.json", f'{{"theme": "{theme}"}}')
+
+    assert picture(second_result, (120, 40))
+
+
+@pytest.mark.parametrize("theme", ["light", "high-contrast"])
+def test_a_query_in_the_colours_of_a_theme(home: Path, store: Path, picture: Picture, theme: str) -> None:
+    write_private(home / "state" / "recall" / "workbench.json", f'{{"theme": "{theme}"}}')
+
+    async def steps(bench: Driver) -> None:
+        await bench.ask(RQL)
+
+    assert picture(steps, (120, 40))
+
+
+def test_themes_to_choose_from(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("f9", "down")
+        await bench.until(lambda _: bench.app.theme == "light")
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+def test_a_command_line(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(line, size)
+
+
+def test_a_command_line_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(line, (80, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_letters_to_jump_by(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("ctrl+o")
+        await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
+
+    assert picture(steps, size)
+
+
+def test_what_moved_between_two_answers(home: Path, store: Path, picture: Picture) -> None:
+    path = home / "state" / "recall" / "history.jsonl"
+    rows = [Row(name, f"docs/{name}.md:1-9") for name in ("budget", "scoring", "files", "packing")]
+    history.append(path, Past("token budget", digest="3f2a91c0ffee", top=tuple(rows[:3])))
+    swapped = (rows[1], rows[0], rows[3])
+    history.append(path, Past("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",), "3f2a91c0ffee", swapped))
+
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+        await bench.press("ctrl+r", "down", "tab", "up", "f6")
+        await bench.until(lambda _: bench.app.screen.query("#moves"))
+
+    assert picture(steps, (80, 24))
+
+
+def test_a_marked_question_of_the_history(home: Path, store: Path, picture: Picture) -> None:
+    path = home / "state" / "recall" / "history.jsonl"
+    history.append(path, Past("token budget"))
+    history.append(path, Past("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",)))
+
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+        await bench.press("ctrl+r", "down", "tab", "up")
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (80, 24))
+
+
+def test_a_filter_in_the_title(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("slash")
+        await bench.type("doc.path GLOB 'docs/*'")
+        await bench.press("enter")
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.filters)
+
+    assert picture(steps, (80, 24))
+
+
+def test_keys_of_a_pane_come_first(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("4", "f1")
+        await bench.pilot.pause()
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (120, 40))

@@ -1,0 +1,213 @@
+"""Starting without a store, an ingest run at every stage of its life, and the views of the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList
+
+from recall_core.contract import CheckView
+from recall_core.errors import StoreError, StoreLocked
+from recall_core.types import Progress, Skip
+from recall_tui.keeping import CHECKS, Health, Shelf, shelf
+from recall_tui.rates import Meter, Rates
+from recall_tui.runs import EVERYTHING, Run
+from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.session import Session, stamp_of
+from recall_tui.studies import Study
+from tests.snapshot.conftest import Picture
+from tests.workbench_driver import Driver
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SMALL_AND_MIDDLE = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+
+SKIPPED = (
+    Skip("docs/assets/logo.png", "binary_file", "it has a NUL byte"),
+    Skip("docs/old/latin.txt", "not_utf8", "byte 0xe9 at offset 3 is not UTF-8 (re-save it as UTF-8)"),
+)
+HALFWAY = Progress("embed", "docs/b.md", 784, 1_284, 790, 5_730, 4_410, 802, 120, 600, 64, 0, SKIPPED, waiting=518)
+METER = Meter(9.0, HALFWAY, 5_120, 9.0, Rates(120.4, 870.2, 812.6, 799.9, 0.055))
+RUNS = {
+    "running": Run("docs", METER._replace(seconds=0.0)),
+    "left": Run("docs", METER),
+    "paused": Run("docs", METER, hold="held"),
+    "failed": Run("docs", METER, ended="failed", summary="The server at localhost does not answer. (ollama serve)"),
+}
+
+
+async def opened(bench: Driver, *keys: str) -> None:
+    await bench.until(lambda now: now.info)
+    await bench.press("escape", *keys)
+
+
+async def ingest_pane(bench: Driver, run: Run) -> None:
+    await opened(bench, "7")
+    await bench.until(lambda now: isinstance(shelf(now), Shelf))
+    bench.app.become(bench.session._replace(run=run, synced={"docs": "14:02"}))
+    await bench.until(lambda _: "read" in bench.painted("ingest"))
+
+
+def check(code: str, severity: str, evidence: str, fix: str = "") -> CheckView:
+    view = {"code": code, "severity": severity, "evidence": evidence}
+    return {**view, "fix": fix} if fix else view  # type: ignore[return-value, typeddict-item]
+
+
+def examined(session: Session) -> Session:
+    """The session with all but two checks done, one of them bad and one worth a look."""
+    found = {code: check(code, "ok", "nothing is wrong here") for code in CHECKS[:-2]}
+    found["counts"] = check("counts", "error", "documents says 99, there are 37", "recall doctor --fix")
+    found["space"] = check("space", "warning", "31 of 68 documents are tombstones", "recall compact")
+    found["tokens"] = check("tokens", "ok", "0 chunks have another number of whitespace tokens than they say " * 2)
+    studies = {Study("health", code): Health(view) for code, view in found.items()}
+    stamped = {study: (stamp_of(session, study), health) for study, health in studies.items()}
+    return session._replace(studied={**session.studied, **stamped})
+
+
+async def checks(bench: Driver) -> None:
+    await opened(bench, "8", "d")
+    await bench.until(lambda _: "of 18" not in bench.painted("store"))
+    bench.app.become(examined(bench.session))
+    await bench.press("G", "k", "k", "k", "k")
+    await bench.until(lambda _: "doctor --fix" in bench.painted("store"))
+
+
+async def figures(bench: Driver) -> None:
+    """The file's name and size depend on the machine: they are put in by hand."""
+    await opened(bench, "8")
+    await bench.until(lambda _: "judgements  0" in bench.painted("store"))
+    session = bench.session
+    assert session.info is not None
+    info = session.info._replace(path="/home/you/notes/recall.db", generation=7, digest="9b1c4e70aa31" * 5)
+    study = Study("shelf")
+    known = shelf(session)
+    assert isinstance(known, Shelf)
+    view = {**known.view, "bytes": 90_226_688, "text_bytes": 45_522_944, "vector_bytes": 28_360_704}
+    view["index_bytes"] = 11_829_248
+    session = session._replace(info=info)
+    studied = {study: (stamp_of(session, study), known._replace(view=view))}  # type: ignore[arg-type]
+    bench.app.become(session._replace(studied=studied))
+
+
+async def first_run(bench: Driver) -> None:
+    error = StoreError("no_store", "There is no recall.toml in /home/you or above.", hint="recall init")
+    await bench.until(lambda now: now.info)
+    await bench.app.push_screen(WelcomeScreen(error, "elsewhere", can_create=True))
+    bench.app.screen.query_one(Input).cursor_blink = False
+    await bench.until(lambda _: "meaning of words" in bench.painted("words"))
+    await bench.press("down", "down")
+    folders = bench.app.screen.query_one("#folders", OptionList)
+    await bench.until(lambda _: all("text file" in str(option.prompt) for option in folders.options))
+
+
+@pytest.fixture
+def at_home(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a likely folder."""
+    monkeypatch.setenv("HOME", str(store.parent))
+    (store.parent / "Documents").mkdir()
+    (store.parent / "Documents" / "letter.txt").write_text("Dear reader\n", encoding="utf-8")
+    return store
+
+
+@SMALL_AND_MIDDLE
+def test_the_first_run(at_home: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(first_run, size)
+
+
+def test_the_first_run_without_colour(at_home: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(first_run, (80, 24))
+
+
+def test_a_store_that_is_locked(store: Path, picture: Picture) -> None:
+    error = StoreLocked("store_locked", "/home/you/recall.db is locked by another process.", hint="wait, or end it")
+
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+        await bench.app.push_screen(WelcomeScreen(error, None, can_create=False))
+
+    assert picture(steps, (80, 24))
+
+
+@SIZES
+def test_a_run_in_the_opened_pane(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(lambda bench: ingest_pane(bench, RUNS["running"]), size)
+
+
+@pytest.mark.parametrize("name", ["left", "paused", "failed"])
+def test_a_run_that_is(store: Path, picture: Picture, name: str) -> None:
+    assert picture(lambda bench: ingest_pane(bench, RUNS[name]), (120, 40))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.press("escape")
+        bench.app.become(bench.session._replace(run=RUNS["left"]))
+
+    assert picture(steps, size)
+
+
+def test_watched_folders(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        done = Run(EVERYTHING, METER._replace(progress=HALFWAY._replace(stage="done", files_done=1_284, waiting=0)))
+        await ingest_pane(bench, done._replace(ended="done", summary="3 added, 1281 unchanged"))
+        bench.app.become(bench.session._replace(watching=True))
+
+    assert picture(steps, (120, 40))
+
+
+@SIZES
+def test_the_figures(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(figures, size)
+
+
+@SIZES
+def test_the_checks(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(checks, size)
+
+
+def test_the_checks_have_the_whole_screen(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await checks(bench)
+        await bench.press("z")
+
+    assert picture(steps, (80, 24))
+
+
+@SMALL_AND_MIDDLE
+def test_the_embedders(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    async def steps(bench: Driver) -> None:
+        await opened(bench, "8", "e")
+        await bench.until(lambda _: "local" in bench.painted("store"))
+        await bench.press("j")
+
+    assert picture(steps, size)
+
+
+def test_a_reembed_under_way(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await opened(bench, "8", "e")
+        await bench.until(lambda _: "local" in bench.painted("store"))
+        progress = Progress("embed", "", 37, 37, 37, 1_000, 430, 0, 0, 0, 0, 0, (), waiting=570)
+        bench.app.become(bench.session._replace(chore="recall reembed local", chore_progress=progress))
+
+    assert picture(steps, (120, 40))
+
+
+@pytest.mark.parametrize("name", ["checks", "ingest"])
+def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(checks if name == "checks" else lambda bench: ingest_pane(bench, RUNS["paused"]), (120, 40))
+
+
+@pytest.mark.parametrize("name", ["checks", "ingest"])
+def test_in_a_locale_without_unicode(
+    store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(checks if name == "checks" else lambda bench: ingest_pane(bench, RUNS["left"]), (120, 40))

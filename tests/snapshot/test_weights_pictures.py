@@ -1,0 +1,105 @@
+"""The weights pane as a person sees it: grades, pins, other settings, and profiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_tui.profiles import Profile, keep
+from recall_tui.tuning import curve_of, granted_of
+from tests.snapshot.conftest import Picture
+from tests.workbench_driver import Driver
+from tests.workbench_grades import grade
+
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+
+
+@pytest.fixture
+def judged(store: Path, tmp_path: Path) -> Path:
+    """The small store with grades."""
+    grade(store, tmp_path)
+    return store
+
+
+async def graded(bench: Driver) -> None:
+    await bench.ask("keep the manual in mind")
+    await bench.press("escape", "4", *["right"] * 4)
+    await bench.until(lambda now: now.answer and now.answer.plan.config.vector_weight == 0.3)
+    await bench.until(lambda now: now.chart and curve_of(now) and now.packed and now.before)
+
+
+async def graded_and_pinned(bench: Driver) -> None:
+    await graded(bench)
+    await bench.press("p", "j", "j", "x")
+    await bench.until(granted_of)
+
+
+async def mean(bench: Driver) -> None:
+    await graded(bench)
+    await bench.press("c")
+    await bench.until(lambda now: now.is_of_all and curve_of(now))
+
+
+@SIZES
+def test_the_grades_are_a_curve_over_every_weight(judged: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(graded, size)
+
+
+@SIZES
+def test_pins_are_a_band_of_weights(judged: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(graded_and_pinned, size)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)], ids=["120x40", "200x60"])
+def test_the_mean_of_all_judged_queries_has_a_band(judged: Path, picture: Picture, size: tuple[int, int]) -> None:
+    async def steps(bench: Driver) -> None:
+        await mean(bench)
+        await bench.press("z")
+
+    assert picture(steps, size)
+
+
+def test_colour_is_not_needed_for_the_curve(judged: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(graded_and_pinned, (120, 40))
+
+
+def test_a_terminal_without_unicode_draws_the_curve(
+    judged: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(graded_and_pinned, (120, 40))
+
+
+def test_the_light_theme_shows_the_curve(judged: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await mean(bench)
+        bench.app.theme = "light"
+
+    assert picture(steps, (120, 40))
+
+
+def test_another_fusion_and_another_number_of_rows_are_marked(judged: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask("keep the manual in mind")
+        await bench.press("escape", "4", "f", "comma", "right_parenthesis", "m", "semicolon")
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.config.rrf_k == 40)
+        await bench.until(lambda now: now.chart and now.chart.rrf_k == 40 and curve_of(now) and now.packed)
+
+    assert picture(steps, (120, 40))
+
+
+def test_profiles_are_listed_with_their_settings(store: Path, home: Path, picture: Picture) -> None:
+    place = home / "state" / "recall" / "profiles"
+    keep(place, Profile("meaning first", {"bm25_weight": 0.2, "vector_weight": 0.8}))
+    keep(place, Profile("ranks", {"fusion": "rrf", "rrf_k": 20}))
+
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.press("escape", "4", "P", "j")
+        await bench.pilot.pause()
+
+    assert picture(steps, (120, 40))

@@ -1,0 +1,167 @@
+"""Grades of chunks, what has to change for another one, and the change in a store."""
+
+from __future__ import annotations
+
+import pytest
+
+from recall_core.errors import UsageError
+from recall_core.evaluate.grades import (
+    Judgement,
+    Regrade,
+    changed,
+    free_id,
+    grade_of_chunk,
+    regraded,
+    stands_for,
+    taken_back,
+    words,
+)
+from recall_core.evaluate.judgements import change, names_of, put, stored, stored_queries
+from recall_core.evaluate.names import Spot
+from recall_core.store.sqlite.store import SqliteStore
+from tests.builders import memory_store, new_file
+from tests.builders import put as put_files
+
+CHUNK = Spot("a.md", 100, 200)
+
+
+def judgement(grade: int, offset: int = 0, end: int = -1, *, path: str = "a.md") -> Judgement:
+    return Judgement("q1", Spot(path, offset, end), grade)
+
+
+def judgements_of(store: SqliteStore) -> tuple[Judgement, ...]:
+    return stored(store, names_of(store)).judgements
+
+
+@pytest.fixture
+def store() -> SqliteStore:
+    store = memory_store()
+    put_files(store, new_file("a.md", ["alpha ", "beta "]), new_file("b.md", ["gamma"]))
+    return store
+
+
+@pytest.mark.parametrize(
+    ("offset", "end", "stands"),
+    [
+        (0, -1, True),  # the whole document
+        (100, 200, True),
+        (120, 130, True),
+        (90, 210, True),
+        (0, 250, True),  # the chunk lies within it
+        (0, 110, False),  # a neighbour with its overlap
+        (190, 300, False),
+        (200, 300, False),
+        (100, 300, True),
+        (150, 250, False),  # its middle is the first of the next
+        (149, 250, True),
+    ],
+)
+def test_a_judgement_stands_for_the_chunk_that_holds_its_middle_or_lies_within_it(
+    offset: int, end: int, stands: bool
+) -> None:
+    assert stands_for(Spot("a.md", offset, end), CHUNK) is stands
+
+
+def test_a_document_row_has_the_judgements_of_all_spans() -> None:
+    found = [judgement(1, 0, 50), judgement(2, 500, 600), judgement(3, 0, 50, path="b.md")]
+
+    assert grade_of_chunk(found, Spot("a.md")) == 2
+
+
+def test_the_highest_grade_counts() -> None:
+    assert grade_of_chunk([judgement(1), judgement(3, 100, 200), judgement(0, 120, 130)], CHUNK) == 3
+    assert grade_of_chunk([judgement(0)], CHUNK) == 0
+
+
+def test_a_chunk_that_nobody_judged_has_no_grade() -> None:
+    assert grade_of_chunk([judgement(3, 300, 400), judgement(3, path="b.md")], CHUNK) is None
+    assert grade_of_chunk([], CHUNK) is None
+
+
+@pytest.mark.parametrize("grade", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "known",
+    [
+        (),
+        (judgement(2),),
+        (judgement(2, 100, 200),),
+        (judgement(1, 100, 200), judgement(3, 110, 120), judgement(2)),
+        (judgement(3, 300, 400),),
+    ],
+    ids=["nothing", "document", "chunk", "all", "elsewhere"],
+)
+def test_a_chunk_has_the_grade_it_is_given_and_the_old_one_once_that_is_taken_back(
+    known: tuple[Judgement, ...], grade: int
+) -> None:
+    step = regraded("q1", "one", known, CHUNK, grade)
+    after = changed(known, step)
+
+    assert grade_of_chunk(after, CHUNK) == grade
+    assert changed(after, taken_back(step)) == tuple(sorted(known))
+
+
+def test_a_grade_leaves_other_chunks_and_lower_spans_as_they_are() -> None:
+    known = (judgement(3, 300, 400), judgement(1, 110, 120))
+
+    assert set(known) < set(changed(known, regraded("q1", "one", known, CHUNK, 2)))
+
+
+def test_a_document_that_is_judged_as_a_whole_is_graded_as_a_whole() -> None:
+    assert regraded("q1", "one", (judgement(1),), CHUNK, 2).added == (judgement(2),)
+
+
+def test_clearing_takes_all_that_stands_for_the_chunk() -> None:
+    known = (judgement(1), judgement(2, 110, 120), judgement(3, 300, 400))
+
+    assert changed(known, regraded("q1", "one", known, CHUNK, None)) == (judgement(3, 300, 400),)
+
+
+def test_the_next_id_is_the_first_that_is_free() -> None:
+    assert free_id([]) == "q1"
+    assert free_id(["q1", "q3", "other"]) == "q2"
+    assert free_id(["q2", "q1"]) == "q3"
+
+
+def test_texts_are_compared_by_their_words() -> None:
+    assert words("  token\n budget ") == "token budget"
+
+
+def test_a_change_is_stored_and_taken_back(store: SqliteStore) -> None:
+    step = Regrade("q1", "one", added=(judgement(3, 0, 6),), begins=True)
+
+    change(store, step)
+    assert judgements_of(store) == (judgement(3, 0, 6),)
+    change(store, taken_back(step))
+
+    assert judgements_of(store) == ()
+    assert stored_queries(store) == {}
+
+
+def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store: SqliteStore) -> None:
+    step = Regrade("q1", "one", added=(judgement(3, 0, 6),), begins=True)
+    change(store, step)
+    put(store, {}, [judgement(1, path="b.md")])
+
+    change(store, taken_back(step))
+
+    assert stored_queries(store) == {"q1": "one"}
+    assert judgements_of(store) == (judgement(1, path="b.md"),)
+
+
+def test_a_judgement_stored_under_another_name_is_found_and_replaced(store: SqliteStore) -> None:
+    put(store, {"q1": "one"}, [judgement(1, path="a")])
+
+    change(store, regraded("q1", "one", judgements_of(store), Spot("a.md", 0, 6), 2))
+
+    assert judgements_of(store) == (judgement(2),)
+    assert store.execute("SELECT count(*) FROM judgement") == [(1,)]
+
+
+def test_a_query_that_has_another_text_by_now_changes_nothing(store: SqliteStore) -> None:
+    put(store, {"q1": "two"}, [judgement(1)])
+
+    with pytest.raises(UsageError) as caught:
+        change(store, Regrade("q1", "one", removed=(judgement(1),), added=(judgement(3, 0, 6),)))
+
+    assert caught.value.code == "query_conflict"
+    assert judgements_of(store) == (judgement(1),)

@@ -1,0 +1,122 @@
+"""Watching: what counts as a change, what is passed over, and how a watch begins and ends."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.errors import IngestError
+from recall_core.ingest.watch import changes
+from recall_core.service import Recall
+from recall_core.types import Root
+
+SECONDS = 20.0
+
+
+@contextmanager
+def watched(base: Path, *roots: Root) -> Iterator[Queue[tuple[str, ...]]]:
+    """A watch in a thread of its own, which has begun; what it says goes into the queue."""
+    said: Queue[tuple[str, ...]] = Queue()
+    stop = threading.Event()
+
+    def watch() -> None:
+        for places in changes(roots, base=base, config=Config(), stop=stop):
+            said.put(places)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        said.get(timeout=SECONDS)
+        yield said
+    finally:
+        stop.set()
+        thread.join(SECONDS)
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    return tmp_path
+
+
+def test_a_new_file_is_told_with_its_place(base: Path) -> None:
+    with watched(base, Root("docs")) as said:
+        (base / "docs" / "a.md").write_text("text", encoding="utf-8")
+
+        assert str(base / "docs" / "a.md") in said.get(timeout=SECONDS)
+
+
+def test_a_file_in_a_folder_that_is_made_meanwhile_is_told(base: Path) -> None:
+    with watched(base, Root("docs")) as said:
+        (base / "docs" / "deep").mkdir()
+        (base / "docs" / "deep" / "a.md").write_text("text", encoding="utf-8")
+
+        assert any("deep" in place for place in said.get(timeout=SECONDS))
+
+
+@pytest.mark.parametrize(
+    "name", ["recall.db", "recall.db-wal", "recall.toml", ".hidden/a.md", "node_modules/a.js", ".git/index"]
+)
+def test_what_is_never_read_wakes_nobody(base: Path, name: str) -> None:
+    (base / name).parent.mkdir(exist_ok=True)
+    with watched(base, Root(".")) as said:
+        (base / name).write_text("noise", encoding="utf-8")
+        (base / "docs" / "last.md").write_text("text", encoding="utf-8")
+
+        told = said.get(timeout=SECONDS)
+
+    assert str(base / "docs" / "last.md") in told
+    assert str(base / name) not in told
+
+
+def test_a_root_with_hidden_files_is_told_of_them(base: Path) -> None:
+    with watched(base, Root("docs", hidden=True)) as said:
+        (base / "docs" / ".notes.md").write_text("text", encoding="utf-8")
+
+        assert str(base / "docs" / ".notes.md") in said.get(timeout=SECONDS)
+
+
+def test_a_gitignore_is_told_because_it_decides_what_is_read(base: Path) -> None:
+    with watched(base, Root("docs")) as said:
+        (base / "docs" / ".gitignore").write_text("*.log\n", encoding="utf-8")
+
+        assert str(base / "docs" / ".gitignore") in said.get(timeout=SECONDS)
+
+
+def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(base: Path) -> None:
+    (base / "one.txt").write_text("before", encoding="utf-8")
+    with watched(base, Root("one.txt")) as said:
+        for text in ("after", "after that again"):
+            (base / "fresh").write_text(text, encoding="utf-8")
+            os.replace(base / "fresh", base / "one.txt")
+
+            assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
+
+
+def test_without_any_root_there_is_nothing_to_watch(base: Path) -> None:
+    for roots in ((), (Root("gone"),)):
+        with pytest.raises(IngestError) as caught:
+            next(changes(roots, base=base, config=Config()))
+
+        assert caught.value.code == "nothing_to_watch"
+
+
+def test_the_store_of_a_watched_folder_does_not_wake_its_own_watch(base: Path) -> None:
+    Recall.init(str(base))
+    with Recall.open(str(base)) as recall:
+        list(recall.add([str(base)], Root("")))
+        with watched(base, *recall.store.roots()) as said:
+            (base / "docs" / "a.md").write_text("text", encoding="utf-8")
+            said.get(timeout=SECONDS)
+            list(recall.sync())
+            (base / "docs" / "b.md").write_text("text", encoding="utf-8")
+
+            told = said.get(timeout=SECONDS)
+
+    assert all(place.endswith("b.md") for place in told)

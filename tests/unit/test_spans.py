@@ -1,0 +1,60 @@
+"""Where the words of a question stand in a text, and what is near a chunk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.service import Recall
+from recall_core.store.sqlite.sought import chunks_near, paths_with
+from recall_core.store.sqlite.spans import term_spans
+from recall_core.types import Root
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "found"),
+    [
+        ("Packing tokens: TOKEN budgets.", ["token", "budget"], ["tokens", "TOKEN", "budgets"]),
+        ("Le café est fermé.", ["cafe"], ["café"]),
+        ("打开文件, then 文件", ["文件"], ["文件", "文件"]),
+        ("a token budget, a budget", ['"token budget"'], ["token budget"]),
+        ("one two three", ["one two", "two three"], ["one two three"]),
+        ("nothing here", [], []),
+        ("nothing here", ["..."], []),
+        ("", ["word"], []),
+    ],
+)
+def test_words_are_found_as_the_index_finds_them(text: str, phrases: list[str], found: list[str]) -> None:
+    assert [text[start:end] for start, end in term_spans(text, phrases)] == found
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Recall:
+    (tmp_path / "Long.txt").write_text("word " * 300, encoding="utf-8")
+    (tmp_path / "other.txt").write_text("other", encoding="utf-8")
+    Recall.init(str(tmp_path), settings=("chunk_tokens=50", "overlap_tokens=5"))
+    recall = Recall.open(str(tmp_path))
+    for _ in recall.add([str(tmp_path / "Long.txt"), str(tmp_path / "other.txt")], Root("")):
+        pass
+    return recall
+
+
+def test_the_chunks_near_a_place_are_those_that_reach_into_it(recall: Recall) -> None:
+    with recall:
+        rows = recall.store.chunks_of(recall.store.resolve("Long.txt")[0][1])
+        second = rows[1].chunk
+
+        near = recall.store.fetch(chunks_near(recall.store, second.doc_id, second.offset, second.end))
+
+        assert [row.chunk.id for row in near] == [row.chunk.id for row in rows[:3]]
+
+
+@pytest.mark.parametrize(
+    ("words", "paths"),
+    [([], ["Long.txt", "other.txt"]), (["LONG"], ["Long.txt"]), (["txt", "oth"], ["other.txt"]), (["%"], [])],
+)
+def test_paths_hold_every_word_in_any_case(recall: Recall, words: list[str], paths: list[str]) -> None:
+    with recall:
+        assert paths_with(recall.store, words, 9) == paths
+        assert paths_with(recall.store, words, 1) == paths[:1]

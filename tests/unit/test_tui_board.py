@@ -1,0 +1,200 @@
+"""The board of judged queries on a real store: the figures of recall eval, and nothing searched for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import Interrupted, UsageError
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import put
+from recall_core.evaluate.names import Spot
+from recall_core.evaluate.options import Options
+from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui.judging import MEASURES, Board, Judged, Missed
+from recall_tui.session import Session
+from recall_tui.studies import Study
+from recall_tui.work.studies import board, grades, line
+from recall_tui.work.studies.board import KEPT, Shelf
+from recall_tui.work.studying import Lab
+from tests.workbench_corpus import build_store
+
+SET = {
+    "q1": ("token budget", {"docs/budget.md": 3, "notes/cafe.txt": 1, "gone.md": 2}),
+    "q2": ("read a file line by line", {"docs/files.md": 2, "src/read.py": 1}),
+    "q3": ("keep the manual in mind", {"docs/scoring.md": 1, "manual/part28.txt": 2}),
+    "q4": ("nothing relevant", {"docs/budget.md": 0}),
+}
+MOVED = ("bm25_weight=0.3", "vector_weight=0.7")
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Iterator[Recall]:
+    with Recall.open(str(build_store(tmp_path))) as recall:
+        yield recall
+
+
+@pytest.fixture
+def judged(recall: Recall) -> Recall:
+    texts = {query: text for query, (text, _) in SET.items()}
+    put(
+        recall.store,
+        texts,
+        [Judgement(query, Spot(path), g) for query, (_, of) in SET.items() for path, g in of.items()],
+    )
+    return recall
+
+
+def lab_of(recall: Recall, kept: dict[str, object], give_way: Callable[[], None] = lambda: None) -> Lab:
+    return Lab(recall, Session(), give_way, kept, give_way, lambda done, total: None)
+
+
+def made(recall: Recall, kept: dict[str, object], *settings: str) -> Board:
+    return board.study(lab_of(recall, kept), Study("board", "\n".join(settings)))
+
+
+def shelf(kept: dict[str, object]) -> Shelf:
+    found = kept[KEPT]
+    assert isinstance(found, Shelf)
+    return found
+
+
+def evaluated(recall: Recall, *settings: str) -> dict[str, tuple[float, float, float, dict[str, float]]]:
+    """Measure to mean, interval and values, as recall eval gives them."""
+    work = recall.evaluate(Options(metrics=",".join(MEASURES), settings=settings))
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            (mode,) = stop.value["evaluation"]["modes"]
+            break
+    return {
+        each["measure"]: (each["mean"], each["interval"]["low"], each["interval"]["high"], each["values"])
+        for each in mode["measures"]
+    }
+
+
+@pytest.mark.parametrize(
+    "settings", [(), MOVED, ("fusion=rrf",), ("pool=3",), ("sparse_recall=false", "min_score=0.2")]
+)
+def test_the_board_has_the_figures_of_recall_eval(judged: Recall, settings: tuple[str, ...]) -> None:
+    kept: dict[str, object] = {}
+    made(judged, kept)  # what is kept of other settings may not leak into these
+
+    found = made(judged, kept, *settings)
+
+    assert evaluated(judged, *settings) == {
+        name: (each.mean, each.low, each.high, {line.query: line.values[name] for line in found.lines})
+        for name, each in found.figures.items()
+    }
+    assert found.is_moved == bool(settings)
+    assert found.passed_over == 1
+
+
+def test_a_weight_that_moves_searches_for_nothing(judged: Recall) -> None:
+    kept: dict[str, object] = {}
+    made(judged, kept)
+    before = dict(shelf(kept).answers)
+
+    made(judged, kept, *MOVED)
+
+    assert len(before) == 3
+    assert all(shelf(kept).answers[key] is answer for key, answer in before.items())
+    assert shelf(kept).answers.keys() == before.keys()
+
+
+def test_rankings_of_settings_that_hold_no_more_are_let_go(judged: Recall) -> None:
+    kept: dict[str, object] = {}
+    for settings in ((), MOVED, ("vector_weight=0.4",)):
+        made(judged, kept, *settings)
+
+    assert {config.vector_weight for _, config in shelf(kept).rankings} == {0.1, 0.4}
+
+
+def test_a_store_that_changed_is_searched_again(judged: Recall, tmp_path: Path) -> None:
+    kept: dict[str, object] = {}
+    made(judged, kept)
+    before = shelf(kept)
+    (tmp_path / "docs" / "budget.md").write_text("# Nothing\n\nOf this is about it any more.\n")
+    for _ in judged.add([str(tmp_path / "docs")], Root("")):
+        pass
+
+    made(judged, kept)
+
+    assert shelf(kept) is not before
+    assert not {id(each) for each in shelf(kept).answers.values()} & {id(each) for each in before.answers.values()}
+
+
+def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
+    kept: dict[str, object] = {}
+    left = [None, None]
+
+    def give_way() -> None:
+        if not left:
+            raise Interrupted("interrupted", "Something else is looked at first.")
+        left.pop()
+
+    with pytest.raises(Interrupted):
+        board.study(lab_of(judged, kept, give_way), Study("board"))
+    before = dict(shelf(kept).answers)
+
+    found = made(judged, kept)
+
+    assert len(before) == 2
+    assert all(shelf(kept).answers[key] is answer for key, answer in before.items())
+    assert [each.query for each in found.lines] == ["q1", "q2", "q3"]
+
+
+def test_more_candidates_than_there_is_room_for_are_searched_again(
+    judged: Recall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: dict[str, object] = {}
+    whole = made(judged, {}, *MOVED)
+    monkeypatch.setattr(board, "MOST_CANDIDATES", 40)
+
+    assert made(judged, kept, *MOVED) == whole
+    assert len(shelf(kept).answers) == 1
+    assert shelf(kept).candidates <= 40
+
+
+def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None:
+    kept: dict[str, object] = {}
+    alone = line.study(lab_of(judged, kept), Study("line", "q3", "\n".join(MOVED) + "\n\nbm25_weight=0.9"))
+
+    assert alone == made(judged, kept, *MOVED).lines[2]
+    assert alone.before
+
+
+def test_relevant_documents_that_are_not_in_the_top_ten_are_named_with_their_rank(judged: Recall) -> None:
+    first, second, third = made(judged, {}).lines
+
+    assert first.missed[0] == Missed("gone.md", 2, None)
+    assert first.missed[1][:2] == ("notes/cafe.txt", 1)
+    assert first.missed[1].rank is None or first.missed[1].rank > 10
+    assert second.missed == ()
+    assert [each.grade for each in third.missed] == [2, 1]
+
+
+def test_without_a_relevant_document_there_is_no_board(recall: Recall) -> None:
+    with pytest.raises(UsageError) as caught:
+        made(recall, {})
+
+    assert caught.value.code == "no_judgements"
+
+
+def test_all_judgements_are_read_with_the_first_query_of_the_same_words(judged: Recall) -> None:
+    put(judged.store, {"q10": " token\nbudget", "q5": "alone"}, [])
+
+    known = grades.study(lab_of(judged, {}), Study("grades"))
+
+    assert isinstance(known, Judged)
+    assert known.ids["token budget"] == "q1"
+    assert known.ids["alone"] == "q5"
+    assert {path: [each.grade for each in found] for path, found in known.places["q1"].items()} == {
+        "docs/budget.md": [3],
+        "gone.md": [2],
+        "notes/cafe.txt": [1],
+    }

@@ -1,0 +1,184 @@
+"""A defect: what is reported of it, what is not, and what a person is left with."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import StoreError
+from recall_tui.crash import EXIT_CODE, MOST_REPORTS, Defect, left_behind, report, shortened, take_query
+from recall_tui.places import config_folder, state_folder
+from tests.workbench_corpus import build_store
+
+ROOT = Path(__file__).parents[2]
+SECRET = "the merger with Initech"
+
+RUNNER = """
+import sys
+from recall_core.adapters.streams import standard
+from recall_tui import app
+from recall_tui.events import Crashed
+from recall_tui.messages import Happened
+
+def broken(self, *_):
+    secret = "the merger with Initech"
+    raise KeyError(secret)
+
+def reports(self):
+    self.post_message(Happened(Crashed(KeyError("the merger with Initech"))))
+
+if sys.argv[1] == "handler":
+    app.Workbench.action_zoom = broken
+elif sys.argv[1] == "widget":
+    def breaks(self):
+        type(self.bench.editor).render_line = broken
+        self.bench.editor.refresh()
+    app.Workbench.action_zoom = breaks
+else:
+    app.Workbench.action_zoom = reports
+sys.exit(app.run(None, streams=standard()))
+"""
+
+
+def fault() -> BaseException:
+    question = SECRET
+    try:
+        try:
+            raise KeyError(question)
+        except KeyError as error:
+            raise StoreError("store_unreadable", f"cannot read {question}") from error
+    except StoreError as error:
+        return error
+
+
+def test_the_report_names_the_code_and_quotes_no_text() -> None:
+    text = report(fault(), ("focus_pane('results')", "zoom"), {"HOME": str(Path(__file__).parents[2])})
+
+    assert SECRET not in text
+    assert "last actions: focus_pane('results'), zoom" in text
+    assert text.index("KeyError (its message") < text.index("StoreError store_unreadable (its message")
+    assert "test_tui_crash.py:" in text
+    assert "in fault" in text
+    assert str(Path(__file__).parents[2]) not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/home/ann/venv/lib/python3.11/site-packages/textual/app.py", "textual/app.py"),
+        ("/home/ann/src/recall/recall_tui/app.py", "recall_tui/app.py"),
+        ("/home/ann/plugins/mine.py", "~/plugins/mine.py"),
+        ("/usr/lib/python3.11/asyncio/events.py", "/usr/lib/python3.11/asyncio/events.py"),
+    ],
+)
+def test_a_path_does_not_say_where_a_person_keeps_things(path: str, shown: str) -> None:
+    assert shortened(path, "/home/ann") == shown
+
+
+def test_an_endless_chain_of_errors_ends() -> None:
+    one, other = KeyError(), ValueError()
+    one.__context__, other.__context__ = other, one
+
+    assert report(one, (), {}).count("which led to") == 1
+
+
+def test_the_query_is_kept_for_its_owner_and_given_back_once(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+
+    said = left_behind(Defect(fault(), (), "token budget"), environ)
+
+    assert said.startswith(f"recall-tui stopped by a defect; report: {tmp_path}/recall/crash-")
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "recall").iterdir()] == [0o600, 0o600]
+    assert (take_query(environ), take_query(environ)) == ("token budget", "")
+
+
+def test_old_reports_make_room(tmp_path: Path) -> None:
+    folder = tmp_path / "recall"
+    folder.mkdir()
+    for number in range(MOST_REPORTS + 5):
+        (folder / f"crash-2001{number:02}01-000000-1.txt").touch()
+
+    left_behind(Defect(fault(), (), ""), {"XDG_STATE_HOME": str(tmp_path)})
+
+    assert len(list(folder.glob("crash-*.txt"))) == MOST_REPORTS
+
+
+def test_without_a_place_the_report_itself_is_told(tmp_path: Path) -> None:
+    (tmp_path / "recall").write_text("in the way", encoding="utf-8")
+
+    for environ in ({}, {"XDG_STATE_HOME": str(tmp_path)}):
+        said = left_behind(Defect(fault(), (), "token budget"), environ)
+
+        assert said.startswith("recall-tui stopped by a defect; ")
+        assert "in fault" in said
+        assert SECRET not in said
+
+
+def test_folders_follow_the_platform() -> None:
+    home = {"HOME": "/home/ann"}
+
+    assert state_folder(home, "linux") == Path("/home/ann/.local/state/recall")
+    assert config_folder(home, "linux") == Path("/home/ann/.config/recall")
+    assert config_folder(home, "darwin") == Path("/home/ann/Library/Application Support/recall")
+    assert config_folder({**home, "XDG_CONFIG_HOME": "/etc/ann"}, "darwin") == Path("/etc/ann/recall")
+    assert config_folder({"XDG_CONFIG_HOME": "relative"}, "linux") is None
+
+
+@pytest.mark.parametrize("where", ["handler", "widget", "worker"])
+def test_a_defect_gives_the_terminal_back_keeps_the_query_and_says_where_the_report_is(
+    tmp_path: Path, where: str
+) -> None:
+    drawn, code = in_a_terminal(tmp_path, where)
+
+    (path,) = (tmp_path / "state" / "recall").glob("crash-*.txt")
+    written = path.read_text(encoding="utf-8")
+    before, left, said = drawn.rpartition("\x1b[?1049l")  # to the screen that was there before
+    assert (code, left != "", before.count("\x1b[?1049h")) == (EXIT_CODE, True, 1)
+    assert f"recall-tui stopped by a defect; report: {path}\r\nhint: " in said
+    assert "Traceback" not in drawn
+    assert SECRET not in written + said
+    assert "last actions: step_out, zoom" in written
+    assert "KeyError (its message is left out)" in written
+    assert take_query({"XDG_STATE_HOME": str(tmp_path / "state")}) == "budget"
+
+
+def in_a_terminal(folder: Path, where: str) -> tuple[str, int]:
+    """Everything that is drawn and said, and the exit code of a workbench with a defect behind `z`."""
+    build_store(folder)
+    runner = folder / "runner.py"
+    runner.write_text(RUNNER, encoding="utf-8")
+    environ = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    command = [sys.executable, str(runner), where]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, cwd=folder)
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    drawn = b""
+    keys = [(b"37 docs", b"budget"), (b"docs/budget.md", b"\x1b"), (b"NAV", b"z")]
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        drawn += _read(ours)
+        if keys and keys[0][0] in drawn:
+            os.write(ours, keys.pop(0)[1])
+        time.sleep(0.02)
+    process.kill()
+    drawn += _read(ours)
+    os.close(ours)
+    return drawn.decode("utf-8", "replace"), process.wait()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 1_000_000)
+    except OSError:
+        return b""

@@ -1,0 +1,243 @@
+"""What the explain pane wants and draws, and how fixes change the session: without a screen or a store."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from recall_core.retrieve import Answer, plan_rql, plan_words
+from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
+from recall_tui import explaining, pager, remedies
+from recall_tui.explaining import Line, Mark, Passage, Remedy, Stretch
+from recall_tui.panes.explain.ledger import count, number
+from recall_tui.panes.explain.pane import NAMES, pieces, view_at
+from recall_tui.panes.explain.passage import cut_of, passage_lines, wrapped
+from recall_tui.session import VIEWS, Session
+from recall_tui.studies import Study
+from recall_tui.wants import wanted
+from recall_tui.widgets.draw import ASCII, UNICODE
+
+DOCUMENT = Document("d" * 64, "a.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})
+INFO = StoreInfo("s.db", 1, "hash-1:16", 16, "w", "c", "t", 1, "e" * 64, 1, 2, 2, 0, 0, "")
+POOL = Pool((), (), (), 1.0, (), exact=True, index_kind="exact")
+
+
+def hit_of(mark: str, rank: int = 1) -> Hit:
+    return Hit(rank, 0.5, DOCUMENT, Chunk(mark * 64, DOCUMENT.id, 0, 4, 1, 1, 1, None, "text"), ())
+
+
+def answered(text: str = "token budget") -> Session:
+    if text.startswith("SELECT"):
+        plan = plan_rql(text, config=Config(), exact=False)
+    else:
+        plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
+    answer = Answer(plan, POOL, None, 2, "e" * 64, 1, "", 1.0, {}, ())
+    return Session(text=text, answer=answer, hit=hit_of("a"), info=INFO, saved=Config(), plain=Config())
+
+
+def kinds(session: Session) -> set[str]:
+    return {study.kind for study in explaining.wants(session)}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_tab_wants_its_own_study_and_none_where_the_pane_is_not_seen(view: str) -> None:
+    session = answered()._replace(view=view, sought="a.txt", marked=hit_of("b", 2))
+
+    assert view in kinds(session)
+    assert kinds(session) <= {view, "passage"}
+    assert kinds(session._replace(is_narrow=True, tab="context")) == set()
+
+
+def test_nothing_is_studied_in_an_order_that_is_about_to_change() -> None:
+    session = answered()
+
+    assert {study.kind for study, _ in wanted(session)} >= {"ledger", "passage"}
+    assert "ledger" not in {study.kind for study, _ in wanted(session._replace(generation=1))}
+
+
+def test_a_hit_is_compared_with_another_one_only() -> None:
+    session = answered()
+
+    assert explaining.versus_study(session) is None
+    assert explaining.versus_study(session._replace(marked=hit_of("a"))) is None
+    assert explaining.versus_study(session._replace(marked=hit_of("b"))) == Study("versus", "a" * 64, "b" * 64)
+
+
+def test_marking_twice_takes_the_mark_off() -> None:
+    once = explaining.marked_hit(answered())
+
+    assert once.marked == hit_of("a")
+    assert explaining.marked_hit(once).marked is None
+
+
+def test_the_budget_and_the_pins_make_another_study_of_what_is_missed() -> None:
+    session = answered()._replace(sought="a.txt")
+
+    studies = {
+        explaining.absence_study(each)
+        for each in (session, session._replace(budget_tokens=9), session._replace(pins=("x",)))
+    }
+
+    assert len(studies) == 3
+
+
+def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
+    session = answered("SELECT * FROM chunk USING lexical('a'), semantic('a') LIMIT 2")
+    other = "SELECT * FROM chunk USING lexical('a'), semantic('a') LIMIT 4"
+    tries = [
+        Remedy("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5}),
+        Remedy("budget", "", "", budget_tokens=77),
+        Remedy("pin", "", "", pin="p" * 64),
+        Remedy("k", "", "", text=other),
+    ]
+
+    states = [session]
+    for remedy in tries:
+        states.append(remedies.applied(states[-1], remedy, 1.0))
+
+    last = states[-1]
+    assert (last.text, last.budget_tokens, last.pins, last.busy) == (other, 77, ("p" * 64,), True)
+    assert last.tweaks == {"vector_weight": 0.5, "bm25_weight": 0.5}
+    for before in reversed(states[1:-1]):
+        last = remedies.taken_back(last, 2.0)
+        assert scratch(last) == scratch(before)
+    assert scratch(remedies.taken_back(states[-1], 2.0, whole=True)) == scratch(session)
+
+
+def scratch(session: Session) -> tuple[object, ...]:
+    return (session.text, dict(session.tweaks), session.k, session.budget_tokens, session.pins, len(session.applied))
+
+
+def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
+    session = answered()._replace(drops=("p" * 64, "q" * 64))
+
+    fresh = remedies.applied(session, Remedy("pin", "", "", pin="p" * 64), 1.0)
+
+    assert (fresh.pins, fresh.drops) == (("p" * 64,), ("q" * 64,))
+
+
+def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:
+    assert not remedies.is_doable(Remedy("exact", "score every row", "recall search x --exact"))
+    assert remedies.is_doable(Remedy("pin", "", "", pin="p"))
+
+
+@pytest.mark.parametrize("room", [40, 52, 56, 64, 120])
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_the_title_names_every_tab_and_a_cell_of_a_name_means_its_tab(room: int, glyphs: object) -> None:
+    session = answered()._replace(view="funnel")
+
+    shown = pieces(session, room, glyphs)  # type: ignore[arg-type]
+
+    title = "".join(text for text, _, _ in shown)
+    assert all(name in title for name in NAMES.values())
+    assert f"{glyphs.pointer}Funnel" in title  # type: ignore[attr-defined]
+    for view, name in NAMES.items():
+        assert view_at(session, cell_len(title[: title.index(name)]), room, glyphs) == view  # type: ignore[arg-type]
+    assert view_at(session, 0, room, glyphs) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("value", "said"), [(0, "0.000"), (0.5, "0.500"), (-0.0005, "-0.001"), (3e-7, "3e-07")])
+def test_figures_too_small_for_three_decimals_are_powers_of_ten(value: float, said: str) -> None:
+    assert number(value) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(99_999, "99999"), (123_456, "123k"), (12_345_678, "12M")])
+def test_counts_take_at_most_five_cells(value: int, said: str) -> None:
+    assert count(value) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("short", 9, ["short"]),
+        ("two words", 5, ["two", "words"]),
+        ("unbreakable", 4, ["unbr", "eaka", "ble"]),
+        ("    indented words", 12, ["    indented", "words"]),
+        ("打开文件", 4, ["打开", "文件"]),
+    ],
+)
+def test_wrapped_lines_fit_and_keep_their_styles(text: str, width: int, lines: list[str]) -> None:
+    styled = Text(text)
+    styled.stylize(Style(bold=True), len(text) - 2, len(text))
+
+    made = wrapped(styled, width)
+
+    assert [line.plain for line in made] == lines
+    assert sum(span.end - span.start for line in made for span in line.spans) == 2
+
+
+def passage() -> Passage:
+    """Two chunks that share the second of three lines."""
+    lines = (Line(1, 0, "one", ()), Line(2, 4, "two", (Mark(0, 3, "term"),)), Line(3, 8, "three", ()))
+    return Passage(
+        "a.txt", "b" * 64, lines, (Stretch("a" * 64, 0, 7, 1, 2, 2), Stretch("b" * 64, 4, 13, 2, 3, 2)), True, True
+    )
+
+
+def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
+    drawn = passage_lines(passage(), None, Style(), 40, UNICODE)
+
+    rows = [line.plain.rstrip() for line in drawn.lines]
+    assert [row[:5] for row in rows if row[:1].isdigit()] == ["1 │ o", "2 ▓ t", "3 █ t"]
+    assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb 2-3 · 2 tokens ─")
+
+
+@pytest.mark.parametrize(("cut", "after"), [(6, "2 ▓ tw"), (7, "2 ▓ two"), (8, "2 ▓ two"), (13, "3 █ three")])
+def test_the_cut_of_the_context_is_a_rule_where_it_falls(cut: int, after: str) -> None:
+    rows = [line.plain.rstrip() for line in passage_lines(passage(), cut, Style(), 40, UNICODE).lines]
+
+    at = next(row for row, line in enumerate(rows) if "the context is cut here" in line)
+
+    assert rows[at - 1] == after
+    assert sum("cut here" in row for row in rows) == 1
+
+
+def test_only_the_last_chunk_of_a_truncated_block_is_cut() -> None:
+    block = Block(1, DOCUMENT, 0, 9, 1, 2, "text", ("a" * 64, "b" * 64), (1, 2), truncated=True)
+    packed = Packed("text", 9, 9, "whitespace", 2, (block,), ())
+
+    assert cut_of(packed, "b" * 64) == 9
+    assert cut_of(packed, "a" * 64) is None
+    assert cut_of(packed._replace(blocks=(block._replace(truncated=False),)), "b" * 64) is None
+
+
+def test_nothing_of_a_passage_is_wider_than_the_pane_in_either_set_of_glyphs() -> None:
+    for glyphs in (UNICODE, ASCII):
+        for width in (20, 45, 80):
+            lines = passage_lines(passage(), 6, Style(), width, glyphs).lines
+            assert max(line.cell_len for line in lines) <= width
+            assert glyphs is UNICODE or all(line.plain.isascii() for line in lines)
+
+
+def test_the_pager_is_the_persons_own_and_else_less_or_more(tmp_path: object) -> None:
+    folder = str(tmp_path)
+    for name in ("more", "mine"):
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+            os.fchmod(file.fileno(), 0o755)
+
+    assert pager.pager({"PAGER": "mine -R", "PATH": folder}) == ["mine", "-R"]
+    assert pager.pager({"PATH": folder}) == ["more"]
+
+
+@pytest.mark.parametrize(
+    "environ", [{"PAGER": "none-such", "PATH": ""}, {"PAGER": "'open", "PATH": ""}, {"PATH": ""}]
+)
+def test_a_pager_that_cannot_be_found_is_a_coded_error(environ: dict[str, str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        pager.pager(environ)
+
+    assert (caught.value.code, caught.value.hint) == ("no_pager", "export PAGER=less")
+
+
+def test_a_pager_that_fails_is_said() -> None:
+    with pytest.raises(UsageError) as caught:
+        pager.page("text", ["false"], name="docs/a.txt", line=1)
+
+    assert caught.value.code == "pager_failed"

@@ -1,0 +1,302 @@
+"""Grades and judged queries without a screen: what is wanted, shown before it is stored, taken back, and chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import StoreError, UsageError
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.names import Spot
+from recall_core.service import Recall
+from recall_tui import grading, judging
+from recall_tui.events import Chored, Studied
+from recall_tui.grading import GRADE
+from recall_tui.judging import Board, Figure, Judged, Line, Missed
+from recall_tui.runs import Run
+from recall_tui.session import Session, asked, focused, stamp_of
+from recall_tui.studies import Study
+from recall_tui.transitions import after
+from recall_tui.wants import wanted
+from tests.workbench_corpus import build_store
+
+NOTHING = Judged({}, {}, {})
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("judging"))
+
+
+@pytest.fixture
+def session(store: Path) -> Session:
+    """Three rows of an answer, nothing judged."""
+    return learned(answered(store, "token budget"), NOTHING)
+
+
+def answered(store: Path, text: str) -> Session:
+    with Recall.open(str(store)) as recall:
+        answer = recall.answer(recall.plan(text))
+        hits = dict(enumerate(recall.hits(answer, 0, 3)))
+        info = recall.store.info()
+        saved = recall.config
+    session = asked(Session(info=info, saved=saved), text, 0.0)
+    return session._replace(busy=False, answer=answer, hits=hits, hit=hits[0])
+
+
+def studied(session: Session, study: Study, finding: object) -> Session:
+    return after(session, Studied(study, stamp_of(session, study), finding))
+
+
+def learned(session: Session, known: Judged) -> Session:
+    return studied(session, Study("grades"), known)
+
+
+def given(session: Session, grade: int | None) -> Session:
+    return grading.graded(session, grading.change_for(session, grade))
+
+
+def grades(session: Session) -> list[int | None]:
+    here = judging.judgements_here(session)
+    return [judging.grade_of(here, session.hits[row], "chunk") for row in range(3)]
+
+
+def line(query: str, *missed: Missed, value: float = 0.5, before: float | None = None) -> Line:
+    values = dict.fromkeys(judging.MEASURES, value)
+    return Line(query, f"text {query}", values, {} if before is None else {"ndcg@10": before}, 0.4, 3, missed)
+
+
+def board_of(*lines: Line) -> Board:
+    return Board(lines, dict.fromkeys(judging.MEASURES, Figure(0.5, 0.4, 0.6)), 0.4, 0, 100, False)
+
+
+def with_board(session: Session, *lines: Line) -> Session:
+    return studied(session, judging.board_study(session), board_of(*lines))
+
+
+def test_a_grade_is_shown_before_it_is_stored(session: Session) -> None:
+    assert grades(given(session, 3)) == [3, None, None]
+
+
+def test_the_first_grade_of_a_question_makes_it_a_judged_query(session: Session) -> None:
+    change = grading.change_for(session, 2)
+
+    assert (change.query, change.text, change.begins) == ("q1", "token budget", True)
+
+
+def test_the_same_words_are_the_same_query(store: Path, session: Session) -> None:
+    known = Judged({"other": " token\n budget"}, {"token budget": "other"}, {})
+
+    change = grading.change_for(learned(session, known), 2)
+
+    assert (change.query, change.text, change.begins) == ("other", " token\n budget", False)
+
+
+def test_a_second_grade_joins_the_query_that_the_first_one_made(session: Session) -> None:
+    second = given(given(session, 3)._replace(selected=1), 1)
+
+    assert grades(second) == [3, 1, None]
+    assert [each.change.query for each in second.gradings] == ["q1", "q1"]
+    assert [each.change.begins for each in second.gradings] == [True, False]
+
+
+def test_a_grade_stays_shown_until_it_is_read_back(session: Session) -> None:
+    shown = given(session, 3)
+    written = after(shown, Chored(GRADE, ""))
+    assert grades(written) == [3, None, None]
+
+    stored = Judged({"q1": "token budget"}, {"token budget": "q1"}, {})
+    read = learned(written, stored)
+
+    assert read.gradings == ()
+    assert grades(read) == [None, None, None]
+
+
+def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it(session: Session) -> None:
+    shown = given(session, 3)
+
+    assert grades(learned(shown, NOTHING)) == [3, None, None]
+    assert learned(shown, NOTHING).gradings == shown.gradings
+
+
+def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> None:
+    both = given(given(session, 3)._replace(selected=1), 1)
+    error = StoreError("store_locked", "Another process writes.")
+
+    failed = after(after(both, Chored(GRADE, "", error)), Chored(GRADE, ""))
+
+    assert grades(failed) == [None, 1, None]
+    assert len(failed.regrades) == 1
+
+
+def test_another_chore_that_fails_takes_no_grade_back(session: Session) -> None:
+    shown = given(session, 3)
+
+    assert grades(after(shown, Chored("Repair", "", StoreError("read_only", "No.")))) == [3, None, None]
+
+
+def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
+    both = given(given(session, 3)._replace(selected=1), 1)
+
+    once, _ = grading.ungraded(both)
+    twice, _ = grading.ungraded(once)
+
+    assert grades(once) == [3, None, None]
+    assert grades(twice) == [None, None, None]
+    assert twice.regrades == ()
+    known = judging.judged(twice)
+    assert known is not None
+    assert known.texts == {}
+
+
+def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) -> None:
+    written = after(given(session, 3), Chored(GRADE, ""))
+    undone, _ = grading.ungraded(written)
+
+    failed = after(undone, Chored(GRADE, "", StoreError("store_locked", "Another process writes.")))
+
+    assert grades(failed) == [3, None, None]
+    assert failed.regrades == written.regrades
+
+
+def test_clearing_a_row_without_a_grade_changes_nothing(session: Session) -> None:
+    assert not grading.changes(grading.change_for(session, None))
+
+
+def test_the_same_grade_again_changes_nothing(session: Session) -> None:
+    assert not grading.changes(grading.change_for(given(session, 3), 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("  token   budget ", "token budget"),
+        ("SELECT * FROM chunk USING lexical('token'), semantic('budget') LIMIT 3", "token budget"),
+        ("SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 3", "token budget"),
+        ("SELECT * FROM chunk LIMIT 3", ""),
+    ],
+)
+def test_a_query_in_rql_is_judged_for_the_words_of_its_signals(store: Path, text: str, words: str) -> None:
+    session = learned(answered(store, text), NOTHING)
+
+    assert judging.words_of(session.answer) == words
+    assert bool(grading.why_not(session)) == (words == "")
+
+
+def test_nothing_is_graded_before_the_judgements_are_read(store: Path) -> None:
+    session = answered(store, "token budget")
+
+    assert grading.why_not(session) == "The judgements are still being read."
+    assert judging.judgements_here(session) == {}
+
+
+def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
+    assert grading.why_not(session._replace(selected=9)) == "The row is still being read."
+
+
+def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None:
+    failed = studied(session, Study("grades"), StoreError("corrupt", "The file is damaged."))
+
+    assert grading.why_not(failed) == "The file is damaged."
+    assert judging.judged(failed) is None
+
+
+def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Session) -> None:
+    def kinds(session: Session) -> set[str]:
+        return {study.kind for study, _ in wanted(focused(session, "judge"))} & {"grades", "line", "board"}
+
+    relevant = learned(after(given(session, 3), Chored(GRADE, "")), judged_first_row(session, 3))
+    assert kinds(session) == set()
+    assert kinds(given(session, 3)) == set()
+    assert kinds(learned(session, judged_first_row(session, 0))) == set()
+    assert kinds(relevant) == {"line", "board"}
+    assert kinds(relevant._replace(run=Run("docs"))) == set()
+
+
+def judged_first_row(session: Session, grade: int) -> Judged:
+    spot = judging.spot_of(session.hits[0], "chunk")
+    places = {"q1": {spot.path: (Judgement("q1", spot, grade),)}}
+    return Judged({"q1": "token budget"}, {"token budget": "q1"}, places)
+
+
+def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: Session) -> None:
+    shown = with_board(session, line("q1"))
+    moved = shown._replace(tweaks={"vector_weight": 0.7}, generation=shown.generation + 1)
+
+    assert judging.is_current(shown)
+    assert not judging.is_current(moved)
+    assert judging.pointed_line(moved) == line("q1")
+    assert judging.pointed_line(with_board(moved, line("q1", value=0.6))) == line("q1", value=0.6)
+
+
+def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) -> None:
+    known = with_board(learned(session, judged_first_row(session, 3)), line("q0"), line("q1"))
+    study = judging.line_study(known)
+    assert study is not None
+
+    fresh = studied(known, study, line("q1", value=0.9))
+
+    assert judging.lines_of(fresh) == (line("q0"), line("q1", value=0.9))
+
+
+def test_a_board_that_cannot_be_made_lists_nothing(session: Session) -> None:
+    failed = studied(session, judging.board_study(session), UsageError("eval_unavailable", "No ir-measures."))
+
+    assert judging.lines_of(failed) == ()
+    assert judging.pointed_line(failed) is None
+    assert judging.stepped(failed, 1) == failed
+
+
+def test_the_choice_stays_inside_the_list(session: Session) -> None:
+    known = with_board(session, line("q1"), line("q2"))
+
+    assert judging.pointed_line(judging.stepped(known, 5)) == line("q2")
+    assert judging.pointed_line(judging.stepped(known, -5)) == line("q1")
+
+
+def test_the_keys_go_through_the_missed_documents_once_their_list_is_entered(session: Session) -> None:
+    missed = Missed("a.md", 2, 12), Missed("b.md", 1, None)
+    known = with_board(session, line("q1", *missed), line("q2"))
+
+    inside = judging.stepped(judging.sided(known, missed=True), 1)
+
+    assert judging.pointed_missed(known) is None
+    assert judging.pointed_missed(inside) == missed[1]
+    assert judging.pointed_line(inside) == line("q1", *missed)
+    assert judging.pointed_missed(judging.sided(inside, missed=False)) is None
+
+
+def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> None:
+    known = with_board(session, line("q1"), line("q2"))
+
+    assert not judging.is_at_missed(judging.sided(known, missed=True))
+
+
+def test_measures_go_round(session: Session) -> None:
+    shown = [session]
+    for _ in judging.MEASURES:
+        shown.append(judging.next_measure(shown[-1]))
+
+    assert [judging.measure_of(each) for each in shown] == [*judging.MEASURES, judging.MEASURES[0]]
+
+
+@pytest.mark.parametrize(("grade", "sign"), [(None, "."), (0, "0"), (3, "3"), (10, "+"), (-1, "-")])
+def test_a_grade_has_one_cell(grade: int | None, sign: str) -> None:
+    assert judging.sign(grade) == sign
+
+
+def test_a_document_row_is_graded_as_a_document(store: Path) -> None:
+    session = learned(answered(store, "SELECT * FROM doc USING lexical('budget') LIMIT 3"), NOTHING)
+
+    spot = grading.change_for(session, 1).added[0].spot
+
+    assert spot == Spot(session.hits[0].doc.path)
+
+
+def test_progress_is_of_the_board_that_is_wanted(session: Session) -> None:
+    under_way = session._replace(studying=(judging.board_study(session), 14, 225))
+
+    assert judging.headway(under_way) == (14, 225)
+    assert judging.headway(under_way._replace(tweaks={"min_score": 0.1})) is None
+    assert judging.headway(with_board(under_way, line("q1"))) is None

@@ -1,0 +1,173 @@
+"""What the store pane asks to be found out, how its lists are gone through, and what its fixes mean."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import StoreCorrupt
+from recall_core.maintain.doctor import codes
+from recall_core.types import Progress, Skip
+from recall_tui import keeping
+from recall_tui.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
+from recall_tui.rates import Meter
+from recall_tui.runs import EVERYTHING, Run
+from recall_tui.session import Session, focused, pointed, stamp_of
+from recall_tui.studies import Study
+
+EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
+
+
+def store_pane(view: keeping.View = "figures") -> Session:
+    return keeping.viewed(focused(Session(), "store"), view)
+
+
+def with_checks(session: Session, **severities: str) -> Session:
+    """The session with these checks done; a warning has a fix."""
+    studied = dict(session.studied)
+    for code, severity in severities.items():
+        check = {"code": code, "severity": severity, "evidence": "counted", "fix": "recall compact"}
+        studied[Study("health", code)] = stamp_of(session, Study("health", code)), Health(check)  # type: ignore[arg-type]
+    return session._replace(studied=studied)
+
+
+def test_the_checks_are_those_of_doctor_in_its_order() -> None:
+    assert codes() == CHECKS
+
+
+@pytest.mark.parametrize("name", QUALITY)
+def test_the_quality_of_an_embedder_is_what_its_page_says(name: str) -> None:
+    measured = [
+        float(re.search(rf"^\| {corpus}, `{name}` \| [^|]+ \| (\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
+        for corpus in ("Cranfield", "SciFact")
+    ]
+
+    assert tuple(measured) == QUALITY[name]
+
+
+@pytest.mark.parametrize("name", QUALITY)
+def test_the_quality_of_words_alone_is_what_the_page_says_is_added(name: str) -> None:
+    added = [
+        float(re.search(rf"^\| {corpus}, `{name}` (?:\|[^|]+){{2}}\| \+(\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
+        for corpus in ("Cranfield", "SciFact")
+    ]
+
+    assert [round(all_of - more, 3) for all_of, more in zip(QUALITY[name], added, strict=True)] == pytest.approx(
+        list(QUALITY_OF_WORDS), abs=0.002
+    )
+
+
+def test_every_pace_is_said_of_an_embedder_that_was_measured() -> None:
+    assert set(PACE) == set(QUALITY)
+
+
+def test_the_checks_are_made_only_while_they_are_looked_at() -> None:
+    assert list(keeping.wants(Session())) == []
+    assert list(keeping.wants(store_pane())) == [SHELF]
+    assert list(keeping.wants(store_pane("checks"))) == [SHELF, *(Study("health", code) for code in CHECKS)]
+    assert list(keeping.wants(focused(Session(), "ingest"))) == [SHELF]
+
+
+def test_left_and_right_go_round_the_views() -> None:
+    session = store_pane()
+
+    seen = []
+    for _ in keeping.VIEWS:
+        session = keeping.turned(session, 1)
+        seen.append(keeping.view_of(session))
+
+    assert seen == ["checks", "embedders", "figures"]
+    assert keeping.view_of(keeping.turned(session, -1)) == "embedders"
+
+
+def test_each_view_keeps_its_own_chosen_row() -> None:
+    session = pointed(store_pane("checks"), "store checks", 3, len(CHECKS))
+
+    assert keeping.cursor_of(session) == 3
+    assert keeping.cursor_of(keeping.viewed(session, "embedders")) == 0
+    assert keeping.cursor_of(keeping.viewed(keeping.viewed(session, "embedders"), "checks")) == 3
+
+
+def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error() -> None:
+    session = with_checks(store_pane("checks"), integrity="ok")
+    study = Study("health", "schema")
+    error = StoreCorrupt("store_corrupt", "The file is damaged.", hint="restore a backup")
+    session = session._replace(studied={**session.studied, study: (stamp_of(session, study), error)})
+
+    first, second, third, *_ = keeping.checks(session)
+
+    assert first is not None
+    assert first["severity"] == "ok"
+    assert second is None
+    assert third is not None
+    assert (third["severity"], third["evidence"], third["fix"]) == (
+        "error",
+        "The file is damaged.",
+        "restore a backup",
+    )
+
+
+def test_another_chore_makes_every_check_anew() -> None:
+    session = with_checks(store_pane("checks"), integrity="ok")
+
+    assert keeping.checks(session._replace(chores=1))[0] is None
+
+
+def test_the_chosen_check_is_that_of_the_row() -> None:
+    session = with_checks(store_pane("checks"), integrity="ok", space="warning")
+    session = pointed(session, "store checks", CHECKS.index("space"), len(CHECKS))
+
+    chosen = keeping.chosen_check(session)
+
+    assert chosen is not None
+    assert chosen["code"] == "space"
+    assert keeping.chosen_check(keeping.viewed(session, "figures")) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        ("recall doctor --fix", Remedy("doctor")),
+        ("recall compact", Remedy("compact")),
+        ("recall reembed local", Remedy("reembed", "local")),
+        ("recall reembed ollama --set 'embedding_model=a b'", Remedy("reembed", "ollama", ("embedding_model=a b",))),
+        ("recall rm PATH, then recall add PATH", None),
+        ("restore a backup, or recall init a new store and recall import an export", None),
+        ("pip install --upgrade recall-tui", None),
+        ("recall reembed local --set", None),
+    ],
+)
+def test_a_fix_is_run_only_where_it_is_one_command_of_the_store(command: str, remedy: Remedy | None) -> None:
+    assert keeping.remedy(command) == remedy
+
+
+def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
+    skips = (Skip("a", "binary_file", "x"), Skip("b", "not_utf8", "y"))
+    progress = Progress("done", "", 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, skips)
+    session = focused(Session(run=Run("docs", Meter(progress=progress))), "ingest")
+
+    assert keeping.rows_of(session) == 2
+    assert keeping.rows_of(focused(Session(), "ingest")) == 0
+
+
+@pytest.mark.parametrize(
+    ("session", "words"),
+    [
+        (store_pane(), ["stats"]),
+        (store_pane("checks"), ["doctor"]),
+        (store_pane("embedders"), ["embedders"]),
+        (focused(Session(), "ingest"), ["sync"]),
+        (focused(Session(run=Run(EVERYTHING)), "ingest"), ["sync"]),
+        (focused(Session(run=Run("docs")), "ingest"), ["add", "docs"]),
+        (focused(Session(run=Run("-x")), "ingest"), ["add", "--", "-x"]),
+        (focused(Session(run=Run("docs"), watching=True), "ingest"), ["sync", "--watch"]),
+    ],
+)
+def test_each_view_has_its_command(session: Session, words: list[str]) -> None:
+    assert keeping.kept_by(session) == words
+
+
+def test_an_unmeasured_embedder_has_no_quality() -> None:
+    assert keeping.ndcg("local") == ".404  .722"
+    assert keeping.ndcg("gemini").split() == ["-", "-"]
+    assert len(keeping.ndcg("gemini")) == len(keeping.ndcg("local"))

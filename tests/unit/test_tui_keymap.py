@@ -1,0 +1,148 @@
+"""A person's keys: what keymap.toml may say, and that what is wrong in it takes nothing away."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters.streams import Streams
+from recall_tui.__main__ import run
+from recall_tui.actions.action import acts_in
+from recall_tui.actions.keys import key_name, key_of
+from recall_tui.actions.table import TABLE, Table, footer
+from recall_tui.keymap import KEPT, Keymap, applied, read, written
+from recall_tui.session import PANES, Session
+
+
+def keys(table: Table, action: str) -> tuple[str, ...]:
+    return next(each.keys for each in table.actions if each.id == action)
+
+
+def test_every_key_of_the_table_can_be_written_and_read() -> None:
+    for action in TABLE.actions:
+        for key in action.keys:
+            assert key_of(key_name(key)) == key == key_of(key)
+
+
+@pytest.mark.parametrize(
+    ("spelt", "key"),
+    [("^q", "ctrl+q"), ("Ctrl+Home", "ctrl+home"), ("/", "slash"), ("A", "A"), ("PgDn", "pagedown"), ("é", "é")],
+)
+def test_a_key_is_called_as_people_or_as_the_table_call_it(spelt: str, key: str) -> None:
+    assert key_of(spelt) == key
+
+
+@pytest.mark.parametrize("spelt", ["", "fnord", "hyper+x", "F99", "shift+a", "ctrl+ctrl+x", "\x07", "++"])
+def test_what_is_no_key_is_refused(spelt: str) -> None:
+    assert key_of(spelt) is None
+
+
+def test_the_printed_keymap_is_the_table() -> None:
+    assert applied(written(TABLE)) == Keymap(TABLE)
+
+
+def test_keys_of_an_action_are_replaced_or_taken_away() -> None:
+    table, faults = applied('[keys]\nzoom = ["F6", "F12"]\nrun = []\n')
+
+    assert faults == ()
+    assert (keys(table, "zoom"), keys(table, "run"), keys(table, "load_query")) == (("f6", "f12"), (), ("f3",))
+
+
+def test_two_actions_may_swap_their_keys() -> None:
+    table, faults = applied("[keys]\n\"select(1)\" = ['k']\n'select(-1)' = [\"j\"]\n")
+
+    assert faults == ()
+    assert (keys(table, "select(1)"), keys(table, "select(-1)")) == (("k",), ("j",))
+
+
+@pytest.mark.parametrize("action", KEPT)
+def test_the_ways_out_cannot_be_lost(action: str) -> None:
+    for text in (f"[keys]\n{action} = []", f'[keys]\nzoom = ["{KEPT[action]}"]'):
+        assert KEPT[action] in keys(applied(text).table, action)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ('zooom = ["x"]', "keymap.toml:3: there is no action 'zooom'; did you mean 'zoom'?"),
+        ('zoom = ["fnord"]', "keymap.toml:3: zoom: there is no key 'fnord'"),
+        ('zoom = ["^i"]', "keymap.toml:3: zoom: terminals send ^i as Tab"),
+        ('zoom = ["ctrl+enter"]', "keymap.toml:3: zoom: terminals send ctrl+enter as Enter"),
+        ('zoom = ["^q"]', "keymap.toml:3: zoom: ^q always stays with leave"),
+        ('zoom = "x"', 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
+        ("zoom = [3]", 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
+        ('zoom = ["g"]', "keymap.toml:3: g is the key of select_first in the query pane, so zoom keeps z"),
+    ],
+)
+def test_a_faulty_line_is_told_and_the_table_holds(line: str, fault: str) -> None:
+    assert applied(f"# mine\n[keys]\n{line}\n") == Keymap(TABLE, (fault,))
+
+
+def test_of_two_lines_with_one_key_the_lower_is_faulty() -> None:
+    table, faults = applied('[keys]\nrun = ["F12"]\nzoom = ["F12"]\n')
+
+    assert (keys(table, "run"), keys(table, "zoom"), len(faults)) == (("f12",), ("z",), 1)
+    assert faults[0].startswith("keymap.toml:3: F12 is the key of run")
+
+
+def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
+    table, faults = applied('[keys]\nhelp = ["z"]\nzoom = ["fnord"]\n')
+
+    assert table == TABLE
+    assert [fault.partition(": ")[0] for fault in faults] == ["keymap.toml:3", "keymap.toml:2"]
+
+
+@pytest.mark.parametrize(
+    "text", ["[keys", "keys = 3", "[more]\nx = 1", "[[keys]]\nzoom = 1", 'keys."zoom" = ', "\x00"]
+)
+def test_a_file_of_another_kind_is_told_and_the_table_holds(text: str) -> None:
+    table, faults = applied(text)
+
+    assert table == TABLE
+    assert all(fault.startswith("keymap.toml:1: ") for fault in faults)
+    assert faults
+
+
+def test_no_key_means_two_things_after_any_file() -> None:
+    table, _ = applied("[keys]\n" + "".join(f'"{action.id}" = ["F12", "j", "^t"]\n' for action in TABLE.actions))
+
+    for pane in PANES:
+        held = [key for action in table.actions if acts_in(action, pane) for key in action.keys]
+        assert len(held) == len(set(held))
+
+
+def test_the_footer_names_the_keys_in_force() -> None:
+    table, _ = applied('[keys]\nzoom = ["F6"]\nhelp = []\n')
+
+    offers = footer(Session(pane="results"), editing=False, table=table)
+
+    assert ("F6", "zoom", "zoom") in offers
+    assert "help" not in [offer.action for offer in offers]
+
+
+def test_the_file_stands_in_the_config_folder(tmp_path: Path) -> None:
+    environ = {"XDG_CONFIG_HOME": str(tmp_path)}
+    path = tmp_path / "recall" / "keymap.toml"
+    assert read(environ) == read({}) == Keymap(TABLE)
+    path.parent.mkdir()
+    path.write_text('[keys]\nzoom = ["F6"]', encoding="utf-8")
+    assert keys(read(environ).table, "zoom") == ("f6",)
+    path.write_bytes(b"\xff")
+    assert read(environ).table == TABLE
+    assert str(path) in read(environ).faults[0]
+
+
+def test_the_keys_in_force_are_printed_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = tmp_path / "recall" / "keymap.toml"
+    path.parent.mkdir()
+    path.write_text('[keys]\nzoom = ["F6"]\nnext_pane = 3\n', encoding="utf-8")
+    out, err = io.StringIO(), io.StringIO()
+
+    code = run(["--keys"], streams=Streams(io.StringIO(), out, err))
+
+    assert code == 0
+    assert keys(applied(out.getvalue()).table, "zoom") == ("f6",)
+    assert err.getvalue().startswith(f"{path}:3: next_pane needs a list")

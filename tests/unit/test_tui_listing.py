@@ -1,0 +1,66 @@
+"""The command of a list gives the rows of the list, with sparse-document recall as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from recall_core.service import Ask, Recall
+from recall_tui.rows import Seen, rows_of
+from recall_tui.shell import rows_asked
+from recall_tui.work.asking import weighed, whole
+from tests.workbench_corpus import build_store
+
+WORDS = some.lists(
+    some.sampled_from(["budget", "file", "tea", "manual", "step", "café", "token", "mind", "yields"]),
+    min_size=1,
+    max_size=3,
+).map(" ".join)
+SETTINGS = some.fixed_dictionaries(
+    {},
+    optional={
+        "bm25_weight": some.sampled_from([0.0, 0.5]),
+        "vector_weight": some.sampled_from([0.3, 1.0]),
+        "fusion": some.just("rrf"),
+        "min_score": some.sampled_from([0.05, 0.2, 0.5, 0.9]),
+        "sparse_chunk_threshold": some.sampled_from([1, 2]),
+        "sparse_distance_ceiling": some.sampled_from([0.2, 0.9, 1.0, 2.0]),
+        "sparse_max_injections": some.integers(0, 40),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+    with Recall.open(str(build_store(tmp_path_factory.mktemp("listed")))) as opened:
+        yield opened
+
+
+@given(words=WORDS, settings=SETTINGS, k=some.none() | some.integers(1, 40), is_moved=some.booleans())
+def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
+    recall: Recall, words: str, settings: dict[str, float], k: int | None, is_moved: bool
+) -> None:
+    assignments = tuple(f"{key}={value}" for key, value in settings.items())
+    plan = recall.words_plan(words, Ask(settings=assignments, k=k))
+    start = recall.words_plan(words, Ask()) if is_moved else plan
+    answer = whole(recall.answer(start), recall)
+    answer = weighed(recall, answer, plan) if is_moved else answer
+
+    rows = rows_of(recall, answer, (0, 100), Seen({}, {}))
+
+    found = recall.search(words, Ask(settings=assignments, k=rows_asked(answer)))["results"]
+    assert [(row["chunk"]["id"], row["score"]) for row in found] == [
+        (hit.chunk.id, hit.score) for hit in rows.values() if hit.chunk
+    ]
+
+
+def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
+    settings = ("min_score=0.9", "sparse_distance_ceiling=0.9", "sparse_max_injections=3")
+
+    answer = whole(recall.answer(recall.words_plan("household tea", Ask(settings=settings))), recall)
+
+    assert answer.recall is not None
+    assert answer.recall.given

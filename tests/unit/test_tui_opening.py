@@ -1,0 +1,77 @@
+"""What a first store can be made of: folders, what is in them, and embedders."""
+
+from pathlib import Path
+
+import pytest
+
+from recall_tui.opening import MOST_FILES, MOST_SECONDS, Count, candidates, completions, counted, embedders
+
+
+def still() -> float:
+    return 0.0
+
+
+def test_this_folder_is_offered_first_and_then_likely_ones_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "Documents").mkdir()
+    (tmp_path / "notes").write_text("a file", encoding="utf-8")
+
+    assert candidates(tmp_path / "work", tmp_path) == (".", "~/Documents")
+    assert candidates(tmp_path / "Documents", tmp_path) == (".",)
+    assert candidates(tmp_path, None) == (".",)
+
+
+def test_a_path_is_completed_with_folders_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("notes", "novels", "other", ".hidden"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "nofolder.txt").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert completions("no", 9) == ("notes", "novels")
+    assert completions("~/n", 9) == ("~/notes", "~/novels")
+    assert completions(f"{tmp_path}/", 9) == tuple(f"{tmp_path}/{name}" for name in ("notes", "novels", "other"))
+    assert completions("./.h", 9) == ("./.hidden",)
+    assert completions("no", 1) == ("notes",)
+    assert completions("nowhere/x", 9) == ()
+
+
+def test_only_files_that_would_be_read_as_text_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("text", encoding="utf-8")
+    (tmp_path / "b.png").write_bytes(b"\x89PNG\0")
+    (tmp_path / ".secret").write_text("hidden", encoding="utf-8")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "c.js").write_text("code", encoding="utf-8")
+    (tmp_path / ".gitignore").write_text("*.log\n", encoding="utf-8")
+    (tmp_path / "d.log").write_text("ignored", encoding="utf-8")
+
+    assert counted(str(tmp_path), still) == Count(1, is_all=True)
+    assert counted(str(tmp_path / "a.md"), still) == Count(1, is_all=True)
+    assert counted(str(tmp_path / "nowhere"), still) == Count(0, is_all=True)
+
+
+def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text("text", encoding="utf-8")
+    ticks = iter(range(100))
+
+    found = counted(str(tmp_path), lambda: next(ticks) * MOST_SECONDS / 4)
+
+    assert not found.is_all
+    assert 0 < found.files < 9
+
+
+def test_counting_ends_at_a_number_of_files(tmp_path: Path) -> None:
+    for number in range(MOST_FILES + 1):
+        (tmp_path / f"{number}").write_bytes(b"x")
+
+    assert counted(str(tmp_path), still) == Count(MOST_FILES, is_all=False)
+
+
+def test_a_provider_is_listed_as_ready_where_only_the_permission_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not a real one")
+
+    found = {each["name"]: each for each in embedders()}
+
+    assert found["openai"]["available"]
+    assert found["openai"]["network"]
+    assert found["hash"]["available"]

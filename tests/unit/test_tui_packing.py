@@ -1,0 +1,397 @@
+"""What-ifs, the chosen line, the slider's scale, and how the context is drawn, without a screen."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+
+from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
+from recall_tui import packing
+from recall_tui.events import Repacked
+from recall_tui.packing import Worth
+from recall_tui.panes.context.listing import Look, listing
+from recall_tui.panes.context.sums import flowed, sums, title, under_line
+from recall_tui.session import Packing, Session, Waiting, pointed
+from recall_tui.transitions import after
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+
+BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+WIDTHS = pytest.mark.parametrize("width", [37, 46, 78, 118])
+
+
+CHUNK = Chunk("c1", "d" * 64, 0, 9, 1, 1, 2, None, "Some text")
+
+
+def document(path: str) -> Document:
+    return Document("d" * 64, path, "h" * 64, "2024-01-01T00:00:00.000000Z", 9, "", None, (), {})
+
+
+def block(number: int, *chunk_ids: str, text: str = "Some text.\nMore of it.\n", truncated: bool = False) -> Block:
+    place = document(f"docs/{chunk_ids[0]}.md")
+    return Block(number, place, 0, len(text), 1, 2, text, chunk_ids, (number,), truncated)
+
+
+def context(*blocks: Block, omitted: tuple[Omission, ...] = (), budget_tokens: int = 100) -> Packed:
+    candidates = sum(len(each.chunk_ids) for each in blocks) + sum(left.chunks for left in omitted)
+    text = "\n\n".join(each.text for each in blocks)
+    return Packed(text, budget_tokens, 40, "whitespace", candidates, blocks, omitted)
+
+
+def shown(packed: Packed, *, waiting: tuple[Waiting, ...] = (), generation: int = 1) -> Session:
+    """A session that shows this context."""
+    session = Session(generation=generation, budget_tokens=packed.budget_tokens)
+    event = Repacked(generation, packed, (10,) * len(packed.blocks), Packing(packed.budget_tokens), waiting)
+    return after(session, event)
+
+
+def left(rank: int, chunk_id: str, *, chunks: int = 1, path: str = "notes/x.txt") -> Omission:
+    return Omission("budget", rank, chunks, chunk_id, path)
+
+
+def at(session: Session, row: int) -> Session:
+    return pointed(session, packing.LIST, row, len(packing.entries(session)))
+
+
+def test_what_can_be_chosen_are_blocks_then_what_is_left_out_then_what_waits() -> None:
+    session = shown(context(block(1, "a", "b"), omitted=(left(2, "c"),)), waiting=(Waiting("w", "docs/w.md"),))
+
+    kinds = [(entry.kind, entry.chunk_ids) for entry in packing.entries(session)]
+
+    assert kinds == [("block", ("a", "b")), ("omission", ("c",)), ("waiting", ("w",))]
+
+
+def test_pinning_twice_changes_nothing() -> None:
+    session = at(shown(context(block(1, "a"), omitted=(left(2, "c"),))), 1)
+
+    once = packing.pinned(session)
+
+    assert once.pins == ("c",)
+    assert packing.pinned(once) == session
+
+
+def test_forcing_out_twice_changes_nothing() -> None:
+    session = at(shown(context(block(1, "a", "b"))), 0)
+
+    once = packing.forced_out(session)
+
+    assert once.drops == ("a", "b")
+    assert packing.forced_out(once) == session
+
+
+def test_a_chunk_is_never_pinned_and_forced_out_at_once() -> None:
+    session = packing.pinned(shown(context(block(1, "a"), block(2, "b"))))
+
+    out = packing.forced_out(session)
+    back = packing.pinned(out)
+
+    assert (out.pins, out.drops) == ((), ("a",))
+    assert (back.pins, back.drops) == (("a",), ())
+
+
+def test_a_block_that_grew_around_a_pin_lets_it_go_at_once() -> None:
+    session = packing.pinned(shown(context(block(1, "a"))))
+    grown = after(session, Repacked(1, context(block(1, "b", "a")), (10,), Packing(100, ("a",))))
+
+    assert packing.pinned(grown).pins == ()
+
+
+def test_a_line_that_names_no_chunk_cannot_be_pinned() -> None:
+    session = at(shown(context(block(1, "a"), omitted=(left(2, "", chunks=9, path=""),))), 1)
+
+    assert not packing.has_chunk(session)
+    assert (packing.pinned(session), packing.forced_out(session)) == (session, session)
+
+
+def test_a_chunk_that_was_forced_out_of_the_top_is_the_one_that_comes_back() -> None:
+    session = packing.forced_out(shown(context(block(1, "a"), block(2, "b"))))
+    out = after(
+        session, Repacked(1, context(block(1, "b"), omitted=(left(1, "a"),)), (10,), Packing(100, (), ("a",)))
+    )
+
+    assert packing.forced_out(out).drops == ()
+
+
+def test_resetting_drops_every_what_if_also_those_that_wait() -> None:
+    session = shown(context(block(1, "a")))._replace(pins=("w", "a"), drops=("c",))
+
+    assert packing.has_what_ifs(session)
+    assert not packing.has_what_ifs(packing.freed(session))
+
+
+def test_the_chosen_line_follows_its_chunk() -> None:
+    session = at(shown(context(block(1, "a"), block(2, "b"), omitted=(left(3, "c"),))), 2)
+
+    moved = after(session, Repacked(1, context(block(1, "c"), block(2, "a")), (10, 10), Packing(100, ("c",))))
+
+    chosen = packing.chosen_entry(moved)
+    assert chosen is not None
+    assert chosen.chunk_ids == ("c",)
+
+
+def test_the_first_line_stays_chosen_until_another_is() -> None:
+    session = shown(context(block(1, "a"), block(2, "b")))
+
+    moved = after(session, Repacked(1, context(block(1, "b"), block(2, "a")), (10, 10), Packing(100)))
+
+    assert packing.cursor(moved) == 0
+
+
+def test_a_chosen_line_that_is_gone_leaves_the_last_one_chosen() -> None:
+    session = at(shown(context(block(1, "a"), block(2, "b"), block(3, "c"))), 2)
+
+    fewer = after(session, Repacked(1, context(block(1, "a")), (10,), Packing(100)))
+
+    assert packing.cursor(fewer) == 0
+
+
+def test_opening_a_block_shows_it_whole_and_opening_it_again_folds_it() -> None:
+    session = at(shown(context(block(1, "a"), block(2, "b"))), 1)
+
+    opened = packing.unfolded(session)
+
+    assert opened.unfolded == "b"
+    assert packing.unfolded(opened).unfolded == ""
+
+
+def test_opening_a_line_selects_the_row_of_its_chunk_not_of_its_rank() -> None:
+    session = shown(context(block(1, "a")))
+    other = Hit(1, 0.5, document("o"), None, ())
+    mine = Hit(2, 0.4, document("m"), CHUNK, ())
+    session = session._replace(hits={0: other, 1: mine})
+
+    assert packing.row_of(session, packing.Entry("block", 0, (CHUNK.id,), 1)) == 1
+    assert packing.unfolded(session).selected == 0
+
+
+def test_a_waiting_what_if_has_no_row() -> None:
+    session = shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),))
+
+    assert packing.row_of(session, packing.entries(session)[1]) is None
+
+
+@given(st.integers(1, 9_000_000), st.sampled_from([1, 5]))
+def test_a_step_up_and_a_step_down_meet_within_rounding(tokens: int, percent: int) -> None:
+    up = packing.scaled_tokens(tokens, percent)
+
+    assert up > tokens
+    assert abs(packing.scaled_tokens(up, -percent) - tokens) <= 1
+
+
+def test_a_budget_never_falls_below_one_token() -> None:
+    assert packing.scaled_tokens(1, -5) == 1
+
+
+@given(st.floats(0, 1))
+def test_the_slider_gives_budgets_of_two_digits_near_the_place_it_was_put(share: float) -> None:
+    tokens = packing.budget_at(share)
+
+    assert packing.LEAST_TOKENS <= tokens <= packing.MOST_TOKENS
+    assert abs(packing.share_of(tokens) - share) < 0.01
+    assert str(tokens)[2:].strip("0") == ""
+
+
+def test_a_budget_beyond_the_slider_stands_at_its_end() -> None:
+    assert (packing.share_of(1), packing.share_of(5_000_000)) == (0.0, 1.0)
+
+
+def test_the_digest_is_of_what_the_command_prints() -> None:
+    packed = context(block(1, "a"))
+
+    assert packing.printed(packed) == packed.text + "\n"
+    assert packing.digest(packed) == hashlib.sha256(f"{packed.text}\n".encode()).hexdigest()
+
+
+def test_a_path_that_is_not_utf_8_is_copied_as_the_command_writes_it() -> None:
+    packed = context(block(1, "a"))._replace(text="[1] caf\udce9.txt:1-1\nText")
+
+    assert packing.printed(packed) == "[1] caf\\udce9.txt:1-1\nText\n"
+
+
+def test_the_worth_is_asked_for_once_the_context_is_of_the_newest_ranking() -> None:
+    session = shown(context(block(1, "a")))
+    newer = session._replace(generation=2)
+
+    assert list(packing.wants(session)) == [packing.worth_study(session)]
+    assert list(packing.wants(newer)) == []
+
+
+def test_each_packing_has_a_worth_of_its_own() -> None:
+    session = shown(context(block(1, "a")))
+    packings = [Packing(100), Packing(99), Packing(100, ("a",)), Packing(100, (), ("a",))]
+
+    studies = {packing.worth_study(session._replace(packing=each)) for each in packings}
+
+    assert len(studies) == 4
+
+
+def test_no_worth_is_asked_for_while_another_pane_covers_the_context() -> None:
+    session = shown(context(block(1, "a")))._replace(is_narrow=True, tab="explain")
+
+    assert list(packing.wants(session)) == []
+
+
+def test_the_flags_are_those_of_the_context_on_the_screen() -> None:
+    used = Packing(300, ("a", "b"), ("c",))
+
+    assert packing.flags(used, 999) == ["--budget-tokens", "300", "--pin", "a", "--pin", "b", "--drop", "c"]
+    assert packing.flags(None, 999) == ["--budget-tokens", "999"]
+
+
+def test_the_title_counts_what_ifs_and_those_that_wait_apart() -> None:
+    session = shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),))._replace(
+        pins=("a", "w"), drops=("c",)
+    )
+
+    assert title(session) == "5 Context (1 pinned, 1 forced out, 1 waiting)"
+    assert title(packing.freed(session)) == "5 Context"
+
+
+def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
+    session = shown(context(block(1, "a")))
+
+    assert under_line(session, UNICODE).startswith("40/100 tok · sha256 ")
+    assert under_line(session._replace(budget_tokens=105), UNICODE) == "40/100 tok, packing for 105"
+
+
+def test_facts_are_never_broken() -> None:
+    facts = ["12 in", "3 out", "94% of bound", "words 2/3"]
+
+    assert flowed(facts, 24, UNICODE) == ["12 in · 3 out", "94% of bound · words 2/3"]
+
+
+VIEW = {
+    "pack": "rank",
+    "candidates": 4,
+    "value": 1.5,
+    "bound": 2.0,
+    "efficiency": 0.75,
+    "coverage": {
+        "share": 0.5,
+        "terms": [{"text": "token", "idf": 1.0, "packed": True}, {"text": "zebra", "idf": 1.0, "packed": False}],
+    },
+    "documents": 2,
+    "redundancy": 0.25,
+    "duplicates": [{"ranks": [1, 2], "wasted_tokens": 7}],
+    "truncated_tokens": 13,
+    "tokens": {"chunks": 30, "headers": 8, "separators": 2},
+}
+PACKED = context(
+    block(1, "aa"),
+    block(2, "bb", truncated=True),
+    omitted=(
+        left(3, "cc", path="some/rather/long/folder/that/cannot/be/shown/whole.md"),
+        Omission("dropped", 4, 1, "dd", "out.md"),
+        Omission("empty", 5, 1, "ee", "empty.md"),
+        left(6, "", chunks=1_234, path=""),
+    ),
+)
+
+
+WAITING = (Waiting("ff" * 32, ""), Waiting("e" * 64, "a/folder/that/is/long/enough/to/be/cut/waits.md"))
+
+
+def look(*, is_whole: bool = False, worth: Worth | None = None, is_settled: bool = True) -> Look:
+    session = shown(PACKED, waiting=WAITING)
+    return Look(
+        packed=PACKED,
+        block_tokens=(10, 10),
+        entries=packing.entries(session),
+        cursor=1,
+        pins=("aa", "cc"),
+        waiting=WAITING,
+        unfolded="",
+        is_whole=is_whole,
+        worth=worth,
+        is_settled=is_settled,
+        trouble="",
+    )
+
+
+WORTH = Worth(VIEW, 77)  # type: ignore[arg-type]
+
+
+def text_of(shows: Look, glyphs: Glyphs, width: int = 78) -> str:
+    return "\n".join(line.plain for line in listing(shows, width, glyphs, Style()).lines)
+
+
+@BOTH
+@WIDTHS
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_every_line_fits_its_width(glyphs: Glyphs, width: int, is_whole: bool) -> None:
+    shows = look(is_whole=is_whole, worth=WORTH)
+
+    lines = [*listing(shows, width, glyphs, Style()).lines, *sums(shows, width, glyphs)]
+
+    assert max(cell_len(line.plain) for line in lines) <= width
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_ascii_stays_ascii(is_whole: bool) -> None:
+    shows = look(is_whole=is_whole, worth=WORTH)
+
+    assert text_of(shows, ASCII).isascii()
+    assert all(line.plain.isascii() for line in sums(shows, 78, ASCII))
+
+
+@BOTH
+def test_each_state_is_said_in_words(glyphs: Glyphs) -> None:
+    lines = text_of(look(worth=WORTH), glyphs).splitlines()
+
+    said = {
+        name: next(line for line in lines if name in line)
+        for name in ("aa.md", "bb.md", "out.md", "ffff", "waits.md")
+    }
+    assert "pinned" in said["aa.md"]
+    assert "cut" in said["bb.md"]
+    assert "forced out" in said["out.md"]
+    assert "forced out, not in the store" in said["ffff"]
+    assert "forced out, no candidate" in said["waits.md"]
+    assert any("pinned, over budget" in line for line in lines)
+    assert any("no text" in line for line in lines)
+
+
+def test_the_chosen_line_has_a_pointer_and_only_it() -> None:
+    lines = text_of(look(), UNICODE).splitlines()
+
+    assert [line for line in lines if line.startswith("▶")] == [line for line in lines if "bb.md" in line]
+
+
+def test_entries_begin_where_they_are_said_to() -> None:
+    drawn = listing(look(worth=WORTH), 78, UNICODE, Style())
+
+    names = ["aa.md", "bb.md", "whole.md", "out.md", "empty.md", "1,233 more", "ffff", "waits.md"]
+    assert [name in drawn.lines[start].plain for name, start in zip(names, drawn.starts, strict=True)] == [True] * 8
+
+
+def test_a_folded_block_shows_its_first_line_and_a_whole_one_all() -> None:
+    assert "More of it." not in text_of(look(), UNICODE)
+    assert text_of(look(is_whole=True), UNICODE).count("More of it.") == 2
+
+
+def test_a_cut_says_how_much_is_missing() -> None:
+    assert "cut here: 13 tokens of this chunk are left out" in text_of(look(is_whole=True, worth=WORTH), UNICODE)
+    assert "cut here to fit the budget" in text_of(look(is_whole=True, worth=WORTH, is_settled=False), UNICODE)
+
+
+def test_the_account_names_covered_and_missing_words_repeats_and_twins() -> None:
+    shown_text = text_of(look(worth=WORTH), UNICODE)
+
+    assert "1.500 of at most 2.000 (75%)" in shown_text
+    assert "not in the context: zebra" in shown_text
+    assert "covered    token" in shown_text
+    assert "#1 #2, 7 tokens packed twice" in shown_text
+    assert "about 77 tokens" in shown_text
+    assert packing.digest(PACKED) in text_of(look(), UNICODE, width=80)
+
+
+def test_the_worth_before_stays_and_is_marked_until_the_next_is_known() -> None:
+    known, old = (sums(look(worth=WORTH, is_settled=each), 46, UNICODE) for each in (True, False))
+
+    assert "75% of bound · words 1/2" in known[1].plain
+    assert "75% of bound · words 1/2" in old[1].plain
+    assert (known[1].plain.endswith("…"), old[1].plain.endswith("…")) == (False, True)

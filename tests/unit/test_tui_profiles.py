@@ -1,0 +1,64 @@
+"""Settings kept under a name, in files of the form of recall.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import Config, load
+from recall_tui import profiles
+from recall_tui.profiles import Profile, drop, folder, heading, keep, wrong_name
+from recall_tui.session import Session
+from recall_tui.weighing import nudged, reset, turned
+
+RANKS = Profile("ranks", {"fusion": "rrf", "rrf_k": 20, "sparse_recall": False})
+
+
+def test_what_is_kept_comes_back_by_name_and_is_a_config_of_its_own(tmp_path: Path) -> None:
+    place = tmp_path / "state" / "profiles"
+    keep(place, RANKS)
+    keep(place, Profile("all words", {"match": "all", "vector_weight": 0.25}))
+
+    assert profiles.load(place) == [Profile("all words", {"match": "all", "vector_weight": 0.25}), RANKS]
+    assert load(place / "ranks.toml").rrf_k == 20
+
+
+def test_a_profile_kept_again_has_its_new_settings_alone(tmp_path: Path) -> None:
+    keep(tmp_path, RANKS)
+    keep(tmp_path, Profile("ranks", {"match": "all"}))
+
+    assert [dict(each.tweaks) for each in profiles.load(tmp_path)] == [{"match": "all"}]
+    drop(tmp_path, "ranks")
+    drop(tmp_path, "ranks")
+    assert profiles.load(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["fusion = 'sum'", "nonsense", "colour = 'red'", "\x00"])
+def test_a_file_without_settings_is_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / "broken.toml").write_text(text)
+
+    assert profiles.load(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["", "default", "Default", "../x", "a/b", ".hidden", "a.", "_x", "x" * 41])
+def test_a_name_that_no_file_should_have_is_refused(name: str) -> None:
+    assert wrong_name(name)
+
+
+@pytest.mark.parametrize("name", ["a", "meaning first", "v1.2-rc", "größer"])
+def test_a_plain_name_will_do(name: str) -> None:
+    assert wrong_name(name) == ""
+
+
+def test_the_heading_has_a_star_while_something_is_moved_away_from_the_profile() -> None:
+    session = Session(saved=Config())
+    chosen = turned(session, "fusion")._replace(profile=Profile("ranks", {"fusion": "rrf"}))
+
+    assert [heading(each) for each in (session, nudged(session, 5))] == ["default", "default*"]
+    assert [heading(each) for each in (chosen, nudged(chosen, 5), reset(chosen))] == ["ranks", "ranks*", "ranks*"]
+
+
+def test_without_a_home_there_is_no_place() -> None:
+    assert folder({}) is None
+    assert folder({"XDG_STATE_HOME": "/state"}) == Path("/state/recall/profiles")

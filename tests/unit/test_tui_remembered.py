@@ -1,0 +1,68 @@
+"""What is remembered of how a person likes the workbench: what comes back, and that nothing in the file does harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recall_tui.remembered import LEAST, MOST, Layout, Remembered, bounded, load, save, size_class
+
+
+def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    liked = Remembered("light", {"normal-tall": Layout(40, None), "wide-tall": Layout(None, 60)})
+
+    save(environ, liked)
+
+    assert load(environ) == liked
+    assert (tmp_path / "recall" / "workbench.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_home_nothing_is_remembered_and_nothing_fails() -> None:
+    save({}, Remembered("light"))
+
+    assert load({}) == Remembered()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        "null",
+        "[" * 200_000,
+        "\x00",
+        '{"theme": 3}',
+        '{"layouts": 3}',
+        '{"theme": null, "layouts": []}',
+    ],
+)
+def test_a_file_that_makes_no_sense_is_nothing(tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "recall"
+    folder.mkdir()
+    (folder / "workbench.json").write_text(text, encoding="utf-8")
+
+    assert load({"XDG_STATE_HOME": str(tmp_path)}) == Remembered()
+
+
+@pytest.mark.parametrize("value", ["40", 40.5, True, None, LEAST - 1, MOST + 1, [], 10**30])
+def test_a_size_that_makes_no_sense_is_that_of_the_style_sheet(tmp_path: Path, value: object) -> None:
+    folder = tmp_path / "recall"
+    folder.mkdir()
+    record = {"layouts": {"x": {"right": value, "below": 50}, "y": value}}
+    (folder / "workbench.json").write_text(json.dumps(record), encoding="utf-8")
+
+    assert load({"XDG_STATE_HOME": str(tmp_path)}).layouts == {"x": Layout(None, 50), "y": Layout()}
+
+
+def test_a_border_leaves_room_on_both_sides() -> None:
+    assert [bounded(share) for share in (-10, 15.4, 50, 99)] == [LEAST, 15, 50, MOST]
+
+
+def test_screens_are_of_a_few_kinds() -> None:
+    found = [size_class(*size) for size in ((80, 24), (100, 31), (120, 40), (160, 32))]
+
+    assert found == ["narrow-short", "normal-short", "normal-tall", "wide-tall"]

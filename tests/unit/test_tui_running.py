@@ -1,0 +1,111 @@
+"""The thread of a command line: what it tells, and that it can be stopped at any time."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from recall_core.service import Recall
+from recall_tui.events import Crashed, Event, Opened, Ran
+from recall_tui.opening import open_store
+from recall_tui.work.running import MOST_CHARACTERS, Caught, CommandThread
+from tests.workbench_corpus import build_store
+
+
+class Listener:
+    """Takes what a thread says."""
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self._is_over = threading.Event()
+
+    def __call__(self, event: Event) -> None:
+        self.heard.append(event)
+        if isinstance(event, Ran | Crashed):
+            self._is_over.set()
+
+    def ran(self) -> Ran:
+        assert self._is_over.wait(20)
+        assert isinstance(self.heard[-1], Ran)
+        return self.heard[-1]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(build_store(tmp_path_factory.mktemp("store")))
+
+
+def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> None:
+    said = Listener()
+
+    CommandThread("search budget --k 1", store, open_store, said, None).start()
+
+    ran = said.ran()
+    assert (ran.code, ran.stdout.count("docs/"), ran.line) == (0, 1, "search budget --k 1")
+    assert [type(event) for event in said.heard] == [Opened, Ran]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("serch x", 2, "did you mean recall search"),
+        ("search 'x", 2, "quote"),
+        ("search", 2, "needs WORDS"),
+        ("--help", 0, ""),
+    ],
+)
+def test_a_command_that_needs_no_store_opens_none(store: str, line: str, code: int, words: str) -> None:
+    said = Listener()
+
+    CommandThread(line, store, open_store, said, None).start()
+
+    assert (said.ran().code, len(said.heard)) == (code, 1)
+    assert words in said.ran().stderr
+
+
+def test_a_store_that_is_not_there_is_told_as_the_command_line_tells_it(tmp_path: Path) -> None:
+    said = Listener()
+
+    CommandThread("stats", str(tmp_path), open_store, said, None).start()
+
+    assert said.ran().code == 1
+    assert "hint: recall init" in said.ran().stderr
+
+
+def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store: str) -> None:
+    said, is_opening, may_open = Listener(), threading.Event(), threading.Event()
+
+    def slow(named: str | None) -> Recall:
+        is_opening.set()
+        assert may_open.wait(20)
+        return open_store(named)
+
+    command = CommandThread("stats", store, slow, said, None)
+    command.start()
+    assert is_opening.wait(20)
+    command.cancel()
+    may_open.set()
+
+    assert (said.ran().code, said.ran().stdout) == (130, "")
+
+
+def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
+    said = Listener()
+    command = CommandThread("stats", store, open_store, said, None)
+    command.start()
+    said.ran()
+
+    command.stop()
+
+    assert said.ran().code == 0
+
+
+def test_what_a_command_writes_is_kept_up_to_a_size() -> None:
+    caught = Caught()
+
+    for _ in range(3):
+        assert caught.write("x" * MOST_CHARACTERS) == MOST_CHARACTERS
+
+    assert caught.whole() == "x" * MOST_CHARACTERS + "\n(cut here)\n"

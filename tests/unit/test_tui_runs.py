@@ -1,0 +1,119 @@
+"""An ingest run as far as it has come: stages, rates, what is left, how it ends."""
+
+import pytest
+
+from recall_core.errors import StoreLocked
+from recall_core.types import Progress, Skip
+from recall_tui.events import Advanced, Ended, Held
+from recall_tui.rates import Meter, Rates, committed, left_seconds, measured, smoothed
+from recall_tui.runs import EVERYTHING, Run, may_hold, run_after, stages
+
+
+def moment(
+    files: int = 0, chunks: int = 0, waiting: int = 0, stage: str = "read", skipped: tuple[Skip, ...] = ()
+) -> Progress:
+    """A moment of a run over ten files."""
+    return Progress(stage, "a.md", files, 10, files, chunks, 0, 0, 0, files, 0, 0, skipped, waiting=waiting)  # type: ignore[arg-type]
+
+
+def test_the_stages_count_what_each_of_them_has_done() -> None:
+    meter = Meter(progress=moment(files=4, chunks=40, waiting=15), indexed=20)
+
+    assert [(stage.name, stage.done, stage.total, stage.unit) for stage in stages(meter)] == [
+        ("read", 4, 10, "files"),
+        ("chunk", 40, 0, "chunks"),
+        ("embed", 25, 40, "chunks"),
+        ("index", 20, 40, "chunks"),
+    ]
+
+
+def test_how_many_chunks_there_are_is_known_when_the_last_file_is_read() -> None:
+    assert stages(Meter(progress=moment(files=10, chunks=90)))[1].total == 90
+    assert stages(Meter(progress=moment(files=9, chunks=90)))[1].total == 0
+
+
+def test_a_run_without_a_report_has_no_stages() -> None:
+    assert stages(Meter()) == ()
+
+
+def test_what_is_indexed_grows_with_commits_only() -> None:
+    meter = Meter(indexed=5)
+
+    assert committed(meter, moment(chunks=30, stage="embed")) == 5
+    assert committed(meter, moment(chunks=30, stage="commit")) == 30
+    assert committed(meter, moment(chunks=30, stage="done")) == 30
+
+
+def test_the_first_interval_gives_the_rate_and_later_ones_move_it() -> None:
+    first = measured(Meter(at=10.0), moment(files=2, chunks=20), 0, 11.0)
+    second = measured(first, moment(files=6, chunks=60), 20, 12.0)
+
+    assert (first.rates.read, first.rates.cut, first.seconds) == (2.0, 20.0, 1.0)
+    assert 2.0 < second.rates.read < 4.0
+    assert 20.0 < second.rates.cut < 40.0
+    assert second.rates.stored == 20.0
+
+
+def test_a_rate_forgets_the_same_whether_time_passes_in_one_step_or_in_ten() -> None:
+    slow = smoothed(100.0, 0.0, 0.0, 1.0)
+    quick = 100.0
+    for _ in range(10):
+        quick = smoothed(quick, 0.0, 0.0, 0.1)
+
+    assert quick == pytest.approx(slow)
+
+
+def test_no_time_passed_changes_no_rate() -> None:
+    meter = Meter(at=5.0, rates=Rates(read=7.0))
+
+    assert measured(meter, moment(files=3), 0, 5.0).rates == meter.rates
+
+
+def test_nothing_is_said_of_the_end_before_two_seconds_of_the_run() -> None:
+    early = Meter(progress=moment(files=5), seconds=1.9, rates=Rates(share=0.1))
+
+    assert left_seconds(early) is None
+    assert left_seconds(early._replace(seconds=2.0)) == pytest.approx(5.0)
+    assert left_seconds(early._replace(seconds=2.0, rates=Rates())) is None
+    assert left_seconds(Meter(seconds=9.0)) is None
+
+
+def test_a_pause_is_asked_for_then_held_then_over() -> None:
+    asked = Run("docs", hold="asked")
+
+    held = run_after(asked, Held(is_held=True))
+
+    assert held.hold == "held"
+    assert may_hold(held)
+    assert run_after(held, Held(is_held=False)).hold == ""
+
+
+def test_a_run_that_is_over_cannot_be_paused() -> None:
+    assert not may_hold(None)
+    assert not may_hold(run_after(Run("docs", hold="held"), Ended(None, None)))
+    assert run_after(Run("docs", hold="held"), Ended(None, None)).hold == ""
+
+
+def test_a_cancelled_run_says_how_to_go_on() -> None:
+    run = run_after(Run("docs"), Ended(None, None))
+
+    assert run.ended == "cancelled"
+    assert "r in pane 7 goes on" in run.summary
+
+
+def test_a_failed_run_keeps_its_skipped_files_and_says_why() -> None:
+    skip = Skip("a.bin", "binary_file", "it has a NUL byte")
+    advanced = run_after(Run("docs"), Advanced(Meter(progress=moment(skipped=(skip,)))))
+
+    failed = run_after(advanced, Ended(None, StoreLocked("store_locked", "Locked.", hint="wait")))
+
+    assert (failed.ended, failed.summary, failed.skipped) == ("failed", "Locked. (wait)", (skip,))
+
+
+def test_a_run_is_named_by_the_last_part_of_its_folder() -> None:
+    assert [Run(folder).name for folder in ("/a/docs", "docs/", ".", EVERYTHING)] == [
+        "docs",
+        "docs",
+        ".",
+        "every folder",
+    ]

@@ -1,0 +1,67 @@
+"""The flags of `recall-tui --serve`, and the command behind each tab."""
+
+from __future__ import annotations
+
+import io
+import socket
+import sys
+
+import pytest
+
+from recall_core.adapters.streams import Streams
+from recall_core.errors import RecallError, UsageError
+from recall_tui import __main__ as entry
+from recall_tui.serve import HOST, Site, serve
+
+
+def refused(*argv: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        entry.run(argv, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
+    return caught.value
+
+
+def test_serving_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "recall_tui.serve", None)
+
+    error = refused("--serve")
+
+    assert (error.code, error.hint) == ("serve_unavailable", "pip install 'recall-tui[serve]'")
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (("--port", "8000"), "conflicting_flags"),
+        (("--serve", "--cmd", "stats"), "conflicting_flags"),
+        (("--serve", "--port", "65536"), "bad_value"),
+        (("--serve", "--port", "-1"), "bad_value"),
+        (("--serve", "--port", "http"), "bad_value"),
+        (("--serve", "one", "two"), "unexpected_argument"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(argv: tuple[str, ...], code: str) -> None:
+    assert refused(*argv).code == code
+
+
+def test_a_port_that_is_taken_is_a_coded_error() -> None:
+    with socket.create_server((HOST, 0)) as door, pytest.raises(RecallError) as caught:
+        serve(None, port=door.getsockname()[1], streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
+
+    assert (caught.value.code, caught.value.hint) == ("port_unavailable", "recall-tui --serve --port 0")
+
+
+@pytest.mark.parametrize("store", ["notes.db", "my notes; rm -rf ~", "$HOME/`x`", "--help"])
+def test_the_path_of_the_store_reaches_each_workbench_as_it_was_typed(store: str) -> None:
+    assert Site(store, port=7322).words == (sys.executable, "-P", "-m", "recall_tui", f"--store={store}")
+
+
+def test_without_a_store_each_workbench_looks_for_the_nearest() -> None:
+    assert Site(None, port=7322).words[-2:] == ("-m", "recall_tui")
+
+
+def test_every_server_has_an_address_of_its_own_on_loopback() -> None:
+    one, two = Site(None, port=7322), Site(None, port=7322)
+
+    assert one.address.startswith("http://127.0.0.1:7322/")
+    assert one.address != two.address
+    assert HOST == "127.0.0.1"

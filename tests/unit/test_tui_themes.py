@@ -1,0 +1,75 @@
+"""The themes: every colour that means something can be read on everything it is drawn on."""
+
+from __future__ import annotations
+
+import colorsys
+
+import pytest
+from rich.color import Color as RichColor
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+from recall_tui.themes import EASY, HUES, NAMES, NO_COLOUR, READABLE, THEMES, Shades, contrast, grounds, shades
+from recall_tui.widgets.draw import COLOURS
+from recall_tui.widgets.editor import STYLES
+
+COLOURED = [theme for theme in THEMES if theme.name != NO_COLOUR]
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+    assert contrast("#abcdef", "#abcdef") == 1
+
+
+@pytest.mark.parametrize("theme", COLOURED, ids=lambda theme: theme.name)
+def test_every_hue_and_the_text_can_be_read_on_every_ground(theme) -> None:  # type: ignore[no-untyped-def]
+    least = EASY if theme.name.startswith("high-contrast") else READABLE
+    text = theme.to_color_system().generate()["foreground"]
+
+    for ground in grounds(theme):
+        assert contrast(text, ground) >= least
+        for shade in shades(theme.name).values():
+            assert contrast(shade, ground) >= least, (theme.name, shade, ground)
+
+
+@pytest.mark.parametrize("theme", COLOURED, ids=lambda theme: theme.name)
+def test_a_shade_keeps_its_hue(theme) -> None:  # type: ignore[no-untyped-def]
+    for hue, shade in shades(theme.name).items():
+        apart = abs(_tone(hue) - _tone(shade))
+        assert min(apart, 1 - apart) < 0.02
+
+
+def test_everything_that_is_drawn_in_a_colour_has_a_shade() -> None:
+    drawn = {*COLOURS.values(), *(style.color.name for style in STYLES.values() if style.color is not None)}
+
+    assert drawn <= set(HUES)
+
+
+def test_signals_can_be_told_apart_on_every_theme() -> None:
+    for theme in COLOURED:
+        assert len(set(shades(theme.name).values())) == len(HUES)
+
+
+def test_the_colours_on_the_screen_are_the_shades_and_nothing_else_changes() -> None:
+    segments = [
+        Segment("a", Style(color="#56b4e9", bgcolor="#ffffff", bold=True)),
+        Segment("b", Style(color="#123456")),
+        Segment("c"),
+    ]
+
+    shown = Shades("light").apply(segments, Color.parse("white"))
+
+    assert shown[0].style == Style(color=shades("light")["#56b4e9"], bgcolor="#ffffff", bold=True)
+    assert shown[1:] == segments[1:]
+    assert Shades(NO_COLOUR).apply(segments, Color.parse("white")) == segments
+
+
+def test_the_themes_begin_with_the_dark_one_and_end_without_colours() -> None:
+    assert NAMES == ("dark", "light", "high-contrast", "high-contrast-light", "no-colour")
+
+
+def _tone(colour: str) -> float:
+    triplet = RichColor.parse(colour).get_truecolor()
+    return colorsys.rgb_to_hls(*(part / 255 for part in triplet))[0]

@@ -1,0 +1,314 @@
+"""What the grades and the pins say of every weight is what `recall tune` says of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from recall_core.config import Config
+from recall_core.evaluate.options import Options as Evaluation
+from recall_core.explain.intervals import Interval
+from recall_core.retrieve import Answer, Plan
+from recall_core.service import Ask, Recall
+from recall_core.tuning.judged import Options
+from recall_core.tuning.question import Wish
+from recall_core.types import Hit
+from recall_tui.events import Crashed, Event, Studied, StudyMoved
+from recall_tui.session import Session, stamp_of
+from recall_tui.studies import Study
+from recall_tui.transitions import after
+from recall_tui.tuning import (
+    Curve,
+    Granted,
+    curve_of,
+    curve_study,
+    granting,
+    heights,
+    middle,
+    pinned,
+    pins_of,
+    pins_study,
+    value_at,
+    wants,
+)
+from recall_tui.weighing import put_at, stepped, turned
+from recall_tui.work.studies import curve as curves
+from recall_tui.work.studies import pins as pinning
+from recall_tui.work.studying import Lab, StudyThread
+from tests.workbench_corpus import build_store
+from tests.workbench_grades import GRADES, grade
+
+QUESTION = "keep the manual in mind"
+
+
+@pytest.fixture(scope="module")
+def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+    """The small store with grades."""
+    folder = tmp_path_factory.mktemp("judged")
+    store = build_store(folder)
+    grade(store, folder)
+    with Recall.open(str(store)) as opened:
+        yield opened
+
+
+def session_of(recall: Recall, text: str = QUESTION, **settings: str | float | bool) -> Session:
+    """A session whose question is answered under these settings."""
+    tweaks = dict(settings)
+    plan = recall.plan(text, Ask(settings=tuple(f"{key}={value}" for key, value in tweaks.items())))
+    answer = recall.answer(plan)
+    hits = dict(enumerate(recall.hits(answer, 0, answer.total)))
+    return Session(
+        text=text,
+        answer=answer,
+        hits=hits,
+        hit=hits.get(0),
+        info=recall.store.info(),
+        saved=recall.config,
+        plain=recall.plan(text).config,
+        tweaks=tweaks,
+    )
+
+
+def lab_of(
+    recall: Recall, session: Session, kept: dict[str, object] | None = None, told: list[int] | None = None
+) -> Lab:
+    def say(done: int, _total: int) -> None:
+        if told is not None:
+            told.append(done)
+
+    return Lab(recall, session, lambda: None, {} if kept is None else kept, lambda: None, say)
+
+
+def found_by(session: Session, study: Study, finding: object) -> Session:
+    return session._replace(studied={study: (stamp_of(session, study), finding)})
+
+
+def curve(recall: Recall, session: Session) -> Curve:
+    study = curve_study(session)
+    assert study is not None
+    return curves.study(lab_of(recall, session), study)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"fusion": "rrf"}, {"normalize": "max", "match": "all", "vector_weight": 0.4}]
+)
+def test_the_mean_curve_is_that_of_tune(recall: Recall, settings: dict[str, str | float | bool]) -> None:
+    session = session_of(recall, **settings)._replace(is_of_all=True)
+
+    found = curve(recall, session)
+
+    assignments = tuple(f"{key}={value}" for key, value in settings.items())
+    events = recall.tune(Options(curve=True), Ask(settings=assignments))
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            view = end.value["tuning"]["judged"]
+            break
+    assert list(found.places) == view["curve"]["weights"]
+    assert list(found.means) == view["curve"]["means"]
+    assert (found.best, found.judged) == (view["best"], view["queries"])
+    assert [dict(zip(("low", "high"), each, strict=True)) for each in found.plateau] == view["plateau"]
+    assert found.interval == (view["best_weight_interval"]["low"], view["best_weight_interval"]["high"])
+    weight = Fraction(str(settings.get("vector_weight", 0.1)))
+    weight = weight / (weight + Fraction(str(recall.config.bm25_weight)))
+    assert value_at(found, weight) == pytest.approx(view["current"], abs=1e-12)
+
+
+@pytest.mark.parametrize("semantic", [0.0, 0.1, 0.35, 0.7, 1.0])
+def test_the_curve_of_a_question_has_the_value_that_an_evaluation_measures(recall: Recall, semantic: float) -> None:
+    session = put_at(session_of(recall), semantic)
+
+    found = curve(recall, session)
+
+    settings = (f"bm25_weight={1 - semantic}", f"vector_weight={semantic}", "sparse_recall=false")
+    events = recall.evaluate(Evaluation(metrics="ndcg@10", settings=settings, per_query=True))
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            per_query = end.value["evaluation"]
+            break
+    values = [row for row in per_query["per_query"] if row["text"] == QUESTION]
+    assert value_at(found, Fraction(str(semantic))) == pytest.approx(
+        values[0]["values"]["hybrid"]["ndcg@10"], abs=1e-6
+    )
+
+
+def test_a_question_without_grades_has_no_curve_but_says_how_many_have(recall: Recall) -> None:
+    assert curve(recall, session_of(recall, "household tea")) == Curve(judged=len(GRADES))
+
+
+def test_a_store_without_grades_has_no_curve(tmp_path: Path) -> None:
+    with Recall.open(str(build_store(tmp_path))) as recall:
+        assert curve(recall, session_of(recall)) == Curve(judged=0)
+
+
+def test_steps_are_worked_out_once_while_grades_and_settings_stay(
+    recall: Recall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, kept, told = session_of(recall)._replace(is_of_all=True), {}, []  # type: ignore[var-annotated]
+    study = curve_study(session)
+    assert study is not None
+    first = curves.study(lab_of(recall, session, kept, told), study)
+    monkeypatch.setattr(Recall, "answer", None)
+
+    assert curves.study(lab_of(recall, session, kept), study) == first
+    assert told == [1, 2, 3]
+
+
+def test_a_moved_weight_leaves_the_curve_and_another_scale_does_not(recall: Recall) -> None:
+    session = session_of(recall)
+
+    study = curve_study(session)
+
+    assert curve_study(put_at(session, 0.7)) == study
+    assert curve_study(turned(session, "normalize")) != study
+    assert curve_study(stepped(session, "pool", 1)) != study
+    assert list(wants(session)) == [study]
+    assert list(wants(session._replace(zoomed=True, pane="results"))) == []
+
+
+@given(semantic=some.integers(0, 100), rows=some.sampled_from([1, 3, 10]), wanted=some.data())
+def test_the_granting_weights_are_those_of_tune(
+    recall: Recall, semantic: int, rows: int, wanted: some.DataObject
+) -> None:
+    text = wanted.draw(
+        some.sampled_from([QUESTION, "token budget", "SELECT * FROM chunk USING lexical('file'), semantic('tea')"])
+    )
+    session = session_of(recall, text)
+    assert session.answer is not None
+    plan = session.answer.plan._replace(limit=rows)
+    session = session._replace(answer=session.answer._replace(plan=plan))
+    for want in wanted.draw(some.lists(some.sampled_from(["in", "out"]), min_size=1, max_size=3)):
+        row = wanted.draw(some.sampled_from(sorted(session.hits)))
+        session = pinned(session._replace(hit=session.hits[row]), want)  # type: ignore[arg-type]
+    session = put_at(session, semantic / 100)
+    study = pins_study(session)
+    if study is None:
+        assert pins_of(session) == ()
+        return
+
+    found = pinning.study(lab_of(recall, session), study)
+
+    wishes = tuple(Wish(pin.want, pin.chunk_id) for pin in pins_of(session))
+    settings = tuple(f"{key}={value}" for key, value in session.tweaks.items())
+    ask = Ask(k=rows, settings=settings)
+    view = recall.sweep(text, ask, is_rql=text.startswith("SELECT"), wishes=wishes)["tuning"]["pinned"]
+    assert [(float(low), float(high), *ends) for low, high, *ends in found.weights] == [
+        (each["low"], each["high"], each["low_open"], each["high_open"]) for each in view["weights"]
+    ]
+    assert list(found.conflict) == view["conflict"]
+    proposed = view["proposed"]
+    assert granting(found_by(session, study, found)) == (proposed and proposed["weight"])
+
+
+def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(recall: Recall) -> None:
+    session = session_of(recall, "café")
+    other = session_of(recall, QUESTION)
+    chunk = next(hit.chunk.id for hit in other.hits.values() if hit.chunk)
+    pin = pins_of(pinned(session, "in"))[0]._replace(chunk_id=chunk)
+    gone = pin._replace(chunk_id="c" * 64)
+
+    for want, at_all in (("in", ()), ("out", (Interval(Fraction(0), Fraction(1)),))):
+        wished = session._replace(must=(gone._replace(want=want),))  # type: ignore[arg-type]
+        study = pins_study(wished)
+        assert study is not None
+        assert pinning.study(lab_of(recall, wished), study).weights == at_all
+
+
+def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
+    session = session_of(recall)
+
+    once = pinned(session, "in")
+
+    assert [pin.want for pin in pins_of(once)] == ["in"]
+    assert [pin.want for pin in pins_of(pinned(once, "out"))] == ["out"]
+    assert pins_of(pinned(once, "in")) == ()
+    assert pins_of(once._replace(answer=session_of(recall, "tea").answer)) == ()
+
+
+def test_without_a_finding_there_is_no_weight_to_go_to(recall: Recall) -> None:
+    session = pinned(session_of(recall), "in")
+    study = pins_study(session)
+    assert study is not None
+
+    assert granting(session) is None
+    assert granting(found_by(session, study, Granted(()))) is None
+    assert curve_of(session) is None
+
+
+def test_the_middle_has_few_decimals_and_lies_inside() -> None:
+    assert middle([(0.2, 0.4), (0.5, 0.9)]) == 0.7
+    assert middle([(0.3331, 0.3334)]) == 0.3332
+    assert middle([(0.1, 0.3), (0.5, 0.7)]) == 0.2
+
+
+def test_what_is_drawn_is_the_mean_in_the_middle_of_each_column() -> None:
+    steps = ((Fraction(0), Fraction(1, 2), Fraction(1)), (0.25, 0.25, 0.5, 0.75, 0.75))
+
+    found = Curve(1, (steps,), (0.0, 0.5, 1.0), (0.25, 0.75))
+
+    assert heights(found, 4) == [0.25, 0.25, 0.75, 0.75]
+    assert [value_at(found, Fraction(at, 4)) for at in range(5)] == [0.25, 0.25, 0.5, 0.75, 0.75]
+
+
+def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:
+    session = session_of(recall)
+    assert session.hit is not None
+
+    assert pinned(session._replace(hit=Hit(1, None, session.hit.doc, None, ())), "in").must == ()
+    assert pinned(Session(saved=Config()), "in").must == ()
+
+
+def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    grade(store, tmp_path)
+    asked: list[str] = []
+    events: list[Event] = []
+    is_done = threading.Event()
+
+    class Interrupting(Recall):
+        """Something else is wanted while the second query is asked."""
+
+        def answer(self, plan: Plan) -> Answer:
+            asked.append(plan.text)
+            if len(asked) == 2:
+                thread.submit([(other, stamp), (study, stamp)], session)
+            return super().answer(plan)
+
+    def post(event: Event) -> None:
+        events.append(event)
+        if (isinstance(event, Studied) and event.study == study) or isinstance(event, Crashed):
+            is_done.set()
+
+    with Recall.open(str(store)) as opened:
+        session = session_of(opened)._replace(is_of_all=True)
+    study = curve_study(session)
+    assert study is not None
+    assert session.hit is not None
+    assert session.hit.chunk is not None
+    other = Study("ledger", session.hit.chunk.id)
+    stamp = stamp_of(session, study)
+    thread = StudyThread(lambda: Interrupting.open(str(store)), post)
+    thread.start()
+
+    thread.submit([(study, stamp)], session)
+    assert is_done.wait(20.0)
+    thread.stop()
+
+    assert [event.study for event in events if isinstance(event, Studied)] == [other, study]
+    assert asked == list(GRADES)
+    assert [(event.done, event.total) for event in events if isinstance(event, StudyMoved)][-1] == (3, 3)
+
+
+def test_how_far_a_study_has_come_is_kept_for_the_screen() -> None:
+    study = Study("curve")
+
+    assert after(Session(), StudyMoved(study, 2, 5)).studying == (study, 2, 5)
