@@ -77,8 +77,8 @@ def candidates(here: Path, home: Path | None) -> tuple[str, ...]:
 
 def completions(typed: str, most: int) -> tuple[str, ...]:
     """Folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
-    folder, _, beginning = typed.rpartition("/")
-    prefix = typed[: len(typed) - len(beginning)]
+    folder, slash, beginning = typed.rpartition("/")
+    prefix = folder + slash
     place = Path(prefix or ".").expanduser()
     try:
         with os.scandir(place) as entries:

@@ -59,7 +59,7 @@ class Waiting(NamedTuple):
 class Moved(NamedTuple):
     """What a person has moved away from where it is saved."""
 
-    tweaks: Tweaks = {}
+    tweaks: Mapping[str, str | float | bool] = {}
     k: int | None = None
 
 
@@ -177,22 +177,6 @@ class Session(NamedTuple):
     is_narrow: bool = False
 
 
-class Wish(NamedTuple):
-    """All that the screen wants of the store now; the newest wish replaces every older one."""
-
-    generation: int
-    text: str
-    window: tuple[int, int]
-    packing: Packing
-    lookups: tuple[Lookup, ...] = ()
-    question: int = 0
-    settings: tuple[str, ...] = ()
-    """`key=value` for each tweak, as --set takes them."""
-    saved: Config | None = None
-    k: int | None = None
-    filter: str = ""
-
-
 def asked(session: Session, text: str, at: float) -> Session:
     """The session with a new question under way; an empty one has no answer and asks nothing."""
     window = session.window if text == session.text else (0, FIRST_WINDOW)
@@ -219,22 +203,6 @@ def asked(session: Session, text: str, at: float) -> Session:
             busy=False,
         )
     return fresh._replace(busy=True)
-
-
-def wish(session: Session) -> Wish:
-    """What the query thread should make true."""
-    return Wish(
-        generation=session.generation,
-        text=session.text,
-        window=session.window,
-        packing=Packing(session.budget_tokens, session.pins, session.drops),
-        lookups=session.lookups,
-        question=session.question,
-        settings=assignments(session.tweaks),
-        saved=session.saved,
-        k=session.k,
-        filter=session.filter,
-    )
 
 
 def assignments(tweaks: Tweaks) -> tuple[str, ...]:

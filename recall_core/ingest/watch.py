@@ -42,7 +42,9 @@ def changes(
     folders = {str(base / root.folder): root for root in roots if (base / root.folder).is_dir()}
     files = [base / root.folder for root in roots if str(base / root.folder) not in folders]
     if not folders and not any(file.exists() for file in files):
-        raise IngestError("nothing_to_watch", "No added folder or file is there to be watched.", hint="recall add DIR")
+        raise IngestError(
+            "nothing_to_watch", "No added folder or file is there to be watched.", hint="recall add DIR"
+        )
     matters = _Matters(folders, base, config)
     before, is_first = _states(files), True
     # Without a folder there has to be something that is waited for; the store's own directory is there.

@@ -46,7 +46,9 @@ _LISTS = (
 )
 _INGEST = (
     Action("hold", ("p",), "pause", "Pause the run, or let it go on", _can_hold),
-    Action("repeat_run", ("r",), "again", "Run the same again; a cancelled run goes on where it stopped", _can_repeat),
+    Action(
+        "repeat_run", ("r",), "again", "Run the same again; a cancelled run goes on where it stopped", _can_repeat
+    ),
 )
 _STORE = (
     Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),

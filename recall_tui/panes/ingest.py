@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
@@ -12,6 +13,7 @@ from recall_tui.runs import EVERYTHING, Run, Stage, stages
 from recall_tui.session import Session, has_strip, is_ingesting
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit
+from recall_tui.widgets.lines import entitle
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
@@ -32,8 +34,7 @@ class IngestPane(ChoosingView):
         if not self.display:
             return
         self.set_class(is_open, "-open")
-        self.border_title = "7 Ingest"
-        self.border_subtitle = _state(session) if is_open else ""
+        entitle(self, "7 Ingest", _state(session) if is_open else "")
         above = len(_above(session, WIDE, self.glyphs))
         self.places = range(above, above + len(session.run.skipped) if session.run else above)
         if is_open:
@@ -59,8 +60,9 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
         return f"{run.name}: {hold}looking for files{found}"
     drawn = f"{glyphs.left}{bar(done_share(progress), _cells(width), glyphs)}{glyphs.right}"
     files = f"{figure(progress.files_done)}/{figure(progress.files_total)} files"
-    figures = [files, f"{run.meter.rates.embedded:,.0f} chunks/s", _left(run), skipped_words(progress)]
-    return f"{run.name} {drawn}{done_share(progress):>5.0%}  {hold}" + "  ".join([*filter(None, figures), "^g cancels"])
+    figures = [files, _left(run), skipped_words(progress), f"{run.meter.rates.embedded:,.0f} chunks/s", "^g cancels"]
+    head = f"{run.name} {drawn}{done_share(progress):>5.0%}  {hold}"
+    return head + _fitting(figures, "  ", width - cell_len(f" ingest {head}"))
 
 
 def _over(run: Run, glyphs: Glyphs) -> str:
@@ -87,10 +89,11 @@ def _above(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     lines = [Text(fit(_headline(run, glyphs), width, glyphs), Style(bold=True))]
     lines += [_stage(stage, run, width, glyphs) for stage in stages(run.meter)]
     if run.progress is not None:
-        lines.append(Text(fit(_queue(run, run.progress, glyphs), width, glyphs)))
+        queue = _fitting(_queue(run, run.progress), glyphs.dot, width)
+        lines.append(Text(fit(queue, width, glyphs)))
     if run.skipped:
         heading = f"Skipped {figure(len(run.skipped))}{glyphs.dot}Enter says why"
-        lines.append(Text(fit(heading, width, glyphs), Style(bold=True, underline=True)))
+        lines.append(_heading(heading, width, glyphs))
     return lines
 
 
@@ -109,23 +112,24 @@ def _headline(run: Run, glyphs: Glyphs) -> str:
 
 def _stage(stage: Stage, run: Run, width: int, glyphs: Glyphs) -> Text:
     """`read   [####    ] 61%    784 of 1,284 files     120/s`; the rate of a run that is over says nothing."""
-    drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}"
-    share = f"{stage.share:>5.0%}" if stage.total else "     "
+    drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
+    drawn = drawn if stage.total else " " * len(drawn)
     count = f"{figure(stage.done):>9} of {figure(stage.total):>9}" if stage.total else f"{figure(stage.done):>9}"
     rate = "" if run.ended else f"{stage.rate:>9,.0f}/s"
-    return Text(fit(f"{stage.name:<6}{drawn}{share}{count:<22} {stage.unit:<6}{rate}", width, glyphs))
+    return Text(fit(f"{stage.name:<6}{drawn}{count:<22} {stage.unit:<6}{rate}", width, glyphs))
 
 
-def _queue(run: Run, progress: Progress, glyphs: Glyphs) -> str:
-    """What waits, and what the counts of the stages do not say."""
+def _queue(run: Run, progress: Progress) -> list[str]:
+    """What waits, and what the counts of the stages do not say; the most urgent first."""
     facts = [f"{figure(progress.waiting)} texts wait for the embedder"] if progress.waiting else []
-    if run.hold == "held" and (unkept := progress.chunks - run.meter.indexed):
-        facts.append(f"{figure(unkept)} chunks wait in memory, the store is not locked")
+    if run.hold == "held":
+        unkept = f"{figure(progress.chunks - run.meter.indexed)} chunks are not stored yet"
+        facts = ["the store is not locked", unkept, *facts]
     facts.append(f"{figure(progress.unchanged)} unchanged")
     facts.append(f"{figure(progress.reused)} vectors found again")
     if progress.tokens is not None:
         facts.append(f"{figure(progress.tokens)} tokens charged")
-    return glyphs.dot.join(facts)
+    return facts
 
 
 def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
@@ -134,7 +138,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         return []
     watched = f"{glyphs.dot}watched, w stops" if session.watching else f"{glyphs.dot}w watches them"
     heading = f"Sources {figure(len(known.sources))}{glyphs.dot}s syncs them{watched}"
-    lines = [Text(fit(heading, width, glyphs), Style(bold=True, underline=True))]
+    lines = [_heading(heading, width, glyphs)]
     for source in known.sources:
         folder = source.root.folder
         synced = f"synced {session.synced[folder]}" if folder in session.synced else "not synced here yet"
@@ -144,6 +148,21 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         name = fit(f" {folder} {options}".rstrip(), max(12, width - 56), glyphs)
         lines.append(Text(fit(f"{name} {docs}  {newest:<17}  {synced}", width, glyphs)))
     return lines
+
+
+def _fitting(facts: list[str], gap: str, width: int) -> str:
+    """As many of the facts, from the first, as have room; those that say nothing are passed over."""
+    line = ""
+    for fact in filter(None, facts):
+        longer = f"{line}{gap}{fact}" if line else fact
+        if cell_len(longer) > width:
+            break
+        line = longer
+    return line
+
+
+def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
+    return Text(fit(text, width, glyphs).rstrip(), Style(bold=True, underline=True))
 
 
 def _state(session: Session) -> str:

@@ -117,6 +117,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _follow(self) -> None:
         """Scroll as little as it takes to see the selected row."""
+        if self.scrollable_content_region.height <= 1:
+            return  # another pane has the screen
         top = int(self.scroll_offset.y)
         if self._selected < top:
             self.scroll_to(y=self._selected, animate=False, immediate=True)

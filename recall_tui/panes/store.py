@@ -12,7 +12,6 @@ from recall_core.types import StoreInfo
 from recall_tui.keeping import (
     CHECKS,
     VIEWS,
-    Shelf,
     checks,
     cursor_of,
     embedder_words,
@@ -25,14 +24,15 @@ from recall_tui.rates import done_share
 from recall_tui.session import Session
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
+from recall_tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
     from recall_core.contract import CheckView, EmbedderView, StoreView
 
 KEYS = {"figures": "d doctor  c compact  e reembed  right next view", "embedders": "Enter reembeds"}
-NAME = 12  # cells of a figure's name
+NAME = 11  # cells of a figure's name
 SIZE_CELLS = 20
-WIDE = 100  # cells from which a figure stands beside another
+WIDE = 66  # cells from which a figure stands beside another
 _MIB = 1 << 20
 
 
@@ -52,8 +52,7 @@ class StorePane(ChoosingView):
         self._shown = seen
         view = view_of(session)
         names = (name.upper() if name == view else name for name in VIEWS)
-        self.border_title = self.glyphs.dot.join(["8 Store", *names])
-        self.border_subtitle = _summary(session)
+        entitle(self, self.glyphs.dot.join(["8 Store", *names]), _summary(session))
         self.offer(lambda width: self._built(session, width), chosen=cursor_of(session._replace(pane="store")))
 
     def _built(self, session: Session, width: int) -> list[Text]:
@@ -76,7 +75,7 @@ def _chore(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     if progress is not None and progress.chunks:
         drawn = f"{glyphs.left}{bar(done_share(progress), 10, glyphs)}{glyphs.right}{done_share(progress):>5.0%}"
         done = f"{figure(progress.chunks - progress.waiting)} of {figure(progress.chunks)} texts"
-        line = f"{session.chore} {drawn}  {done}{glyphs.dot}^g stops, and again goes on"
+        line = f"{session.chore} {drawn}  {done}{glyphs.dot}^g stops"
     return [Text(fit(line, width, glyphs), Style(bold=True, reverse=True))]
 
 
@@ -89,10 +88,13 @@ def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
     view = known.view if known else None
     facts = _identity(info, view)
     lines = _beside(facts, width, glyphs) if width >= WIDE else [_fact(*fact, width, glyphs) for fact in facts]
+    lines.append(_fact("embedder", info.embedder, width, glyphs))
     if view is not None:
         lines += _sizes(view, width, glyphs)
-        lines += [_fact("root" if row == 0 else "", folder, width, glyphs) for row, folder in enumerate(view["roots"])]
-    lines.append(_fact("file", info.path, width, glyphs))
+        lines += [
+            _fact("root" if row == 0 else "", folder, width, glyphs) for row, folder in enumerate(view["roots"])
+        ]
+    lines.append(_fact("path", info.path, width, glyphs))
     return lines, []
 
 
@@ -103,8 +105,8 @@ def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
         ("chunks", figure(info.chunks)),
         ("tokens", f"{figure(view['tokens'])} ({info.counter})" if view else "..."),
         ("judgements", figure(view["judgements"]) if view else "..."),
-        ("embedder", info.embedder),
-        ("dimension", f"{info.dimension}, {coverage} of chunks have a vector"),
+        ("vectors", f"{figure(info.vectors)}, {coverage} of chunks"),
+        ("dimension", figure(info.dimension)),
         ("generation", str(info.generation)),
         ("digest", info.digest[:12]),
         ("tombstones", figure(info.tombstones)),
@@ -115,10 +117,7 @@ def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
 def _beside(facts: list[tuple[str, str]], width: int, glyphs: Glyphs) -> list[Text]:
     half = width // 2
     pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
-    return [
-        Text(fit("".join(fit(_fact(*fact, half, glyphs).plain, half, glyphs) for fact in pair), width, glyphs))
-        for pair in pairs
-    ]
+    return [Text(fit("".join(_fact(*fact, half, glyphs).plain for fact in pair), width, glyphs)) for pair in pairs]
 
 
 def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:

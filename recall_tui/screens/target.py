@@ -38,7 +38,7 @@ class TargetScreen(ModalScreen[str | None]):
     def __init__(self) -> None:
         super().__init__()
         self._typed = ""
-        self._paths: tuple[str, ...] = ()
+        self._found: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The line above the list."""
@@ -71,8 +71,8 @@ class TargetScreen(ModalScreen[str | None]):
     def show_session(self, session: Session) -> None:
         """Show the paths that were found for what is typed."""
         finding = found(session, Study("paths", self._typed), of=Paths)
-        if isinstance(finding, Paths) and finding.paths != self._paths:
-            self._paths = finding.paths
+        if isinstance(finding, Paths) and finding.paths != self._found:
+            self._found = finding.paths
             self._fill()
 
     def action_step(self, rows: int) -> None:
@@ -87,20 +87,25 @@ class TargetScreen(ModalScreen[str | None]):
             field.value = self._lines()[row]
             field.cursor_position = len(field.value)
 
+    def _paths(self) -> list[str]:
+        """The paths that hold every word typed: those at hand may have been found for less of it."""
+        words = self._typed.lower().split()
+        return [path for path in self._found if all(word in path.lower() for word in words)]
+
     def _lines(self) -> list[str]:
         """What is typed as it stands, unless it is a path of the list, and the paths."""
-        as_typed = [self._typed] if self._typed and self._typed not in self._paths else []
-        return [*as_typed, *self._paths]
+        paths = self._paths()
+        return [*([self._typed] if self._typed and self._typed not in paths else []), *paths]
 
     def _fill(self) -> None:
-        lines = self._lines()
-        has_typed = len(lines) > len(self._paths)
+        lines, paths = self._lines(), self._paths()
+        has_typed = len(lines) > len(paths)
         shown = [Text(line) for line in lines]
         if has_typed:
             shown[0].append("  as it stands", Style(dim=True))
-        is_named = has_typed and (_NAMED.match(self._typed) is not None or not self._paths)
-        first = 0 if is_named or not has_typed else 1
+        is_named = has_typed and (_NAMED.match(self._typed) is not None or not paths)
+        first = lines.index(self._typed) if self._typed in paths else int(has_typed and not is_named)
         self.query_one(PointedList).fill(shown, chosen=first if lines else None)
-        count = len(self._paths)
+        count = len(paths)
         told = f"{figure(count)} path{'' if count == 1 else 's'}"
         self.query_one("#target").border_subtitle = f"{told}, Tab completes, Enter takes, Esc closes"

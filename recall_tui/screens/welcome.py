@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recall_core.contract import EmbedderView
 
 OFFER = """\
-A store is one file, recall.db, with the texts and the vectors of the files you add. It is made in {place}."""
+A store is one file, recall.db, with the texts and the vectors of the files you add. It goes into {place}."""
 KEPT = "{toml} is there already: it is kept, and what it says of the embedder holds."
 KEYS = "Enter makes the store   Tab folder or embedder   Up Down choose   Esc quits"
 MOST_FOLDERS = 6
@@ -76,7 +76,9 @@ class WelcomeScreen(Screen[None]):
     class Again(Message):
         """The store is to be opened once more."""
 
-    def __init__(self, error: RecallError, store: str | None, *, can_create: bool, before: Choice | None = None) -> None:
+    def __init__(
+        self, error: RecallError, store: str | None, *, can_create: bool, before: Choice | None = None
+    ) -> None:
         super().__init__()
         self._error = error
         self._store = store
@@ -208,8 +210,8 @@ class WelcomeScreen(Screen[None]):
         room = min(FOLDER_CELLS, self.app.size.width - EDGES)
         lines = (Text(self._folder_line(folder, room)) for folder in self._folders)
         view.fill(lines, chosen=self._folders.index(typed) if typed in self._folders else None)
-        count = self._counts.get(typed)
-        self.query_one("#welcome").border_subtitle = f"{typed}: {_files(count)}" if typed and count else ""
+        count = None if typed in self._folders else self._counts.get(typed)
+        self.query_one("#welcome").border_subtitle = f"{typed}: {_files(count)}" if count else ""
 
     def _folder_line(self, folder: str, room: int) -> str:
         count = self._counts.get(folder)
@@ -232,4 +234,3 @@ def _files(count: Count) -> str:
     if not count.is_all:
         return f"{figure(count.files)} text files or more"
     return f"{figure(count.files)} text file{'' if count.files == 1 else 's'}"
-

@@ -24,8 +24,9 @@ from recall_tui.events import (
 )
 from recall_tui.lexicon import Entry, Lookup
 from recall_tui.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
-from recall_tui.session import Packing, Wish
+from recall_tui.session import Packing
 from recall_tui.weighing import KEYS, is_hybrid, why_no_lines
+from recall_tui.wishes import Wish
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_core.config import Config
-from recall_tui import session as state
 from recall_tui.opening import open_store
 from recall_tui.session import Session
 from recall_tui.wants import wanted
+from recall_tui.wishes import wish as wish_of
 from recall_tui.work.asking import QueryThread
 from recall_tui.work.chores import Chore, ChoreThread
 from recall_tui.work.ingesting import IngestThread
@@ -46,7 +46,7 @@ class Crew:
     def open(self, session: Session) -> None:
         """Open the store and answer what the session asks."""
         self._asking = QueryThread(self._opener, self._post, self._clock)
-        self._asking.submit(state.wish(session))
+        self._asking.submit(wish_of(session))
         self._asking.start()
 
     def lose(self) -> None:
@@ -57,7 +57,7 @@ class Crew:
         """Make true what this session wants and the one before did not."""
         if self._asking is None:
             return
-        if (wish := state.wish(session)) != state.wish(before):
+        if (wish := wish_of(session)) != wish_of(before):
             self._asking.submit(wish)
         studies = wanted(session)
         if studies and self._studying is None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from recall_core.text import counter
 from recall_tui.events import Repacked
-from recall_tui.session import Packing, Waiting, Wish
+from recall_tui.session import Packing, Waiting
+from recall_tui.wishes import Wish
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer

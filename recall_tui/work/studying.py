@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Wanted: TypeAlias = tuple[Study, Stamp]
 
+REST_SECONDS = 0.1  # that wants stand still before the first is met: studying slows the painting of held keys
 MOST_SAID = 50  # times that a study tells how far it has come: each of them is painted
 
 
@@ -46,6 +48,7 @@ class StudyThread:
         self._post = post
         self._changed = threading.Condition()
         self._wanted: tuple[Wanted, ...] = ()
+        self._rests_at = 0.0
         self._session: Session | None = None
         self._under_way: Wanted | None = None
         self._done: set[Wanted] = set()
@@ -58,8 +61,10 @@ class StudyThread:
         self._thread.start()
 
     def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
-        """Want these studies of this session, in this order, and no others."""
+        """Want these studies of this session, in this order, and no others; new ones wait until wants rest."""
         with self._changed:
+            if any(each not in self._wanted for each in wanted):
+                self._rests_at = time.monotonic() + REST_SECONDS
             self._wanted, self._session = tuple(wanted), session
             self._done.intersection_update(self._wanted)
             if self._recall is not None and self._under_way is not None and self._under_way not in self._wanted:
@@ -119,10 +124,11 @@ class StudyThread:
         """The first wanted study that is not done; None when the thread is to end."""
         with self._changed:
             while not self._closing:
-                for each in self._wanted:
-                    if each not in self._done and self._session is not None:
-                        return each, self._session
-                self._changed.wait()
+                first = next((each for each in self._wanted if each not in self._done), None)
+                left = self._rests_at - time.monotonic()
+                if first is not None and self._session is not None and left <= 0:
+                    return first, self._session
+                self._changed.wait(None if first is None else left)
             return None
 
     def _checkpoint(self) -> None:

@@ -662,3 +662,17 @@ async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, view:
 
             assert pane.lines
             assert max(map(cell_len, pane.lines)) <= pane.scrollable_content_region.width
+
+
+async def test_enter_takes_what_is_typed_and_not_a_path_found_for_less_of_it(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "t")
+        await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
+        await bench.until(lambda _: "docs/budget.md" in bench.painted("targets"))
+
+        bench.app.screen.query_one(Input).value = "manual/part07.txt"
+        await bench.press("enter")
+        await bench.until(lambda now: now.sought)
+
+        assert bench.session.sought == "manual/part07.txt"

@@ -90,3 +90,16 @@ async def test_rows_stay_selected_when_the_same_question_is_asked_again(shared_s
         assert bench.session.selected == 2
         await bench.ask("cosine")
         assert bench.session.selected == 0
+
+
+async def test_a_pane_that_had_the_whole_screen_leaves_the_list_where_it_was(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "j", "3", "z")
+        await bench.until(lambda now: now.zoomed)
+
+        await bench.press("z")
+        await bench.until(lambda now: not now.zoomed)
+        await bench.until(lambda _: bench.app.bench.query_one("#results").size.height > 5)
+
+        assert bench.app.bench.query_one("#results").scroll_offset.y == 0

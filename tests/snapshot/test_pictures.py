@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from recall_core.errors import StoreError
-from recall_tui.screens.welcome import WelcomeScreen
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 
@@ -153,15 +151,6 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
         await bench.press("7")
 
     assert picture(steps, (120, 40))
-
-
-def test_the_first_run(store: Path, picture: Picture) -> None:
-    error = StoreError("no_store", "There is no recall.toml in /home/you or above.", hint="recall init")
-
-    async def steps(bench: Driver) -> None:
-        bench.app.push_screen(WelcomeScreen(error, "the current folder"))
-
-    assert picture(steps, (80, 24))
 
 
 def test_a_terminal_that_is_too_small(store: Path, picture: Picture) -> None:

@@ -75,7 +75,7 @@ async def checks(bench: Driver) -> None:
 async def figures(bench: Driver) -> None:
     """The file's name and size depend on the machine: they are put in by hand."""
     await opened(bench, "8")
-    await bench.until(lambda _: "judgements  0" in bench.painted("store"))
+    await bench.until(lambda _: "judgements 0" in bench.painted("store"))
     session = bench.session
     assert session.info is not None
     info = session.info._replace(path="/home/you/notes/recall.db", generation=7, digest="9b1c4e70aa31" * 5)
@@ -92,7 +92,7 @@ async def figures(bench: Driver) -> None:
 async def first_run(bench: Driver) -> None:
     error = StoreError("no_store", "There is no recall.toml in /home/you or above.", hint="recall init")
     await bench.until(lambda now: now.info)
-    await bench.app.push_screen(WelcomeScreen(error, "elsewhere", can_create=True))
+    await bench.app.push_screen(WelcomeScreen(error, "notes", can_create=True))
     bench.app.screen.query_one(Input).cursor_blink = False
     await bench.until(lambda _: "meaning of words" in bench.painted("words"))
     await bench.press("down", "down")
@@ -152,7 +152,10 @@ def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]
 
 def test_watched_folders(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        done = Run(EVERYTHING, METER._replace(progress=HALFWAY._replace(stage="done", files_done=1_284, waiting=0)))
+        done = Run(
+            EVERYTHING,
+            METER._replace(progress=HALFWAY._replace(stage="done", files_done=1_284, waiting=0), indexed=5_730),
+        )
         await ingest_pane(bench, done._replace(ended="done", summary="3 added, 1281 unchanged"))
         bench.app.become(bench.session._replace(watching=True))
 

@@ -21,7 +21,9 @@ def test_texts_vectors_and_index_take_room_within_the_file(tmp_path: Path) -> No
 def test_the_tokens_are_those_of_the_live_chunks(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         before = sizes(recall.store).tokens
-        rows = recall.store.execute("SELECT sum(c.tokens) FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE d.path LIKE 'manual/%'")
+        rows = recall.store.execute(
+            "SELECT sum(c.tokens) FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE d.path LIKE 'manual/%'"
+        )
         recall.remove(["manual"])
 
         assert sizes(recall.store).tokens == before - rows[0][0]

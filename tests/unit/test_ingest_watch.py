@@ -1,6 +1,5 @@
 """Watching: what counts as a change, what is passed over, and how a watch begins and ends."""
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,7 +93,7 @@ def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(base
     with watched(base, Root("one.txt")) as said:
         for text in ("after", "after that again"):
             (base / "fresh").write_text(text, encoding="utf-8")
-            os.replace(base / "fresh", base / "one.txt")
+            (base / "fresh").replace(base / "one.txt")
 
             assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 

@@ -44,9 +44,9 @@ from recall_tui.session import (
     looking_at,
     settled,
     stepped,
-    wish,
 )
 from recall_tui.transitions import after
+from recall_tui.wishes import wish
 
 
 def answer_of(text: str, total: int) -> Answer:
@@ -66,7 +66,9 @@ def hit_of(rank: int) -> Hit:
 def answered(text: str = "token budget", total: int = 40) -> Session:
     session = asked(Session(), text, 10.0)
     rows = {row: hit_of(row + 1) for row in range(min(total, 20))}
-    return after(session, Answered(session.generation, answer_of(text, total), rows, {}, 10.5, question=session.question))
+    return after(
+        session, Answered(session.generation, answer_of(text, total), rows, {}, 10.5, question=session.question)
+    )
 
 
 def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
@@ -131,7 +133,9 @@ def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -
     session = chosen(answered(), 7)
 
     again = asked(session, session.text, 12.0)
-    again = after(again, Answered(again.generation, answer_of(session.text, 5), {}, {}, 12.0, question=again.question))
+    again = after(
+        again, Answered(again.generation, answer_of(session.text, 5), {}, {}, 12.0, question=again.question)
+    )
     other = asked(session, "other", 12.0)
     other = after(other, Answered(other.generation, answer_of("other", 40), {}, {}, 12.0, question=other.question))
 

@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
-from recall_tui.session import Session, wish
+from recall_tui.session import Session
 from recall_tui.weighing import (
     counted,
     current,
@@ -30,6 +30,7 @@ from recall_tui.weighing import (
     why_not,
     without,
 )
+from recall_tui.wishes import wish
 
 SAVED = Session(saved=Config(bm25_weight=0.9, vector_weight=0.1))
 

@@ -31,7 +31,8 @@ from recall_tui.events import (
     Weighed,
 )
 from recall_tui.lexicon import Lookup
-from recall_tui.session import Packing, Wish
+from recall_tui.session import Packing
+from recall_tui.wishes import Wish
 from recall_tui.work.asking import QueryThread
 from recall_tui.work.ingesting import IngestThread
 from tests.workbench_corpus import build_store

@@ -18,7 +18,7 @@ GROUP BY r.rowid ORDER BY r.rowid
 
 
 class Sizes(NamedTuple):
-    """Tokens of the live chunks; bytes of the pages with all chunks and their texts, the vectors, the full-text index."""
+    """Tokens of the live chunks; bytes of the pages with every chunk and its text, the vectors, the word index."""
 
     tokens: int
     text: int
@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A root with the number of live documents that it gave the labels of, and the newest doc.mtime of them, or ""."""
+    """A root, the number of live documents that have their labels from it, and their newest doc.mtime, or ""."""
 
     root: Root
     documents: int

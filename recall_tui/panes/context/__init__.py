@@ -17,7 +17,7 @@ from recall_tui.panes.context.listing import Listing, Look, listing
 from recall_tui.panes.context.sums import sums, title, under_line
 from recall_tui.session import Session, found, is_stale
 from recall_tui.widgets.draw import figure
-from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.track import Track
 
 WHEEL_PERCENT = 5
@@ -117,9 +117,8 @@ class ContextPane(Vertical, can_focus=True):
     def show_session(self, session: Session) -> None:
         """Show this session's context at its budget."""
         self.set_class(is_stale(session), "-stale")
-        self.border_title = title(session)
         slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
-        self.border_subtitle = under_line(session, counts.glyphs)
+        entitle(self, title(session), under_line(session, counts.glyphs))
         slider.show(session.budget_tokens)
         look, before = self._look(session), self._shown
         if look == before:

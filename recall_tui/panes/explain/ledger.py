@@ -43,11 +43,18 @@ def name_width(width: int) -> int:
 
 
 def ledger_lines(
-    hit: Hit, view: ExplanationView | None, bound: float | None, width: int, glyphs: Glyphs
+    hit: Hit,
+    view: ExplanationView | None,
+    bound: float | None,
+    width: int,
+    glyphs: Glyphs,
+    *,
+    most: int | None = None,
 ) -> list[Text]:
     """One line a signal above its leaves, a total that is checked, ranks, neighbours and the stretch of weights.
 
     view: None while only the hit itself is known. bound: the most that words could score, where that scales.
+    most: leaves that are not words of the query, for each signal; the rest of them make one line.
     """
     if hit.score is None:
         return [
@@ -60,7 +67,7 @@ def ledger_lines(
     leaves = _leaves_of(view)
     for part in parts:
         lines.append(_signal(part, hit.score, width, glyphs))
-        lines += _leaf_lines(leaves.get(part.signal, []), hit.score, width, glyphs)
+        lines += _leaf_lines(leaves.get(part.signal, []), hit.score, width, glyphs, most)
         if part.signal == "lexical" and bound:
             lines.append(Text(fit(f"  of at most {bound:.3f}, the bound of its terms", width, glyphs).rstrip(), DIM))
     lines += _total(hit, hit.score, view, width, glyphs)
@@ -111,7 +118,7 @@ def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
     return {part["signal"]: part.get("leaves", []) for part in view["chunk"]["explain"]["parts"]}
 
 
-def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs) -> Iterator[Text]:
+def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs, most: int | None) -> Iterator[Text]:
     """Terms with what BM25 makes them of, then whatever else the points add up from; rounding is told below."""
     terms = [leaf for leaf in leaves if leaf["kind"] == "term"]
     others = [leaf for leaf in leaves if leaf["kind"] not in ("term", "rounding")]
@@ -123,8 +130,12 @@ def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs
     if others and others[0]["kind"] in ("feature", "collision", "token", "sentence", "removal"):
         heads = f"{'  text':<{name_width(width)}}{'kind':>17}{'cosine':>8}{'':>8}"
         yield Text(fit(heads, width, glyphs).rstrip(), DIM)
-    for leaf in others:
+    for leaf in others[:most]:
         yield _with_share(_leaf(leaf, width, glyphs), leaf["points"], score, width)
+    if most is not None and len(others) > most:
+        points = fsum(leaf["points"] for leaf in others[most:])
+        name = fit(f"  {len(others) - most} more, z shows them", name_width(width) + FIGURES - 8, glyphs)
+        yield _with_share(Text(f"{name}{number(points):>8}", DIM), points, score, width)
 
 
 def _term(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
@@ -142,7 +153,8 @@ def _leaf(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
     names = name_width(width)
     if leaf["kind"] in ("feature", "collision", "token", "sentence", "removal"):
         about = f"{leaf['kind']:>10}{number(leaf['contribution']) if 'contribution' in leaf else '':>8}"
-        name = fit(f"  {one_line(leaf['text'])}", names + FIGURES - 8 - len(about), glyphs)
+        spelt = one_line(leaf["text"]).strip() or repr(leaf["text"])  # a token may be blanks alone
+        name = fit(f"  {spelt}", names + FIGURES - 8 - len(about), glyphs)
         return Text(f"{name}{about}{number(leaf['points']):>8}")
     name = fit(f"  {leaf['kind']}: {one_line(leaf['text'])}", names + FIGURES - 8, glyphs)
     return Text(f"{name}{number(leaf['points']):>8}", DIM)
@@ -159,18 +171,24 @@ def _total(hit: Hit, score: float, view: ExplanationView | None, width: int, gly
     points = sum(part.points for part in hit.parts)
     mark = glyphs.yes if points == score else f"{glyphs.no} score {score:.6f}"
     cells = name_width(width) + FIGURES - 8
-    lines = [Text(f"{'total':<{cells}}{points:>8.3f}", Style(bold=True)).append(f" {mark}")]
-    if view is not None and "residual" in view["chunk"]:
-        residual = view["chunk"]["residual"]
-        rounding = [
-            leaf["points"] for made in _leaves_of(view).values() for leaf in made if leaf["kind"] == "rounding"
-        ]
-        told = f"the leaves miss the score by {residual:.0e}"
-        if abs(residual) < 1e-9:
-            told = f"the leaves add up to the score, with {number(fsum(rounding))} of rounding"
-        sign = glyphs.yes if abs(residual) < 1e-9 else glyphs.no
-        lines += [Text(line, DIM) for line in folded(f"{sign} {told}", width)]
-    return lines
+    total = Text(f"{'total':<{cells}}{points:>8.3f}", Style(bold=True)).append(f" {mark}")
+    if view is None or "residual" not in view["chunk"]:
+        return [total]
+    told = _told_of_leaves(view, view["chunk"]["residual"], glyphs)
+    fitting = next((each for each in told if total.cell_len + 1 + len(each) <= width), None)
+    if fitting is not None:
+        return [total.append(f" {fitting}")]
+    return [total, *(Text(line, DIM) for line in folded(told[0], width))]
+
+
+def _told_of_leaves(view: ExplanationView, residual: float, glyphs: Glyphs) -> list[str]:
+    """Whether the leaves add up to the score, at length and in short."""
+    if abs(residual) >= 1e-9:
+        return [f"{glyphs.no} the leaves miss the score by {residual:.0e}"]
+    rounding = fsum(
+        leaf["points"] for made in _leaves_of(view).values() for leaf in made if leaf["kind"] == "rounding"
+    )
+    return [f"leaves add up, rounding {number(rounding)}", "leaves add up"]
 
 
 def _standing(view: LedgerView, width: int) -> Iterator[Text]:

@@ -43,6 +43,8 @@ NAMES: dict[View, str] = {
     "versus": "Compare",
 }
 WIDE = 120  # cells from which the passage stands beside the ledger
+LEAST_LEAVES = 3
+BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
 SEEK = "t asks what is missed; w takes the row that is selected."
 ABOVE = 2  # lines of the document that stay in sight above its chunk
@@ -57,6 +59,7 @@ class ExplainPane(LineView):
         super().__init__(id="explain")
         self._session = Session()
         self._shown: tuple[object, ...] = ()
+        self._title: list[tuple[str, View | None, bool]] = []
         self._read: Passage | None = None
 
     def show_session(self, session: Session) -> None:
@@ -107,6 +110,9 @@ class ExplainPane(LineView):
 
     def _entitle(self, session: Session) -> None:
         shown = pieces(session, self._room, self.glyphs)
+        if shown == self._title:
+            return  # setting a title draws the whole pane again
+        self._title = shown
         self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
 
     def _step(self, rows: int) -> None:
@@ -156,9 +162,10 @@ class ExplainPane(LineView):
         """The ledger above its passage, or, where there is room, beside it."""
         hit, glyphs, view = session.hit, self.glyphs, finding.view if finding else None
         assert hit is not None  # noqa: S101 - the caller looked
+        most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
         if width < WIDE:
             return [
-                *ledger_lines(hit, view, bound_of(session), width, glyphs),
+                *ledger_lines(hit, view, bound_of(session), width, glyphs, most=most),
                 Text(),
                 *chunk_lines(hit, width, glyphs),
             ]
@@ -169,7 +176,8 @@ class ExplainPane(LineView):
             right = [drawn.lines[0], *drawn.lines[max(1, drawn.row - ABOVE) :]]
         else:
             right = chunk_lines(hit, width - half - 3, glyphs)
-        return side_by_side(ledger_lines(hit, view, bound_of(session), half, glyphs), right, half, glyphs)
+        left = ledger_lines(hit, view, bound_of(session), half, glyphs, most=most)
+        return side_by_side(left, right, half, glyphs)
 
     def _passage(self, session: Session, finding: Passage, width: int) -> Drawn:
         shade = self.get_component_rich_style("explain--shared", partial=True)
@@ -253,7 +261,7 @@ def _hint_to_compare(session: Session) -> str:
 
 def _shown(session: Session) -> tuple[object, ...]:
     """All that the tab in front is drawn from."""
-    scratch = (session.pins, session.drops, session.budget_tokens, len(session.applied))
+    scratch = (session.zoomed, session.pins, session.drops, session.budget_tokens, len(session.applied))
     chosen = (session.hit, session.sought, session.marked, session.cursors.get(CURSOR, 0))
     return (session.view, session.answer, session.packed, _finding(session), _beside_of(session), *chosen, *scratch)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.chart import DEPTH, Chart, gauge_at
+from recall_tui.chart import DEPTH, Chart, gauge_at, top_at
 from recall_tui.panes.weights.curve import CURVE_ROWS, curve_rows, figures, marks
 from recall_tui.panes.weights.pins import pin_band, pin_figures, pin_names
 from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
@@ -53,7 +53,7 @@ def _drawn(session: Session, chart: Chart, lines: list[Text], size: Size, glyphs
     has_curve = curve is not None and bool(curve.steps) and left >= least
     ranks = max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
     if ranks:
-        lines = [*lines, *rank_lines(chart, weight, _selected(session), (width, ranks), glyphs)]
+        lines = [*lines, *rank_lines(chart, weight, thick_line(session), (width, ranks), glyphs)]
     lines = [*lines, *under, *below]
     if curve is not None and has_curve:
         rows = min(CURVE_ROWS, left - ranks - 1)
@@ -62,10 +62,11 @@ def _drawn(session: Session, chart: Chart, lines: list[Text], size: Size, glyphs
     return [*lines, *names] if len(lines) + len(names) <= height else lines
 
 
-def _selected(session: Session) -> int | None:
-    """The position in the pool of the selected row."""
-    answer = session.answer
-    if answer is None or answer.ranked is None:
+def thick_line(session: Session) -> int | None:
+    """The position in the pool of the selected row; None where no line is drawn for it."""
+    answer, chart = session.answer, drawn(session)
+    if answer is None or answer.ranked is None or chart is None:
         return None
     at = listed(answer)[0] + session.selected
-    return answer.ranked.order[at] if at < len(answer.ranked.order) else None
+    selected = answer.ranked.order[at] if at < len(answer.ranked.order) else None
+    return selected if selected in top_at(chart, exact_share(current(session))) else None

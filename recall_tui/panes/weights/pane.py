@@ -6,11 +6,11 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
-from recall_tui.panes.weights.board import board_lines
+from recall_tui.panes.weights.board import board_lines, thick_line
 from recall_tui.session import Session, found, is_stale
 from recall_tui.tuning import curve_study, pins_of, pins_study
 from recall_tui.weighing import current, drawn, share, why_not
-from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
 
@@ -37,8 +37,8 @@ class WeightsPane(Vertical):
         """Show the settings of this session, and what was found out about every weight."""
         config, answer = current(session), session.answer
         moved = bool(session.tweaks) or session.k is not None
-        self.border_title = "4 Weights (changed)" if moved else "4 Weights"
-        self.border_subtitle = "S saves, r resets" if moved else "as saved" if session.saved else ""
+        keys = "S saves, r resets" if moved else "as saved" if session.saved else ""
+        entitle(self, "4 Weights (changed)" if moved else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
         studies = tuple(filter(None, (curve_study(session), pins_study(session))))
         known = (
@@ -47,7 +47,7 @@ class WeightsPane(Vertical):
             session.studying if session.studying and session.studying[0] in studies else None,
             *(found(session, each, object) for each in studies),
         )
-        told = (session.selected, session.saved, session.fixed, tuple(session.tweaks), session.k, session.is_of_all)
+        told = (thick_line(session), session.saved, session.fixed, tuple(session.tweaks), session.k, session.is_of_all)
         shown = (config, answer, known, told)
         if shown == self._shown:
             return
