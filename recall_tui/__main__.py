@@ -72,7 +72,7 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
 
 
 def _keys(streams: Streams) -> int:
-    from recall_tui import keymap  # noqa: PLC0415 - the table of actions only for who asks for it
+    from recall_tui.home import keymap  # noqa: PLC0415 - the table of actions only for who asks for it
 
     table, faults = keymap.read(os.environ)
     for fault in faults:

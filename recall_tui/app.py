@@ -18,8 +18,7 @@ from textual.widgets import Input
 
 from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError
-from recall_tui import keymap, remembered, themes
-from recall_tui import session as state
+from recall_tui import themes
 from recall_tui.actions.keys import is_printable
 from recall_tui.actions.table import by_key, is_valid
 from recall_tui.acts.budget import BudgetActions
@@ -32,16 +31,18 @@ from recall_tui.acts.query import QueryActions
 from recall_tui.acts.shell import ShellActions
 from recall_tui.acts.store import StoreActions
 from recall_tui.acts.weights import WeightActions
-from recall_tui.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
+from recall_tui.home import keymap, remembered
+from recall_tui.home.past import to_keep
 from recall_tui.messages import Happened
 from recall_tui.palette import Actions
-from recall_tui.past import to_keep
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.target import TargetScreen
-from recall_tui.session import Session
+from recall_tui.state import session as state
+from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
+from recall_tui.state.session import Session
+from recall_tui.state.transitions import after
 from recall_tui.texts import Texts
-from recall_tui.transitions import after
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
 from recall_tui.work.crew import Crew
@@ -254,7 +255,7 @@ def run(store: str | None, *, streams: Streams) -> int:
     app.run()
     if app.stopped is None:
         return app.return_code or 0
-    from recall_tui import crash  # noqa: PLC0415 - only for a defect
+    from recall_tui.home import crash  # noqa: PLC0415 - only for a defect
 
     error, query = app.stopped
     defect = crash.Defect(error, tuple(app.trail), query)

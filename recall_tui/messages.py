@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from recall_tui.events import Event
-from recall_tui.lexicon import Lookup
-from recall_tui.session import Pane, View
+from recall_tui.state.events import Event
+from recall_tui.state.lexicon import Lookup
+from recall_tui.state.session import Pane, View
 
 
 class Happened(Message):

@@ -9,8 +9,9 @@ from pathlib import Path
 from textual.app import App, SuspendNotSupported
 
 from recall_core.errors import UsageError
-from recall_tui import files, history
-from recall_tui.history import Past
+from recall_tui import files
+from recall_tui.home import history
+from recall_tui.home.history import Past
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.history import HistoryScreen
@@ -49,7 +50,7 @@ class Texts:
 
     def offer_interrupted(self) -> None:
         """Offer the query that a defect interrupted, once."""
-        from recall_tui.crash import take_query  # noqa: PLC0415 - behind the first frame
+        from recall_tui.home.crash import take_query  # noqa: PLC0415 - behind the first frame
 
         if text := take_query(os.environ):
             shown = "\n".join(text.splitlines()[:SHOWN_LINES])

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from textual.pilot import Pilot  # noqa: E402
 
 from recall_tui.app import Workbench  # noqa: E402
-from recall_tui.session import Session  # noqa: E402
+from recall_tui.state.session import Session  # noqa: E402
 
 
 async def settled(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from recall_tui.app import Workbench
-from recall_tui.session import Session
+from recall_tui.state.session import Session
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}

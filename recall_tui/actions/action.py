@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from recall_tui.session import Pane, Session
-from recall_tui.weighing import is_hybrid
+from recall_tui.state.session import Pane, Session
+from recall_tui.state.weighing import is_hybrid
 
 LISTING: tuple[Pane, ...] = ("query", "results", "explain", "weights")
 """The panes in front of which j and k go through the results."""

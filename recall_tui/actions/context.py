@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action, has_context, has_pool
-from recall_tui.packing import chosen_entry, has_chunk, has_what_ifs
-from recall_tui.session import Session
+from recall_tui.state.packing import chosen_entry, has_chunk, has_what_ifs
+from recall_tui.state.session import Session
 
 
 def has_entries(session: Session) -> bool:

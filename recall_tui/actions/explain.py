@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action, has_rows
-from recall_tui.explaining import chunk_of
-from recall_tui.packing import chosen_entry
-from recall_tui.remedies import chosen_remedy
-from recall_tui.session import Pane, Session
+from recall_tui.state.explaining import chunk_of
+from recall_tui.state.packing import chosen_entry
+from recall_tui.state.remedies import chosen_remedy
+from recall_tui.state.session import Pane, Session
 
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action, has_rows
-from recall_tui.judging import judged, pointed_line
-from recall_tui.session import Pane, Session
+from recall_tui.state.judging import judged, pointed_line
+from recall_tui.state.session import Pane, Session
 
 GRADING: tuple[Pane, ...] = ("results", "judge")
 """The panes in front of which the home row gives grades."""

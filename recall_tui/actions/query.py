@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action
-from recall_tui.session import Session
-from recall_tui.shell import command
+from recall_tui.state.session import Session
+from recall_tui.state.shell import command
 
 
 def has_command(session: Session) -> bool:

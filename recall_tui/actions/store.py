@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action
-from recall_tui.keeping import chosen_check, rows_of
-from recall_tui.runs import may_hold
-from recall_tui.session import Session, is_ingesting
+from recall_tui.state.keeping import chosen_check, rows_of
+from recall_tui.state.runs import may_hold
+from recall_tui.state.session import Session, is_ingesting
 
 
 def has_lines(session: Session) -> bool:

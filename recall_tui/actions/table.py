@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recall_tui.actions import context, explain, judge, panes, query, results, store, support, weights
 from recall_tui.actions.action import LISTING, Action, acts_in
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.session import Session
+from recall_tui.state.session import Session
 
 GROUPS: dict[str, tuple[Action, ...]] = {
     "Panes": panes.ACTIONS,

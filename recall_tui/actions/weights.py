@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action, has_pool, has_rows, has_signals
-from recall_tui.session import Session
-from recall_tui.weighing import current
+from recall_tui.state.session import Session
+from recall_tui.state.weighing import current
 
 
 def _is_rrf(session: Session) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recall_tui import packing
-from recall_tui import session as state
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context import ContextPane
 from recall_tui.screens.prompt import PromptScreen
+from recall_tui.state import packing
+from recall_tui.state import session as state
 
 
 class BudgetActions(Holder):

@@ -8,13 +8,14 @@ import os
 from textual.app import SuspendNotSupported
 
 from recall_core.errors import RecallError, UsageError
-from recall_tui import explaining, pager, remedies
+from recall_tui import pager
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import FixChosen, FixStepped, Picking, ViewChosen
 from recall_tui.opening import open_store
-from recall_tui.packing import chosen_entry
 from recall_tui.screens.target import TargetScreen
-from recall_tui.session import Session, View, pointed
+from recall_tui.state import explaining, remedies
+from recall_tui.state.packing import chosen_entry
+from recall_tui.state.session import Session, View, pointed
 
 
 class ExplainActions(Holder):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from recall_core.types import Progress
-from recall_tui import session as state
 from recall_tui.actions.table import Table
 from recall_tui.screens.bench import Bench
-from recall_tui.session import Session
+from recall_tui.state import session as state
+from recall_tui.state.session import Session
 from recall_tui.work.chores import Chore
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock

@@ -15,15 +15,15 @@ from textual.app import SuspendNotSupported
 from recall_core.errors import RecallError, UsageError
 from recall_core.types import Skip
 from recall_tui import files
-from recall_tui import session as state
 from recall_tui.acts.holder import Holder
-from recall_tui.events import Ended, Unwatched
-from recall_tui.keeping import Shelf, cursor_of, shelf
 from recall_tui.opening import Choice, create_store
-from recall_tui.runs import EVERYTHING, Run, may_hold
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state import session as state
+from recall_tui.state.events import Ended, Unwatched
+from recall_tui.state.keeping import Shelf, cursor_of, shelf
+from recall_tui.state.runs import EVERYTHING, Run, may_hold
 
 if TYPE_CHECKING:
     from recall_core.service import Recall

@@ -13,12 +13,12 @@ from recall_core.adapters.replacing import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
-from recall_tui import explaining, grading, judging
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.prompt import PromptScreen
-from recall_tui.session import Session
+from recall_tui.state import explaining, grading, judging
+from recall_tui.state.session import Session
 
 if TYPE_CHECKING:
     from recall_core.contract import Response

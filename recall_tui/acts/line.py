@@ -7,13 +7,14 @@ from pathlib import Path
 
 from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.rql.head import is_query
-from recall_tui import commandline, history, themes
-from recall_tui import session as state
+from recall_tui import commandline, themes
 from recall_tui.acts.holder import Holder
-from recall_tui.events import Ran
-from recall_tui.places import state_folder
+from recall_tui.home import history
+from recall_tui.home.places import state_folder
 from recall_tui.screens.line import LineScreen, Output
 from recall_tui.screens.prompt import PromptScreen
+from recall_tui.state import session as state
+from recall_tui.state.events import Ran
 
 LINES = "lines.jsonl"
 

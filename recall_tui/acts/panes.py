@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recall_tui import session as state
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Chosen, LookingAt
-from recall_tui.session import Pane
+from recall_tui.state import session as state
+from recall_tui.state.session import Pane
 
 
 class PaneActions(Holder):

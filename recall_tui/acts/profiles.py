@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from recall_core.errors import ConfigError
-from recall_tui import profiles, weighing
 from recall_tui.acts.holder import Holder
-from recall_tui.profiles import Profile
+from recall_tui.home import profiles
+from recall_tui.home.profiles import Profile
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.profiles import Choice, ProfilesScreen
 from recall_tui.screens.prompt import PromptScreen
+from recall_tui.state import weighing
 
 
 class ProfileActions(Holder):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textual.timer import Timer
 
-from recall_tui import session as state
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Lacking, Typed
-from recall_tui.shell import commands
+from recall_tui.state import session as state
+from recall_tui.state.shell import commands
 from recall_tui.texts import Texts
 
 LIVE_SECONDS = 0.15  # after the last key: however thirty keys fall into a second, they cause at most 7 searches

@@ -6,14 +6,16 @@ import os
 from functools import partial
 from pathlib import Path
 
-from recall_tui import files, remembered, session, themes
+from recall_tui import files, themes
 from recall_tui.acts.holder import Holder
+from recall_tui.home import remembered
+from recall_tui.home.remembered import Layout, Remembered
 from recall_tui.messages import Dragged, Wanted
-from recall_tui.remembered import Layout, Remembered
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.jump import JumpScreen
 from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.theme import ThemeScreen
+from recall_tui.state import session
 from recall_tui.widgets.picture import picture, plain_text
 
 PICTURE = "recall.svg"

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_core.types import Progress
-from recall_tui import keeping
-from recall_tui import session as state
 from recall_tui.acts.ingest import UNDER_WAY, IngestActions
-from recall_tui.keeping import Remedy
 from recall_tui.messages import Picked
 from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.state import keeping
+from recall_tui.state import session as state
+from recall_tui.state.keeping import Remedy
 
 if TYPE_CHECKING:
     from recall_core.contract import Response

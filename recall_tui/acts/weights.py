@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.errors import ConfigError, RqlError
-from recall_tui import optioning, tuning, weighing
-from recall_tui import session as state
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Slid
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.session import Session, Tweaks
-from recall_tui.shell import rows_asked
+from recall_tui.state import optioning, tuning, weighing
+from recall_tui.state import session as state
+from recall_tui.state.session import Session, Tweaks
+from recall_tui.state.shell import rows_asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer

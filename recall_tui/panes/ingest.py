@@ -7,10 +7,10 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Progress
-from recall_tui.keeping import Shelf, cursor_of, shelf
-from recall_tui.rates import done_share, left_seconds
-from recall_tui.runs import EVERYTHING, Run, Stage, stages
-from recall_tui.session import Session, has_strip, is_ingesting
+from recall_tui.state.keeping import Shelf, cursor_of, shelf
+from recall_tui.state.rates import done_share, left_seconds
+from recall_tui.state.runs import EVERYTHING, Run, Stage, stages
+from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit
 from recall_tui.widgets.lines import entitle

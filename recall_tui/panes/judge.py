@@ -11,10 +11,10 @@ from textual.binding import BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from recall_core.errors import RecallError
-from recall_tui import judging
-from recall_tui.judging import Board, Figure, Line, Missed
 from recall_tui.messages import LinePicked, LineStepped
-from recall_tui.session import Session
+from recall_tui.state import judging
+from recall_tui.state.judging import Board, Figure, Line, Missed
+from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView, entitle
 

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static, TextArea
 from recall_core.errors import RecallError, RqlError
 from recall_core.rql.head import is_query
 from recall_tui.messages import Typed
-from recall_tui.session import Session, is_stale
+from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers

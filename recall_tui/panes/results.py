@@ -15,10 +15,10 @@ from textual.strip import Strip
 
 from recall_core.evaluate.grades import Judgement
 from recall_core.types import Hit, Signal, Table
-from recall_tui import judging
-from recall_tui.events import Ranks
 from recall_tui.messages import Chosen, LookingAt
-from recall_tui.session import Session, is_stale, listed
+from recall_tui.state import judging
+from recall_tui.state.events import Ranks
+from recall_tui.state.session import Session, is_stale, listed
 from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, level
 from recall_tui.widgets.lines import entitle, strip_of
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
-from recall_tui.keeping import (
+from recall_tui.state.keeping import (
     CHECKS,
     VIEWS,
     checks,
@@ -20,8 +20,8 @@ from recall_tui.keeping import (
     shelf,
     view_of,
 )
-from recall_tui.rates import done_share
-from recall_tui.session import Session
+from recall_tui.state.rates import done_share
+from recall_tui.state.session import Session
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
 from recall_tui.widgets.lines import entitle

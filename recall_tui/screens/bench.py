@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import Table
+from recall_tui.home.remembered import Layout
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
@@ -21,8 +22,7 @@ from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
-from recall_tui.remembered import Layout
-from recall_tui.session import PANES, TABS, Pane, Session, listed
+from recall_tui.state.session import PANES, TABS, Pane, Session, listed
 from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.session import Pane
+from recall_tui.state.session import Pane
 from recall_tui.widgets.draw import fit
 from recall_tui.widgets.lines import LineView
 

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
-from recall_tui.history import MOST_DIGITS, Move, Past, moves
+from recall_tui.home.history import MOST_DIGITS, Move, Past, moves
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView
 from recall_tui.widgets.pointed import PointedList

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from recall_tui.commandline import VERBS, completed
-from recall_tui.events import Ran
+from recall_tui.state.events import Ran
 from recall_tui.themes import NAMES
 from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView

@@ -12,8 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import OptionList
 
-from recall_tui.profiles import DEFAULT, Profile
-from recall_tui.session import assignments
+from recall_tui.home.profiles import DEFAULT, Profile
+from recall_tui.state.session import assignments
 from recall_tui.widgets.pointed import PointedList
 
 NAME_CELLS = 20

@@ -13,10 +13,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
-from recall_tui.explaining import Paths
 from recall_tui.messages import Picking
-from recall_tui.session import Session, found
-from recall_tui.studies import Study
+from recall_tui.state.explaining import Paths
+from recall_tui.state.session import Session, found
+from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import figure
 from recall_tui.widgets.pointed import PointedList
 

@@ -20,8 +20,8 @@ from textual.widgets import Input, OptionList, Static
 
 from recall_core.errors import RecallError
 from recall_tui import opening
-from recall_tui.keeping import embedder_words, ndcg
 from recall_tui.opening import Choice, Count
+from recall_tui.state.keeping import embedder_words, ndcg
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
 from recall_tui.widgets.pointed import PointedList
 

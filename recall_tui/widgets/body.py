@@ -7,8 +7,8 @@ from typing import Literal
 from textual.containers import Container
 from textual.events import MouseDown, MouseMove, MouseUp
 
+from recall_tui.home.remembered import Layout
 from recall_tui.messages import Dragged
-from recall_tui.remembered import Layout
 
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Click
 
 from recall_tui.messages import Picked
-from recall_tui.session import Pane
+from recall_tui.state.session import Pane
 from recall_tui.widgets.lines import Build, LineView
 
 

@@ -14,11 +14,11 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import Offer, Table, footer
+from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
-from recall_tui.profiles import heading
-from recall_tui.session import Session, is_ingesting
-from recall_tui.shell import command
+from recall_tui.state.session import Session, is_ingesting
+from recall_tui.state.shell import command
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))

@@ -14,8 +14,8 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
 from recall_core.rql.head import is_query
-from recall_tui.lexicon import Entry, Lexicon, Lookup
 from recall_tui.messages import Lacking
+from recall_tui.state.lexicon import Entry, Lexicon, Lookup
 from recall_tui.widgets.draw import COLOURS
 from recall_tui.widgets.offers import Offers
 

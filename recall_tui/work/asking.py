@@ -10,8 +10,9 @@ from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_core.tuning.grid import RETRIEVAL, retrieval
 from recall_core.types import Hit
-from recall_tui.chart import chart_of
-from recall_tui.events import (
+from recall_tui.work.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
+from recall_tui.state.chart import chart_of
+from recall_tui.state.events import (
     Answered,
     Charted,
     Crashed,
@@ -22,11 +23,10 @@ from recall_tui.events import (
     Unusable,
     Weighed,
 )
-from recall_tui.lexicon import Entry, Lookup
-from recall_tui.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
-from recall_tui.session import Packing
-from recall_tui.weighing import KEYS, is_hybrid, why_no_lines
-from recall_tui.wishes import Wish
+from recall_tui.state.lexicon import Entry, Lookup
+from recall_tui.state.session import Packing
+from recall_tui.state.weighing import KEYS, is_hybrid, why_no_lines
+from recall_tui.state.wishes import Wish
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
 

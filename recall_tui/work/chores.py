@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.errors import RecallError
 from recall_core.types import Progress
-from recall_tui.events import Chored, ChoreMoved, Crashed, Opened
+from recall_tui.state.events import Chored, ChoreMoved, Crashed, Opened
 from recall_tui.work.ports import Clock, Post
 
 if TYPE_CHECKING:

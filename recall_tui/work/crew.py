@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import Config
 from recall_tui.opening import open_store
-from recall_tui.session import Session
-from recall_tui.wants import wanted
-from recall_tui.wishes import wish as wish_of
+from recall_tui.state.session import Session
+from recall_tui.state.wants import wanted
+from recall_tui.state.wishes import wish as wish_of
 from recall_tui.work.asking import QueryThread
 from recall_tui.work.chores import Chore, ChoreThread
 from recall_tui.work.ingesting import IngestThread

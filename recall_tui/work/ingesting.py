@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from recall_core.errors import RecallError
 from recall_core.types import Progress, Root
-from recall_tui.events import Advanced, Crashed, Ended, Held, Opened
-from recall_tui.rates import Meter, committed, measured
-from recall_tui.runs import EVERYTHING
+from recall_tui.state.events import Advanced, Crashed, Ended, Held, Opened
+from recall_tui.state.rates import Meter, committed, measured
+from recall_tui.state.runs import EVERYTHING
 from recall_tui.work.ports import Clock, Post
 
 if TYPE_CHECKING:

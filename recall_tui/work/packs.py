@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recall_core.text import counter
-from recall_tui.events import Repacked
-from recall_tui.session import Packing, Waiting
-from recall_tui.wishes import Wish
+from recall_tui.state.events import Repacked
+from recall_tui.state.session import Packing, Waiting
+from recall_tui.state.wishes import Wish
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer

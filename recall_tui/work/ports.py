@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from recall_tui.events import Event
+from recall_tui.state.events import Event
 
 Post = Callable[[Event], None]
 Clock = Callable[[], float]

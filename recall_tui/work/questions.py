@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recall_tui.explaining import rows_given
-from recall_tui.session import Session, assignments, filter_of
-from recall_tui.weighing import differences
+from recall_tui.state.explaining import rows_given
+from recall_tui.state.session import Session, assignments, filter_of
+from recall_tui.state.weighing import differences
 from recall_tui.work.studying import Lab
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
-from recall_tui.events import Crashed, Opened, Ran
+from recall_tui.state.events import Crashed, Opened, Ran
 from recall_tui.work.ports import Post
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core.errors import Interrupted, RecallError
-from recall_tui.events import Crashed, Studied, StudyMoved
-from recall_tui.studies import Stamp, Study
+from recall_tui.state.events import Crashed, Studied, StudyMoved
+from recall_tui.state.studies import Stamp, Study
 from recall_tui.work.asking import take_over
 from recall_tui.work.ports import Post
 
 if TYPE_CHECKING:
     from recall_core.service import Recall
-    from recall_tui.session import Session
+    from recall_tui.state.session import Session
 
 Wanted: TypeAlias = tuple[Study, Stamp]
 

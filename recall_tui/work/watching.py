@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recall_core.errors import RecallError
-from recall_tui.events import Changed, Crashed, Unwatched
+from recall_tui.state.events import Changed, Crashed, Unwatched
 from recall_tui.work.ports import Post
 
 if TYPE_CHECKING:

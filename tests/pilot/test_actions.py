@@ -11,7 +11,7 @@ from recall_tui.actions.table import ACTIONS, TABLE, footer, markdown
 from recall_tui.app import Workbench
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import help_lines
-from recall_tui.session import PANES, Session
+from recall_tui.state.session import PANES, Session
 
 KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 

@@ -15,10 +15,10 @@ import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from recall_core.config import Config
-from recall_tui import packing
-from recall_tui.packing import Worth
 from recall_tui.panes.context import BudgetSlider, PackedList
-from recall_tui.session import Session, found
+from recall_tui.state import packing
+from recall_tui.state.packing import Worth
+from recall_tui.state.session import Session, found
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('token') FILTER chunk.tokens > 5 LIMIT 6"

@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.style import Style
 
 from recall_core.errors import UsageError
-from recall_tui.events import Failed
 from recall_tui.messages import Happened
+from recall_tui.state.events import Failed
 from recall_tui.widgets.editor import FAULT, MOST_READ, PARTNER, STYLES
 from tests.workbench_driver import Driver, workbench
 

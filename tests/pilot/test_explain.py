@@ -21,15 +21,15 @@ from textual.widgets import Input
 
 from recall_core.service import Recall
 from recall_core.types import Root
-from recall_tui import explaining, weighing
-from recall_tui.explaining import Absence, Funnel, Ledger, Passage, Paths, Versus
-from recall_tui.packing import chosen_entry
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.explain.pane import NAMES, TITLE_AT, pieces
-from recall_tui.remedies import absence_of, chosen_remedy
 from recall_tui.screens.target import TargetScreen
-from recall_tui.session import VIEWS, Session, Tweaks, View, found
-from recall_tui.studies import Study
+from recall_tui.state import explaining, weighing
+from recall_tui.state.explaining import Absence, Funnel, Ledger, Passage, Paths, Versus
+from recall_tui.state.packing import chosen_entry
+from recall_tui.state.remedies import absence_of, chosen_remedy
+from recall_tui.state.session import VIEWS, Session, Tweaks, View, found
+from recall_tui.state.studies import Study
 from recall_tui.widgets.pointed import PointedList
 from tests.workbench_driver import Driver, workbench
 

@@ -12,7 +12,7 @@ from recall_core.adapters.streams import standard
 from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.shell import command
+from recall_tui.state.shell import command
 from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_driver import Driver, workbench
 

@@ -15,10 +15,10 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
-from recall_tui import judging
 from recall_tui.panes.judge import JudgePane
-from recall_tui.session import Session
-from recall_tui.shell import command
+from recall_tui.state import judging
+from recall_tui.state.session import Session
+from recall_tui.state.shell import command
 from tests.workbench_driver import Driver, workbench
 
 SET = {

@@ -6,8 +6,8 @@ import pytest
 
 from recall_core.errors import StoreLocked
 from recall_tui.app import Workbench
-from recall_tui.events import Crashed, Failed
 from recall_tui.messages import Happened
+from recall_tui.state.events import Crashed, Failed
 from tests.workbench_driver import workbench
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from recall_tui import history
-from recall_tui.history import Past, Row
+from recall_tui.home import history
+from recall_tui.home.history import Past, Row
 from recall_tui.screens.line import LineScreen
 from recall_tui.screens.prompt import PromptScreen
 from tests.workbench_driver import Driver, workbench

@@ -14,7 +14,7 @@ from textual.events import Key
 from recall_tui.actions.table import ACTIONS
 from recall_tui.app import Workbench
 from recall_tui.panes.results import ResultsPane
-from recall_tui.session import Session
+from recall_tui.state.session import Session
 from tests.workbench_driver import NAMES, Driver
 
 SENTENCE = "what is packed under a token budget "

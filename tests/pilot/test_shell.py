@@ -11,7 +11,7 @@ from textual.events import MouseScrollDown
 from textual.widget import Widget
 from textual.widgets import Static
 
-from recall_tui.places import write_private
+from recall_tui.home.places import write_private
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen, Label

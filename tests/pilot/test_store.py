@@ -10,9 +10,9 @@ import pytest
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
 from recall_core.service import Recall
-from recall_tui.keeping import CHECKS
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.shell import command
+from recall_tui.state.keeping import CHECKS
+from recall_tui.state.shell import command
 from tests.workbench_driver import Driver, workbench
 
 

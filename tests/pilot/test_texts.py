@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui import history
+from recall_tui.home import history
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.history import HistoryScreen, having
 from recall_tui.screens.prompt import PromptScreen

@@ -15,11 +15,11 @@ from textual.events import MouseScrollDown
 from recall_core.config import load
 from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
-from recall_tui.chart import gauge_at
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.session import Session
-from recall_tui.tuning import curve_of, granted_of, pins_of
-from recall_tui.weighing import current, exact_share, share
+from recall_tui.state.chart import gauge_at
+from recall_tui.state.session import Session
+from recall_tui.state.tuning import curve_of, granted_of, pins_of
+from recall_tui.state.weighing import current, exact_share, share
 from recall_tui.widgets.pointed import PointedList
 from recall_tui.widgets.slider import Slider
 from tests.workbench_driver import Driver, workbench

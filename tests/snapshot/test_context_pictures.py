@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui import packing
-from recall_tui.packing import Worth
-from recall_tui.session import Session, found
+from recall_tui.state import packing
+from recall_tui.state.packing import Worth
+from recall_tui.state.session import Session, found
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 

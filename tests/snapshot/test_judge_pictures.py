@@ -11,8 +11,8 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
-from recall_tui import judging
-from recall_tui.session import Session, is_seen
+from recall_tui.state import judging
+from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 

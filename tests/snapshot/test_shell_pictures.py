@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from recall_tui import history
-from recall_tui.history import Past, Row
-from recall_tui.places import write_private
+from recall_tui.home import history
+from recall_tui.home.history import Past, Row
+from recall_tui.home.places import write_private
 from recall_tui.screens.jump import JumpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.themes import NAMES

@@ -10,12 +10,12 @@ from textual.widgets import Input, OptionList
 from recall_core.contract import CheckView
 from recall_core.errors import StoreError, StoreLocked
 from recall_core.types import Progress, Skip
-from recall_tui.keeping import CHECKS, Health, Shelf, shelf
-from recall_tui.rates import Meter, Rates
-from recall_tui.runs import EVERYTHING, Run
 from recall_tui.screens.welcome import WelcomeScreen
-from recall_tui.session import Session, stamp_of
-from recall_tui.studies import Study
+from recall_tui.state.keeping import CHECKS, Health, Shelf, shelf
+from recall_tui.state.rates import Meter, Rates
+from recall_tui.state.runs import EVERYTHING, Run
+from recall_tui.state.session import Session, stamp_of
+from recall_tui.state.studies import Study
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver
 

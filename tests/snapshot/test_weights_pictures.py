@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.profiles import Profile, keep
-from recall_tui.tuning import curve_of, granted_of
+from recall_tui.home.profiles import Profile, keep
+from recall_tui.state.tuning import curve_of, granted_of
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver
 from tests.workbench_grades import grade

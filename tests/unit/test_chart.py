@@ -11,8 +11,8 @@ from hypothesis import strategies as some
 from recall_core.config import Config
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
-from recall_tui.chart import DEPTH, chart_of, flips, gauge_at, top_at, tops_over
 from recall_tui.panes.weights.ranks import rank_lines, verdict
+from recall_tui.state.chart import DEPTH, chart_of, flips, gauge_at, top_at, tops_over
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 VALUES = some.lists(

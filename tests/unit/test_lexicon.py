@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recall_core.rql.ast import Field
 from recall_core.rql.complete import Known
-from recall_tui.lexicon import Entry, Lexicon, Lookup
+from recall_tui.state.lexicon import Entry, Lexicon, Lookup
 
 TAG = Field("doc", "tag")
 KNOWN = (Known("docs", 5), Known("draft", 2), Known("news", 1))

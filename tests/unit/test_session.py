@@ -12,9 +12,11 @@ from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Packed, Progress, StoreInfo
-from recall_tui import weighing
-from recall_tui.chart import Chart
-from recall_tui.events import (
+from recall_tui.home.history import Past
+from recall_tui.home.past import to_keep
+from recall_tui.state import weighing
+from recall_tui.state.chart import Chart
+from recall_tui.state.events import (
     Advanced,
     Answered,
     Charted,
@@ -26,12 +28,10 @@ from recall_tui.events import (
     Repacked,
     Weighed,
 )
-from recall_tui.history import Past
-from recall_tui.lexicon import Entry, Lookup
-from recall_tui.past import to_keep
-from recall_tui.rates import Meter
-from recall_tui.runs import Run
-from recall_tui.session import (
+from recall_tui.state.lexicon import Entry, Lookup
+from recall_tui.state.rates import Meter
+from recall_tui.state.runs import Run
+from recall_tui.state.session import (
     Session,
     asked,
     budgeted,
@@ -45,8 +45,8 @@ from recall_tui.session import (
     settled,
     stepped,
 )
-from recall_tui.transitions import after
-from recall_tui.wishes import wish
+from recall_tui.state.transitions import after
+from recall_tui.state.wishes import wish
 
 
 def answer_of(text: str, total: int) -> Answer:
@@ -261,7 +261,9 @@ def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
 
 
 def test_the_package_and_its_session_load_without_textual() -> None:
-    code = "import recall_tui, recall_tui.session, recall_tui.work.crew, sys; sys.exit('textual' in sys.modules)"
+    code = (
+        "import recall_tui, recall_tui.state.session, recall_tui.work.crew, sys; sys.exit('textual' in sys.modules)"
+    )
 
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
 

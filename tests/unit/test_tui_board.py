@@ -14,9 +14,9 @@ from recall_core.evaluate.names import Spot
 from recall_core.evaluate.options import Options
 from recall_core.service import Recall
 from recall_core.types import Root
-from recall_tui.judging import MEASURES, Board, Judged, Missed
-from recall_tui.session import Session
-from recall_tui.studies import Study
+from recall_tui.state.judging import MEASURES, Board, Judged, Missed
+from recall_tui.state.session import Session
+from recall_tui.state.studies import Study
 from recall_tui.work.studies import board, grades, line
 from recall_tui.work.studies.board import KEPT, Shelf
 from recall_tui.work.studying import Lab

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import StoreError
-from recall_tui.crash import EXIT_CODE, MOST_REPORTS, Defect, left_behind, report, shortened, take_query
-from recall_tui.places import config_folder, state_folder
+from recall_tui.home.crash import EXIT_CODE, MOST_REPORTS, Defect, left_behind, report, shortened, take_query
+from recall_tui.home.places import config_folder, state_folder
 from tests.workbench_corpus import build_store
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ RUNNER = """
 import sys
 from recall_core.adapters.streams import standard
 from recall_tui import app
-from recall_tui.events import Crashed
+from recall_tui.state.events import Crashed
 from recall_tui.messages import Happened
 
 def broken(self, *_):

@@ -13,14 +13,15 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
-from recall_tui import explaining, pager, remedies
-from recall_tui.explaining import Line, Mark, Passage, Remedy, Stretch
+from recall_tui import pager
 from recall_tui.panes.explain.ledger import count, number
 from recall_tui.panes.explain.pane import NAMES, pieces, view_at
 from recall_tui.panes.explain.passage import cut_of, passage_lines, wrapped
-from recall_tui.session import VIEWS, Session
-from recall_tui.studies import Study
-from recall_tui.wants import wanted
+from recall_tui.state import explaining, remedies
+from recall_tui.state.explaining import Line, Mark, Passage, Remedy, Stretch
+from recall_tui.state.session import VIEWS, Session
+from recall_tui.state.studies import Study
+from recall_tui.state.wants import wanted
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 DOCUMENT = Document("d" * 64, "a.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})

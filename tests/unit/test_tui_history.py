@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.history import LONGEST, MOST, Move, Past, Row, append, load, moves, place
+from recall_tui.home.history import LONGEST, MOST, Move, Past, Row, append, load, moves, place
 
 
 def texts_of(file: Path) -> list[str]:

@@ -10,15 +10,15 @@ from recall_core.errors import StoreError, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
-from recall_tui import grading, judging
-from recall_tui.events import Chored, Studied
-from recall_tui.grading import GRADE
-from recall_tui.judging import Board, Figure, Judged, Line, Missed
-from recall_tui.runs import Run
-from recall_tui.session import Session, asked, focused, stamp_of
-from recall_tui.studies import Study
-from recall_tui.transitions import after
-from recall_tui.wants import wanted
+from recall_tui.state import grading, judging
+from recall_tui.state.events import Chored, Studied
+from recall_tui.state.grading import GRADE
+from recall_tui.state.judging import Board, Figure, Judged, Line, Missed
+from recall_tui.state.runs import Run
+from recall_tui.state.session import Session, asked, focused, stamp_of
+from recall_tui.state.studies import Study
+from recall_tui.state.transitions import after
+from recall_tui.state.wants import wanted
 from tests.workbench_corpus import build_store
 
 NOTHING = Judged({}, {}, {})

@@ -8,12 +8,12 @@ import pytest
 from recall_core.errors import StoreCorrupt
 from recall_core.maintain.doctor import codes
 from recall_core.types import Progress, Skip
-from recall_tui import keeping
-from recall_tui.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
-from recall_tui.rates import Meter
-from recall_tui.runs import EVERYTHING, Run
-from recall_tui.session import Session, focused, pointed, stamp_of
-from recall_tui.studies import Study
+from recall_tui.state import keeping
+from recall_tui.state.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
+from recall_tui.state.rates import Meter
+from recall_tui.state.runs import EVERYTHING, Run
+from recall_tui.state.session import Session, focused, pointed, stamp_of
+from recall_tui.state.studies import Study
 
 EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
 

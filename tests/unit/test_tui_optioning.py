@@ -11,7 +11,7 @@ from recall_core.errors import RqlError
 from recall_core.retrieve import plan_rql
 from recall_core.rql.ast import Value
 from recall_core.rql.parser import parse_query
-from recall_tui.optioning import as_query, has_option, with_options
+from recall_tui.state.optioning import as_query, has_option, with_options
 
 VALUES: dict[str, some.SearchStrategy[Value]] = {
     "fusion": some.sampled_from(["weighted", "rrf"]),

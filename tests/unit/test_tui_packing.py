@@ -11,13 +11,13 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
-from recall_tui import packing
-from recall_tui.events import Repacked
-from recall_tui.packing import Worth
 from recall_tui.panes.context.listing import Look, listing
 from recall_tui.panes.context.sums import flowed, sums, title, under_line
-from recall_tui.session import Packing, Session, Waiting, pointed
-from recall_tui.transitions import after
+from recall_tui.state import packing
+from recall_tui.state.events import Repacked
+from recall_tui.state.packing import Worth
+from recall_tui.state.session import Packing, Session, Waiting, pointed
+from recall_tui.state.transitions import after
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])

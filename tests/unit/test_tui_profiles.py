@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from recall_core.config import Config, load
-from recall_tui import profiles
-from recall_tui.profiles import Profile, drop, folder, heading, keep, wrong_name
-from recall_tui.session import Session
-from recall_tui.weighing import nudged, reset, turned
+from recall_tui.home import profiles
+from recall_tui.home.profiles import Profile, drop, folder, heading, keep, wrong_name
+from recall_tui.state.session import Session
+from recall_tui.state.weighing import nudged, reset, turned
 
 RANKS = Profile("ranks", {"fusion": "rrf", "rrf_k": 20, "sparse_recall": False})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.remembered import LEAST, MOST, Layout, Remembered, bounded, load, save, size_class
+from recall_tui.home.remembered import LEAST, MOST, Layout, Remembered, bounded, load, save, size_class
 
 
 def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> None:

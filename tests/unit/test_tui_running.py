@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.service import Recall
-from recall_tui.events import Crashed, Event, Opened, Ran
 from recall_tui.opening import open_store
+from recall_tui.state.events import Crashed, Event, Opened, Ran
 from recall_tui.work.running import MOST_CHARACTERS, Caught, CommandThread
 from tests.workbench_corpus import build_store
 

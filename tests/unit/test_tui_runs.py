@@ -4,9 +4,9 @@ import pytest
 
 from recall_core.errors import StoreLocked
 from recall_core.types import Progress, Skip
-from recall_tui.events import Advanced, Ended, Held
-from recall_tui.rates import Meter, Rates, committed, left_seconds, measured, smoothed
-from recall_tui.runs import EVERYTHING, Run, may_hold, run_after, stages
+from recall_tui.state.events import Advanced, Ended, Held
+from recall_tui.state.rates import Meter, Rates, committed, left_seconds, measured, smoothed
+from recall_tui.state.runs import EVERYTHING, Run, may_hold, run_after, stages
 
 
 def moment(

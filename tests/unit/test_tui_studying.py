@@ -13,11 +13,11 @@ import pytest
 from recall_core.errors import RecallError, UsageError
 from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
-from recall_tui.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
-from recall_tui.explaining import Ledger
-from recall_tui.session import Session, asked, found, stamp_of
-from recall_tui.studies import SCOPES, Kind, Study
-from recall_tui.transitions import after
+from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
+from recall_tui.state.explaining import Ledger
+from recall_tui.state.session import Session, asked, found, stamp_of
+from recall_tui.state.studies import SCOPES, Kind, Study
+from recall_tui.state.transitions import after
 from recall_tui.work.chores import Chore, ChoreThread
 from recall_tui.work.studying import StudyThread
 from tests.workbench_corpus import build_store

@@ -19,11 +19,11 @@ from recall_core.service import Ask, Recall
 from recall_core.tuning.judged import Options
 from recall_core.tuning.question import Wish
 from recall_core.types import Hit
-from recall_tui.events import Crashed, Event, Studied, StudyMoved
-from recall_tui.session import Session, stamp_of
-from recall_tui.studies import Study
-from recall_tui.transitions import after
-from recall_tui.tuning import (
+from recall_tui.state.events import Crashed, Event, Studied, StudyMoved
+from recall_tui.state.session import Session, stamp_of
+from recall_tui.state.studies import Study
+from recall_tui.state.transitions import after
+from recall_tui.state.tuning import (
     Curve,
     Granted,
     curve_of,
@@ -37,7 +37,7 @@ from recall_tui.tuning import (
     value_at,
     wants,
 )
-from recall_tui.weighing import put_at, stepped, turned
+from recall_tui.state.weighing import put_at, stepped, turned
 from recall_tui.work.studies import curve as curves
 from recall_tui.work.studies import pins as pinning
 from recall_tui.work.studying import Lab, StudyThread

@@ -9,8 +9,8 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
-from recall_tui.session import Session
-from recall_tui.weighing import (
+from recall_tui.state.session import Session
+from recall_tui.state.weighing import (
     counted,
     current,
     dressed,
@@ -30,7 +30,7 @@ from recall_tui.weighing import (
     why_not,
     without,
 )
-from recall_tui.wishes import wish
+from recall_tui.state.wishes import wish
 
 SAVED = Session(saved=Config(bm25_weight=0.9, vector_weight=0.1))
 

@@ -15,7 +15,7 @@ from recall_core.retrieve import Answer, Plan
 from recall_core.rql.ast import Field
 from recall_core.service import Ask, Recall
 from recall_core.types import Hit
-from recall_tui.events import (
+from recall_tui.state.events import (
     Advanced,
     Answered,
     Charted,
@@ -30,9 +30,9 @@ from recall_tui.events import (
     Unusable,
     Weighed,
 )
-from recall_tui.lexicon import Lookup
-from recall_tui.session import Packing
-from recall_tui.wishes import Wish
+from recall_tui.state.lexicon import Lookup
+from recall_tui.state.session import Packing
+from recall_tui.state.wishes import Wish
 from recall_tui.work.asking import QueryThread
 from recall_tui.work.ingesting import IngestThread
 from tests.workbench_corpus import build_store

@@ -9,8 +9,8 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Block, Omission, Packed
-from recall_tui.packing import Entry, Worth, digest
-from recall_tui.session import Waiting
+from recall_tui.state.packing import Entry, Worth, digest
+from recall_tui.state.session import Waiting
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 
 REASONS = {

@@ -9,9 +9,9 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Packed
-from recall_tui.packing import Worth, digest
 from recall_tui.panes.context.listing import Look
-from recall_tui.session import Session, is_stale
+from recall_tui.state.packing import Worth, digest
+from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.draw import Glyphs, figure, fit, gauge
 
 DIGITS = 12  # of the digest, where people compare it

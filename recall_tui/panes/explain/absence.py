@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.explaining import Absence, Remedy
 from recall_tui.panes.explain.ledger import DIM, one_line
-from recall_tui.remedies import is_doable
+from recall_tui.state.explaining import Absence, Remedy
+from recall_tui.state.remedies import is_doable
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 
 if TYPE_CHECKING:

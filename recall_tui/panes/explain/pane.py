@@ -11,7 +11,13 @@ from textual.content import Content
 from textual.events import Click
 
 from recall_core.errors import RecallError
-from recall_tui.explaining import (
+from recall_tui.messages import FixChosen, FixStepped, ViewChosen
+from recall_tui.panes.explain.absence import FIX, absence_lines, row_of_fix
+from recall_tui.panes.explain.funnel import funnel_lines
+from recall_tui.panes.explain.ledger import ledger_lines
+from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, passage_lines
+from recall_tui.panes.explain.versus import versus_lines
+from recall_tui.state.explaining import (
     Absence,
     Funnel,
     Ledger,
@@ -23,15 +29,9 @@ from recall_tui.explaining import (
     passage_study,
     versus_study,
 )
-from recall_tui.messages import FixChosen, FixStepped, ViewChosen
-from recall_tui.panes.explain.absence import FIX, absence_lines, row_of_fix
-from recall_tui.panes.explain.funnel import funnel_lines
-from recall_tui.panes.explain.ledger import ledger_lines
-from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, passage_lines
-from recall_tui.panes.explain.versus import versus_lines
-from recall_tui.remedies import CURSOR
-from recall_tui.session import VIEWS, Session, View, found, is_stale
-from recall_tui.studies import Study
+from recall_tui.state.remedies import CURSOR
+from recall_tui.state.session import VIEWS, Session, View, found, is_stale
+from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import Glyphs, folded
 from recall_tui.widgets.lines import LineView
 

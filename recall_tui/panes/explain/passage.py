@@ -13,8 +13,8 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Hit, Packed
-from recall_tui.explaining import Line, MarkKind, Passage, Stretch
 from recall_tui.panes.explain.ledger import DIM
+from recall_tui.state.explaining import Line, MarkKind, Passage, Stretch
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.

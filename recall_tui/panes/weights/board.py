@@ -5,14 +5,14 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.chart import DEPTH, Chart, gauge_at, top_at
 from recall_tui.panes.weights.curve import CURVE_ROWS, curve_rows, figures, marks
 from recall_tui.panes.weights.pins import pin_band, pin_figures, pin_names
 from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
 from recall_tui.panes.weights.settings import settings_lines
-from recall_tui.session import Session, listed
-from recall_tui.tuning import curve_of, granted_of
-from recall_tui.weighing import current, drawn, exact_share, why_no_lines, why_not
+from recall_tui.state.chart import DEPTH, Chart, gauge_at, top_at
+from recall_tui.state.session import Session, listed
+from recall_tui.state.tuning import curve_of, granted_of
+from recall_tui.state.weighing import current, drawn, exact_share, why_no_lines, why_not
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
 LEAST_RANK_ROWS = 2

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from recall_core.errors import RecallError
 from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, joined, labelled, span
-from recall_tui.session import Session, found
-from recall_tui.tuning import LEAST_QUERIES, MEASURE, Curve, Stretch, curve_study, heights, middle, value_at
-from recall_tui.weighing import current, exact_share
+from recall_tui.state.session import Session, found
+from recall_tui.state.tuning import LEAST_QUERIES, MEASURE, Curve, Stretch, curve_study, heights, middle, value_at
+from recall_tui.state.weighing import current, exact_share
 from recall_tui.widgets.canvas import Canvas
 from recall_tui.widgets.draw import Glyphs, folded
 

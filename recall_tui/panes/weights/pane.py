@@ -7,9 +7,9 @@ from textual.containers import Vertical
 from textual.events import Click
 
 from recall_tui.panes.weights.board import board_lines, thick_line
-from recall_tui.session import Session, found, is_stale
-from recall_tui.tuning import curve_study, pins_of, pins_study
-from recall_tui.weighing import current, drawn, share, why_not
+from recall_tui.state.session import Session, found, is_stale
+from recall_tui.state.tuning import curve_study, pins_of, pins_study
+from recall_tui.state.weighing import current, drawn, share, why_not
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
@@ -47,7 +47,14 @@ class WeightsPane(Vertical):
             session.studying if session.studying and session.studying[0] in studies else None,
             *(found(session, each, object) for each in studies),
         )
-        told = (thick_line(session), session.saved, session.fixed, tuple(session.tweaks), session.k, session.is_of_all)
+        told = (
+            thick_line(session),
+            session.saved,
+            session.fixed,
+            tuple(session.tweaks),
+            session.k,
+            session.is_of_all,
+        )
         shown = (config, answer, known, told)
         if shown == self._shown:
             return

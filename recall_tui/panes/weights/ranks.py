@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from rich.text import Text
 
-from recall_tui.chart import Chart, Gauge, flips, gauge_at, top_at, tops_over
 from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, joined, labelled, span
+from recall_tui.state.chart import Chart, Gauge, flips, gauge_at, top_at, tops_over
 from recall_tui.widgets.canvas import DOWN, Canvas
 from recall_tui.widgets.draw import Glyphs
 

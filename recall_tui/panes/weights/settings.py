@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rich.text import Text
 
 from recall_core.config import Config
-from recall_tui.session import Session
-from recall_tui.weighing import current, why_not
+from recall_tui.state.session import Session
+from recall_tui.state.weighing import current, why_not
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
 CELLS = 19  # of a column: keys, name, mark and value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recall_tui.explaining import Absence, Remedy
-from recall_tui.session import Session, Tweaks
-from recall_tui.studies import Study
+from recall_tui.state.explaining import Absence, Remedy
+from recall_tui.state.session import Session, Tweaks
+from recall_tui.state.studies import Study
 from recall_tui.work.questions import asker_of, context_question, list_question
 from recall_tui.work.studying import Lab
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.evaluate.grades import words
-from recall_tui.judging import MEASURES, TOP, Board, Figure, Line, Missed
-from recall_tui.studies import Study
+from recall_tui.state.judging import MEASURES, TOP, Board, Figure, Line, Missed
+from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
 
 if TYPE_CHECKING:

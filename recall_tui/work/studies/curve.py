@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 from recall_core.config import Config
 from recall_core.errors import UsageError
-from recall_tui.session import assignments
-from recall_tui.studies import Study
-from recall_tui.tuning import MEASURE, Curve, of_words
-from recall_tui.weighing import current, exact_share
+from recall_tui.state.session import assignments
+from recall_tui.state.studies import Study
+from recall_tui.state.tuning import MEASURE, Curve, of_words
+from recall_tui.state.weighing import current, exact_share
 from recall_tui.work.studying import Lab
 
 if TYPE_CHECKING:

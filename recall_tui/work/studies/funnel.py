@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.explaining import Funnel
-from recall_tui.studies import Study
+from recall_tui.state.explaining import Funnel
+from recall_tui.state.studies import Study
 from recall_tui.work.questions import asker_of, context_question
 from recall_tui.work.studying import Lab
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recall_core.evaluate.grades import words
-from recall_tui.judging import Judged
-from recall_tui.studies import Study
+from recall_tui.state.judging import Judged
+from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.keeping import Health
-from recall_tui.studies import Study
+from recall_tui.state.keeping import Health
+from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
 
 

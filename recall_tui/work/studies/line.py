@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.judging import Line
-from recall_tui.studies import Study
+from recall_tui.state.judging import Line
+from recall_tui.state.studies import Study
 from recall_tui.work.studies.board import line_of, moved, rank, shelf_of
 from recall_tui.work.studying import Lab
 

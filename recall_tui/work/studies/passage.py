@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from recall_tui.explaining import Line, Mark, MarkKind, Passage, Stretch
-from recall_tui.studies import Study
+from recall_tui.state.explaining import Line, Mark, MarkKind, Passage, Stretch
+from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.explaining import Paths
-from recall_tui.studies import Study
+from recall_tui.state.explaining import Paths
+from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
 
 MOST = 200  # more than a person reads; another word finds the rest

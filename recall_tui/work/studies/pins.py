@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from recall_tui.studies import Study
-from recall_tui.tuning import Granted, first_rows, pins_of
-from recall_tui.weighing import current
+from recall_tui.state.studies import Study
+from recall_tui.state.tuning import Granted, first_rows, pins_of
+from recall_tui.state.weighing import current
 from recall_tui.work.studying import Lab
 
 

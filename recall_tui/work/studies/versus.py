@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.explaining import Versus
-from recall_tui.studies import Study
+from recall_tui.state.explaining import Versus
+from recall_tui.state.studies import Study
 from recall_tui.work.questions import answer_of
 from recall_tui.work.studying import Lab
 

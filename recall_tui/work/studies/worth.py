@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.packing import Worth
-from recall_tui.studies import Study
+from recall_tui.state.packing import Worth
+from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
 
 ROUGH = "whitespace"

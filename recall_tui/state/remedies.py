@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recall_tui import weighing
-from recall_tui.explaining import Absence, Remedy, absence_study
-from recall_tui.session import Moved, Session, asked, budgeted, found
+from recall_tui.state import weighing
+from recall_tui.state.explaining import Absence, Remedy, absence_study
+from recall_tui.state.session import Moved, Session, asked, budgeted, found
 
 CURSOR = "fixes"
 

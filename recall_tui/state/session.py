@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.history import Past
-from recall_tui.lexicon import Entry, Lookup
-from recall_tui.runs import Run
-from recall_tui.studies import SCOPES, Kind, Stamp, Study
+from recall_tui.home.history import Past
+from recall_tui.state.lexicon import Entry, Lookup
+from recall_tui.state.runs import Run
+from recall_tui.state.studies import SCOPES, Kind, Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.evaluate.grades import Regrade
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
-    from recall_tui.chart import Chart
-    from recall_tui.judging import Grading
-    from recall_tui.profiles import Profile
-    from recall_tui.remedies import Before
-    from recall_tui.tuning import Pin
+    from recall_tui.home.profiles import Profile
+    from recall_tui.state.chart import Chart
+    from recall_tui.state.judging import Grading
+    from recall_tui.state.remedies import Before
+    from recall_tui.state.tuning import Pin
 
 Pane = Literal["query", "results", "explain", "weights", "context", "judge", "ingest", "store"]
 PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "judge", "ingest", "store")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import SWALLOWED, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.places import config_folder
-from recall_tui.session import PANES, Pane
+from recall_tui.home.places import config_folder
+from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"
 MOST_BYTES = 100_000  # a larger file is no keymap

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.types import Hit
-from recall_tui.session import listed
+from recall_tui.state.session import listed
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_core.service import Recall
-    from recall_tui.events import Ranks
+    from recall_tui.state.events import Ranks
 
 Window = tuple[int, int]
 """Rows of the list: first and end."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui import grading
-from recall_tui.events import (
+from recall_tui.state import grading
+from recall_tui.state.events import (
     Advanced,
     Answered,
     Charted,
@@ -24,15 +24,15 @@ from recall_tui.events import (
     Unwatched,
     Weighed,
 )
-from recall_tui.packing import forgotten, repacked
-from recall_tui.runs import run_after
-from recall_tui.session import Session, listed, stamp_of
-from recall_tui.studies import LASTING
+from recall_tui.state.packing import forgotten, repacked
+from recall_tui.state.runs import run_after
+from recall_tui.state.session import Session, listed, stamp_of
+from recall_tui.state.studies import LASTING
 
 MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows
 
 
-def after(session: Session, event: Event) -> Session:  # noqa: PLR0911 - one line an event
+def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - one line an event
     """The session once the event has happened; stale events leave it as it is."""
     match event:
         case Opened():

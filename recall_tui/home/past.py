@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recall_core.types import Hit
-from recall_tui.history import Past, Row
-from recall_tui.session import Session, assignments, filter_of
+from recall_tui.home.history import Past, Row
+from recall_tui.state.session import Session, assignments, filter_of
 
 MOST_KEPT = 10  # rows of an answer that the history keeps
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_tui.places import state_folder
+from recall_tui.home.places import state_folder
 
 MOST = 1_000  # queries that are remembered
 LONGEST = 20_000  # characters; a longer text was pasted by mistake

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_tui.places import state_folder, write_private
+from recall_tui.home.places import state_folder, write_private
 
 FILE = "workbench.json"
 LEAST, MOST = 15, 85

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from recall_tui import judging
-from recall_tui.chart import DEPTH
-from recall_tui.keeping import kept_by
-from recall_tui.optioning import with_options
-from recall_tui.packing import flags
-from recall_tui.reproducing import explained
-from recall_tui.session import Session, assignments, filter_of, listed
-from recall_tui.tuning import first_rows, of_words, pins_of
-from recall_tui.weighing import differences, is_hybrid, why_no_lines
+from recall_tui.state import judging
+from recall_tui.state.chart import DEPTH
+from recall_tui.state.keeping import kept_by
+from recall_tui.state.optioning import with_options
+from recall_tui.state.packing import flags
+from recall_tui.state.reproducing import explained
+from recall_tui.state.session import Session, assignments, filter_of, listed
+from recall_tui.state.tuning import first_rows, of_words, pins_of
+from recall_tui.state.weighing import differences, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_tui.lexicon import Lookup
-from recall_tui.session import Packing, Session, assignments
+from recall_tui.state.lexicon import Lookup
+from recall_tui.state.session import Packing, Session, assignments
 
 
 class Wish(NamedTuple):

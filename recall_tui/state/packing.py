@@ -8,12 +8,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.types import Packed
-from recall_tui.session import Packing, Session, budgeted, is_seen, listed, pointed
-from recall_tui.studies import Study
+from recall_tui.state.session import Packing, Session, budgeted, is_seen, listed, pointed
+from recall_tui.state.studies import Study
 
 if TYPE_CHECKING:
     from recall_core.contract import AccountView
-    from recall_tui.events import Repacked
+    from recall_tui.state.events import Repacked
 
 LIST = "context"
 """The name of the pane's list among the session's cursors."""

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import ConfigError
-from recall_tui.places import state_folder
-from recall_tui.session import Session, Tweaks
-from recall_tui.weighing import KEYS
+from recall_tui.home.places import state_folder
+from recall_tui.state.session import Session, Tweaks
+from recall_tui.state.weighing import KEYS
 
 SUFFIX = ".toml"
 DEFAULT = "default"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.lexicon import Entry, Lookup
-from recall_tui.rates import Meter
-from recall_tui.studies import Stamp, Study
+from recall_tui.state.lexicon import Entry, Lookup
+from recall_tui.state.rates import Meter
+from recall_tui.state.studies import Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.contract import IngestView
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
-    from recall_tui.chart import Chart
-    from recall_tui.session import Packing, Waiting
+    from recall_tui.state.chart import Chart
+    from recall_tui.state.session import Packing, Waiting
 
 Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
@@ -206,5 +206,6 @@ Event: TypeAlias = (
     | Chored
     | ChoreMoved
     | Ran
-    | Ran | Crashed
+    | Ran
+    | Crashed
 )

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from recall_core.types import Progress, Skip
-from recall_tui.events import Advanced, Ended, Held
-from recall_tui.rates import Meter, embedded
+from recall_tui.state.events import Advanced, Ended, Held
+from recall_tui.state.rates import Meter, embedded
 
 VERBS = ("added", "updated", "unchanged", "removed")
 EVERYTHING = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from recall_tui.explaining import (
+from recall_tui.state.explaining import (
     Absence,
     Passage,
     absence_study,
@@ -14,8 +14,8 @@ from recall_tui.explaining import (
     short,
     versus_study,
 )
-from recall_tui.session import Session, assignments, filter_of, found
-from recall_tui.weighing import differences
+from recall_tui.state.session import Session, assignments, filter_of, found
+from recall_tui.state.weighing import differences
 
 
 def explained(session: Session, store: str | None) -> str:

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.types import Hit
-from recall_tui.session import VIEWS, Session, Tweaks, View, focused, is_seen
-from recall_tui.studies import Study
+from recall_tui.state.session import VIEWS, Session, Tweaks, View, focused, is_seen
+from recall_tui.state.studies import Study
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplanationView

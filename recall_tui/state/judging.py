@@ -15,9 +15,9 @@ from recall_core.evaluate.grades import (
 )
 from recall_core.evaluate.names import Spot
 from recall_core.types import Hit, Table
-from recall_tui.session import Session, assignments, found, is_ingesting, is_seen, lately, pointed
-from recall_tui.studies import Study
-from recall_tui.weighing import KEYS
+from recall_tui.state.session import Session, assignments, found, is_ingesting, is_seen, lately, pointed
+from recall_tui.state.studies import Study
+from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import SEARCH_K, SETTINGS, Config
 from recall_core.tuning.grid import retrieval
-from recall_tui.session import Moved, Session, Tweaks
+from recall_tui.state.session import Moved, Session, Tweaks
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
-    from recall_tui.chart import Chart
+    from recall_tui.state.chart import Chart
 
 KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key != "budget_tokens")
 """The settings that can be moved, in the order in which they are written. A budget is typed, not tuned."""

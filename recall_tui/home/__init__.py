@@ -1,0 +1,1 @@
+"""What outlasts a session: history, layout, profiles, keys and reports, in the person's own folders."""
