@@ -40,6 +40,10 @@ TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
 
 
+MOST_OWN = 2
+"""Panes that share an action which still counts as their own."""
+
+
 class Offer(NamedTuple):
     """A key that can be pressed, as the footer names it."""
 
@@ -59,10 +63,15 @@ def is_valid(action: Action, session: Session) -> bool:
     return action.when(session)
 
 
+def is_own(action: Action) -> bool:
+    """True for what few panes have: its keys are the first to be looked for there."""
+    return 0 < len(action.panes) <= MOST_OWN
+
+
 def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Offer]:
-    """What can be pressed now, in table order."""
+    """What can be pressed now: first what only the pane in front has, then the rest, both in table order."""
     shown = []
-    for action in table.actions:
+    for action in sorted(table.actions, key=lambda action: not is_own(action)):
         keys = [key for key in action.keys if not (editing and is_printable(key))]
         if action.label and keys and acts_in(action, session.pane) and is_valid(action, session):
             shown.append(Offer(key_name(keys[0]), action.label, action.id))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from textual.binding import Binding
 
+from recall_tui.actions import store
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.actions.table import ACTIONS, TABLE, footer, markdown
@@ -47,6 +48,13 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
 
     assert names
     assert not any(is_printable(key) for key in names)
+
+
+def test_the_footer_begins_with_what_only_the_pane_in_front_has_and_ends_with_help_and_quit() -> None:
+    names = [offer.label for offer in footer(Session(pane="store"), editing=False)]
+
+    assert names[0] in {action.label for action in store.ACTIONS}
+    assert names[-2:] == ["help", "quit"]
 
 
 def test_the_page_of_keys_is_the_table() -> None:
