@@ -22,6 +22,13 @@ NO_COLOUR = "no-colour"
 READABLE, EASY = 4.5, 7.0  # WCAG 2.2: contrast of text at levels AA and AAA
 _STEP = 0.01  # of lightness
 
+
+def _bar(thumb: str) -> dict[str, str]:
+    """A scroll bar with a thumb of this colour and no track, which would stand as a stripe beside a short list."""
+    tracks = ("scrollbar-background", "scrollbar-background-hover", "scrollbar-background-active")
+    return {"scrollbar": thumb, **dict.fromkeys(tracks, "transparent"), "scrollbar-corner-color": "transparent"}
+
+
 _LIGHT = Theme(
     name="light",
     primary="#004578",
@@ -35,11 +42,11 @@ _LIGHT = Theme(
     surface="#f0f0f0",
     panel="#e2e7eb",
     dark=False,
-    variables={"primary-muted": "#cfe0ee"},
+    variables={"primary-muted": "#cfe0ee", **_bar("#6f8ea5")},
 )
-_ANSI = BUILTIN_THEMES["ansi-dark"]
+_DARK, _ANSI = BUILTIN_THEMES["textual-dark"], BUILTIN_THEMES["ansi-dark"]
 THEMES: tuple[Theme, ...] = (
-    replace(BUILTIN_THEMES["textual-dark"], name="dark"),
+    replace(_DARK, name="dark", variables={**_DARK.variables, **_bar("#5c6f80")}),
     _LIGHT,
     Theme(
         name="high-contrast",
@@ -53,7 +60,7 @@ THEMES: tuple[Theme, ...] = (
         surface="#000000",
         panel="#1a1a1a",
         text_alpha=1.0,
-        variables={"primary-muted": "#003a6b"},
+        variables={"primary-muted": "#003a6b", **_bar("#5b8bb8")},
     ),
     Theme(
         name="high-contrast-light",
@@ -68,7 +75,7 @@ THEMES: tuple[Theme, ...] = (
         panel="#f0f0f0",
         dark=False,
         text_alpha=1.0,
-        variables={"primary-muted": "#d6e6f5"},
+        variables={"primary-muted": "#d6e6f5", **_bar("#4f6f8a")},
     ),
     replace(_ANSI, name=NO_COLOUR, variables={**_ANSI.variables, "input-cursor-text-style": "reverse"}),
 )

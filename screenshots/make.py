@@ -1,6 +1,6 @@
 """Make the pictures of the README: the real workbench on the demo corpus, as SVG, and as PNG where Chromium is found.
 
-Run from the project's folder: .venv/bin/python screenshots/make.py
+Run from the project's folder: .venv/bin/python screenshots/make.py [NAME...]
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,15 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "screenshots"
 DEMO = ROOT / ".demo"
 QUESTION = "how do I run a command with a timeout"
+QUERY = (
+    "SELECT * FROM chunk USING lexical('timeout'), semantic('run a command')\n"
+    "FILTER doc.tag = 'library' AND doc.path GLOB 'library/a*' LIMIT 20"
+)
+JUDGED = (
+    ("how do I read a file line by line", "sdaf"),
+    ("parse command line arguments", "asaf"),
+    ("how do I run a command with a timeout", "asdf"),
+)
 MISTAKE = "SELECT * FROM chunk USING lexical('timeout') FILTER doc.tgas = 'library'"
 
 sys.path.insert(0, str(ROOT))
@@ -25,7 +35,8 @@ sys.path.insert(0, str(ROOT))
 from textual.pilot import Pilot  # noqa: E402
 
 from recall_tui.app import Workbench  # noqa: E402
-from recall_tui.state.session import Session  # noqa: E402
+from recall_tui.state.session import Session, found  # noqa: E402
+from recall_tui.state.studies import Study  # noqa: E402
 
 
 async def settled(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:
@@ -51,13 +62,88 @@ async def workbench(pilot: Pilot[None]) -> None:
     """The second result of a question, explained."""
     await ask(pilot, QUESTION)
     await pilot.press("escape", "j")
+    await settled(pilot, lambda now: found(now, Study("ledger", now.hit.chunk.id), of=object) and now.chart)
 
 
-async def budget(pilot: Pilot[None]) -> None:
-    """The context at half the budget."""
+async def tab(pilot: Pilot[None], presses: int) -> None:
+    """A tab of the explain pane, that many to the right of the ledger."""
     await workbench(pilot)
-    await pilot.press("5", "left_curly_bracket")
-    await settled(pilot, lambda now: now.packed and now.packed.budget_tokens == 1_000)
+    await pilot.press("3", *["right"] * presses)
+    await pilot.pause(1.5)
+
+
+async def passage(pilot: Pilot[None]) -> None:
+    """The second result in its file."""
+    await tab(pilot, 1)
+
+
+async def whynot(pilot: Pilot[None]) -> None:
+    """Why a file is not in the context."""
+    await workbench(pilot)
+    await pilot.press("t")
+    await pilot.pause(0.5)
+    await pilot.press(*"library", "slash", *"sched", "full_stop", *"py")
+    await pilot.pause(0.5)
+    await pilot.press("enter")
+    await pilot.pause(3)
+
+
+async def funnel(pilot: Pilot[None]) -> None:
+    """What each step leaves of the store, for a query with a filter."""
+    await ask(pilot, QUERY)
+    await pilot.press("escape", "3", "right", "right", "right")
+    await pilot.pause(2)
+
+
+async def compare(pilot: Pilot[None]) -> None:
+    """The first two results, leaf by leaf."""
+    await ask(pilot, QUESTION)
+    await pilot.press("escape", "2", "m", "j", "c")
+    await pilot.pause(2)
+
+
+async def weights(pilot: Pilot[None]) -> None:
+    """A weight that was moved, with what grades say of every weight."""
+    await judged(pilot)
+    await pilot.press("2", "g", "4", "right", "right", "right", "right")
+    await pilot.pause(3)
+
+
+async def context(pilot: Pilot[None]) -> None:
+    """The context at half the budget, with a pin."""
+    await workbench(pilot)
+    await pilot.press("5", "left_curly_bracket", "j", "j", "o")
+    await settled(pilot, lambda now: now.packed and now.packed.budget_tokens == 1_000 and now.pins)
+    await pilot.pause(1.5)
+
+
+async def judged(pilot: Pilot[None]) -> None:
+    """Three questions with grades."""
+    for question, grades in JUDGED:
+        await ask(pilot, question)
+        await pilot.press("escape", "g", *grades, "1")
+        await settled(pilot, lambda now: not now.chore)
+    await ask(pilot, QUESTION)
+    await pilot.press("escape", "6")
+    await pilot.pause(3)
+
+
+async def store(pilot: Pilot[None]) -> None:
+    """What the store holds."""
+    await workbench(pilot)
+    await pilot.press("8")
+    await pilot.pause(3)
+
+
+async def ingest(pilot: Pilot[None]) -> None:
+    """A folder that was added again: nothing has changed."""
+    await workbench(pilot)
+    await pilot.press("A")
+    await pilot.pause(0.3)
+    await pilot.press(*"topics", "enter")
+    await settled(pilot, lambda now: now.run and now.run.ended)
+    await pilot.press("7")
+    await pilot.pause(1)
 
 
 async def mistake(pilot: Pilot[None]) -> None:
@@ -70,6 +156,12 @@ async def mistake(pilot: Pilot[None]) -> None:
     await settled(pilot, lambda now: now.trouble)
 
 
+async def light(pilot: Pilot[None]) -> None:
+    """The light theme."""
+    pilot.app.theme = "light"
+    await workbench(pilot)
+
+
 async def keys(pilot: Pilot[None]) -> None:
     """The help screen."""
     await workbench(pilot)
@@ -80,8 +172,17 @@ PICTURES = {
     "workbench": (workbench, (120, 40)),
     "workbench-80x24": (workbench, (80, 24)),
     "workbench-200x60": (workbench, (200, 60)),
-    "budget": (budget, (120, 40)),
     "mistake": (mistake, (120, 40)),
+    "passage": (passage, (120, 40)),
+    "whynot": (whynot, (120, 40)),
+    "funnel": (funnel, (120, 40)),
+    "compare": (compare, (120, 40)),
+    "weights": (weights, (120, 40)),
+    "context": (context, (120, 40)),
+    "judge": (judged, (120, 40)),
+    "ingest": (ingest, (120, 40)),
+    "store": (store, (120, 40)),
+    "light": (light, (120, 40)),
     "keys": (keys, (100, 40)),
 }
 
@@ -117,13 +218,18 @@ def draw(svg: Path) -> None:
 
 
 def main() -> int:
-    """Build the demo store if there is none, then take every picture."""
+    """Build the demo store if there is none, then take every picture on a copy of it."""
     if not (DEMO / "recall.db").exists():
         subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
-    os.chdir(DEMO)
-    os.environ["XDG_STATE_HOME"] = str(DEMO / "state")  # the pictures' queries stay out of the history
-    for name in PICTURES:
+    for name in sys.argv[1:] or PICTURES:
+        copy = Path(tempfile.gettempdir()) / "demo"  # its path is on the picture of the store
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(DEMO, copy, symlinks=True)
+        os.chdir(copy)
+        os.environ |= {"XDG_STATE_HOME": str(copy / "state"), "XDG_CONFIG_HOME": str(copy / "config")}
         draw(asyncio.run(take(name)))
+        os.chdir(ROOT)
+        shutil.rmtree(copy)
         print(name)
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from math import fsum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from recall_core.contract.ledger import ExplanationView, LedgerView, StabilityView, WeightsView
 from recall_core.explain.intervals import Interval
@@ -27,14 +27,34 @@ _DEEPEST = 20
 _SHOWN_WORDS = 3 * MOST_WORDS
 
 
+class Ground(NamedTuple):
+    """What every explanation of one answer stands on, whichever chunk it is of; None where no weight moves it."""
+
+    lines: Lines | None
+    stability: StabilityView | None
+
+
+def ground_of(found: Answer) -> Ground:
+    """The answer's candidates over all weights, and how far the weights are from changing its list."""
+    lines = weight_lines(found)
+    return Ground(lines, _stability(found, lines) if lines is not None and found.plan.limit > 0 else None)
+
+
 def explanation(
-    found: Answer, row: Row, other: Row | None = None, *, store: Store, embedder: Embedder | None
+    found: Answer,
+    row: Row,
+    other: Row | None = None,
+    *,
+    store: Store,
+    embedder: Embedder | None,
+    ground: Ground | None = None,
 ) -> ExplanationView:
     """The ledger of a chunk, of another to compare it with, and how far the weights are from changing the list.
 
     Leaves are exact for words, and for embedders that tell words apart; others are asked about every sentence.
+    ground: `ground_of` this answer, for who explains several of its chunks.
     """
-    lines = weight_lines(found)
+    lines, stable = ground or ground_of(found)
     rows = [row] if other is None else [row, other]
     first, *rest = standings(found, rows, store, embedder)
     view = ExplanationView(chunk=_ledger(found, first, lines, store))
@@ -43,8 +63,8 @@ def explanation(
         compared = versus(found, first, second, lines)
         if compared is not None:
             view["versus"] = compared
-    if lines is not None and found.plan.limit > 0:
-        view["stability"] = _stability(found, lines)
+    if stable is not None:
+        view["stability"] = stable
     return view
 
 

@@ -42,8 +42,10 @@ def standings(found: Answer, rows: Sequence[Row], store: Store, embedder: Embedd
     pool, ranked = found.pool, found.ranked
     if pool is None or ranked is None:
         return [Standing(row, None, None) for row in rows]
-    positions = {key.rowid: position for position, key in enumerate(pool.keys)}
-    places = {position: place for place, position in enumerate(ranked.order[: found.total])}
+    asked = {row.rowid for row in rows}
+    positions = {key.rowid: position for position, key in enumerate(pool.keys) if key.rowid in asked}
+    held = set(positions.values())
+    places = {position: place for place, position in enumerate(ranked.order[: found.total]) if position in held}
     standing: list[Standing] = []
     for row in rows:
         position = positions.get(row.rowid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recall_tui.actions.action import Action, has_rows
 from recall_tui.state.explaining import chunk_of
 from recall_tui.state.packing import chosen_entry
-from recall_tui.state.remedies import chosen_remedy
+from recall_tui.state.remedies import chosen_remedy, standing
 from recall_tui.state.session import Pane, Session
 
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
@@ -34,7 +34,7 @@ def has_fix(session: Session) -> bool:
 
 def has_tried(session: Session) -> bool:
     """While a fix is being tried."""
-    return bool(session.applied)
+    return bool(standing(session))
 
 
 ACTIONS = (

@@ -72,7 +72,7 @@ class JudgeActions(Holder):
         """Go to what the chosen query misses."""
         line = judging.pointed_line(self.session)
         if line is not None and not line.missed:
-            self.notify(f"All {line.relevant} relevant documents are in the top {judging.TOP}.")
+            self.notify(f"{line.query}: {judging.in_top(line)}", markup=False)
         self.become(judging.sided(self.session, missed=True))
 
     def action_leave_missed(self) -> None:

@@ -17,7 +17,9 @@ class PaneActions(Holder):
 
     def on_looking_at(self, message: LookingAt) -> None:
         """The list shows rows that have to be fetched."""
-        self.become(state.looking_at(self.session, message.first, message.end))
+        session = state.looking_at(self.session, message.first, message.end)
+        if session is not self.session:
+            self.become(session)
 
     def action_focus_pane(self, pane: Pane) -> None:
         """Go to a pane."""

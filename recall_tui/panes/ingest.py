@@ -13,7 +13,7 @@ from recall_tui.state.runs import EVERYTHING, Run, Stage, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit
-from recall_tui.widgets.lines import entitle
+from recall_tui.widgets.lines import NONE, entitle
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
@@ -40,6 +40,7 @@ class IngestPane(ChoosingView):
         if is_open:
             self.offer(lambda width: _opened(session, width, self.glyphs), chosen=cursor_of(session))
         else:
+            self.chosen_line = NONE
             self.show(lambda width: [_strip(session, width, self.glyphs)])
 
 
@@ -67,8 +68,12 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _over(run: Run, glyphs: Glyphs) -> str:
     skipped = skipped_words(run.progress) if run.progress else ""
-    mark = {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
-    return f"{run.name} {mark} {run.summary}" + (f"{glyphs.dot}{skipped}, 7 lists them" if skipped else "")
+    facts = [f"{run.name} {_mark(run, glyphs)} {run.summary}", f"{skipped}, 7 lists them" if skipped else ""]
+    return glyphs.dot.join(filter(None, facts))
+
+
+def _mark(run: Run, glyphs: Glyphs) -> str:
+    return {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
 
 
 def _opened(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
@@ -101,7 +106,7 @@ def _headline(run: Run, glyphs: Glyphs) -> str:
     what = "sync of every folder" if run.folder == EVERYTHING else f"add {run.folder}"
     if run.ended:
         again = [] if run.ended == "cancelled" else ["r again"]
-        return glyphs.dot.join([f"{what}: {run.summary}", *again])
+        return glyphs.dot.join([f"{_mark(run, glyphs)} {what}: {run.summary}", *again])
     state = {
         "": "running, p pauses, ^g cancels",
         "asked": "pausing after the step under way",

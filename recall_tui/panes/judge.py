@@ -16,7 +16,7 @@ from recall_tui.state import judging
 from recall_tui.state.judging import Board, Figure, Line, Missed
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
-from recall_tui.widgets.lines import LineView, entitle
+from recall_tui.widgets.lines import NONE, LineView, entitle
 
 KEYS = "a=3 s=2 d=1 f=0  x clear  u undo  n measure"
 MORE_KEYS = f"{KEYS}  Enter ask  I import  E export"
@@ -27,6 +27,7 @@ MARK_CELLS = 3  # of the choice and of the question on the screen
 QUERY_CELLS = 12  # of an id, at most
 TALL = 18  # lines from which what the chosen query misses has half of them, below the queries
 LEAST_MISSED = 3  # lines that have to be left below all queries for it to stand there in a lower pane
+VERDICT = 10  # lines from which the verdict has one of its own where the difference leaves it no room
 MISSED_LINES = 6  # of a pane that is lower, while the list of missed documents takes the keys
 
 
@@ -68,16 +69,20 @@ class JudgePane(LineView, inherit_bindings=False):
         self._layout = layout(
             session, (width, self.scrollable_content_region.height), self.glyphs, self._layout.first
         )
+        self.chosen_line = self._layout.chosen_line
         return list(self._layout.lines)
 
 
 class Layout:
     """The lines of the pane. places: by line, the list and the row of it that stand there. first: the first query."""
 
-    def __init__(self, lines: tuple[Text, ...], places: dict[int, tuple[str, int]], first: int) -> None:
+    def __init__(
+        self, lines: tuple[Text, ...], places: dict[int, tuple[str, int]], first: int, chosen_line: int = NONE
+    ) -> None:
         self.lines = lines
         self.places = places
         self.first = first
+        self.chosen_line = chosen_line
 
 
 def subtitle(session: Session, glyphs: Glyphs) -> str:
@@ -115,7 +120,7 @@ def _nothing(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     if judged is None:
         hint = "Reading the judgements."
     elif not any(judged.places.values()):
-        hint = "Nothing is judged yet: grade a result with a s d f, or import judgements with I."
+        hint = "Nothing is judged yet: grade a result, or I imports judgements."
     elif judging.relevant(judged):
         hint = "Asking the judged queries."
     else:
@@ -127,7 +132,7 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
     """The keys where there is room for them, the figures, and the names of the columns."""
     width, height = size
     measure = judging.measure_of(session)
-    figures = summary(NAMES[measure], known.figures[measure], width, glyphs, is_moved=known.is_moved)
+    figures = summary(NAMES[measure], known.figures[measure], size, glyphs, is_moved=known.is_moved)
     style = Style(bold=True, dim=not judging.is_current(session))
     lines = [Text(line, style) for line in figures]
     if height >= len(lines) + 4:
@@ -141,16 +146,18 @@ def _keys(width: int) -> str:
     return MORE_KEYS if cell_len(MORE_KEYS) <= width else KEYS
 
 
-def summary(name: str, shown: Figure, width: int, glyphs: Glyphs, *, is_moved: bool) -> list[str]:
+def summary(name: str, shown: Figure, size: tuple[int, int], glyphs: Glyphs, *, is_moved: bool) -> list[str]:
     """A measure over all queries with its interval, and the difference from the saved settings with its own."""
+    width, height = size
     lines = [f"{name} {shown.mean:.3f}  95 % {shown.low:.3f} to {shown.high:.3f}"]
     if is_moved:
         counts = f"{glyphs.up}{shown.wins} {glyphs.down}{shown.losses} ={shown.ties}"
         spread = f"{shown.difference:+.3f} ({shown.difference_low:+.3f} to {shown.difference_high:+.3f})"
         lines.append(f"{spread} {counts}")
-        verdict = f"{glyphs.dot.strip()} {shown.verdict}"
-        if cell_len(f"{lines[1]} {verdict}") <= width:
-            lines[1] += f" {verdict}"
+        if cell_len(f"{lines[1]}{glyphs.dot}{shown.verdict}") <= width:
+            lines[1] += f"{glyphs.dot}{shown.verdict}"
+        elif height >= VERDICT:
+            lines.append(shown.verdict)
     whole = glyphs.dot.join(lines)
     return [whole] if cell_len(whole) <= width else [fit(line, width, glyphs) for line in lines]
 
@@ -168,7 +175,7 @@ def _id_cells(known: Board) -> int:
 
 def _columns(session: Session, known: Board, width: int) -> str:
     moved = f"{'from saved':>11}" if known.is_moved else ""
-    right = f"{NAMES[judging.measure_of(session)]:>8}{f'@{judging.TOP}':>6}{moved}"
+    right = f"{NAMES[judging.measure_of(session)]:>8}{'judged':>8}{moved}"
     ids = _id_cells(known)
     return f"{' ' * MARK_CELLS}{'query':<{ids}} {'text':<{max(0, width - MARK_CELLS - ids - 1 - len(right))}}{right}"
 
@@ -179,7 +186,7 @@ def _row(session: Session, line: Line, known: Board, width: int, glyphs: Glyphs,
     is_here = line.query == judging.query_here(session)
     moved = f"{delta(line.values[measure], line.before[measure], glyphs) if line.before else '':>11}"
     judged = "-" if line.judged is None else f"{line.judged:.0%}"
-    right = f"{line.values[measure]:>8.3f}{judged:>6}{moved if known.is_moved else ''}"
+    right = f"{line.values[measure]:>8.3f}{judged:>8}{moved if known.is_moved else ''}"
     marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
     left = f"{fit(line.query, ids, glyphs)} {fit(line.text, width - MARK_CELLS - ids - 1 - len(right), glyphs)}"
     return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here))
@@ -192,7 +199,7 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
     if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
         return []
     lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
-    head = f"{line.query}: {len(line.missed)} of {line.relevant} relevant not in the top {judging.TOP}"
+    head = f"{line.query}: {judging.in_top(line)}"
     keys = "Left goes back, Enter asks why" if at_missed else "Right goes in" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
         head += f"{glyphs.dot}{keys}"
@@ -236,7 +243,11 @@ def _filled(
         if missed_row is not None:
             places[len(drawn)] = ("missed", missed_row)
         drawn.append(text)
-    return Layout(tuple(drawn[: max(height, 1)]), places, first)
+    pointed = judging.pointed_line(session)
+    missed = min(session.cursors.get("missed", 0), len(pointed.missed) - 1) if pointed else NONE
+    wanted = ("missed", missed) if judging.is_at_missed(session) else ("judge", chosen)
+    chosen_line = next((row for row, place in places.items() if place == wanted), NONE)
+    return Layout(tuple(drawn[: max(height, 1)]), places, first, chosen_line)
 
 
 def _shown(session: Session) -> tuple[object, ...]:

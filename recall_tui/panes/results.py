@@ -45,6 +45,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._before: Ranks = {}
         self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
         self._table: Table = "chunk"
+        self._looked: tuple[int, int] = (0, 0)
 
     @property
     def glyphs(self) -> Glyphs:
@@ -53,7 +54,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""
-        before, row = self._drawn_from, self._selected
+        before, row, texts = self._drawn_from, self._selected, self._texts
         answer = session.answer
         offset, self._count = listed(answer) if answer else (0, 0)
         self._first_rank = offset + 1
@@ -70,9 +71,12 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._follow()
         if self._drawn_from != before:
             self.refresh()
-        elif row != self._selected:
-            self.refresh_line(row + 1)
-            self.refresh_line(self._selected + 1)
+            return
+        changed = {at for at, text in self._texts.items() if texts.get(at) != text}
+        if row != self._selected:
+            changed |= {row, self._selected}
+        for at in sorted(changed):
+            self.refresh_line(at + 1)
 
     def render_line(self, y: int) -> Strip:
         """The column heads stay in place above the rows."""
@@ -106,9 +110,20 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _drawn_from(self) -> tuple[object, ...]:
-        """All that the rows are made of, but for which one is selected."""
-        rows = (self._count, self._first_rank, self._hits, self._states, self._before, self._judgements)
+        """All that the rows are made of, but for their texts and which one is selected."""
+        rows = (self._count, self._first_rank, bool(self._before), self._judgements, self._table)
         return (*rows, self._is_stale, self._hint)
+
+    @property
+    def _texts(self) -> dict[int, tuple[object, ...]]:
+        """What is drawn of each visible row: rows that are fetched ahead draw nothing."""
+        top = int(self.scroll_offset.y)
+        rows = range(top, min(self._count, top + self.page_rows))
+        hits = {row: self._hits.get(row) for row in rows}
+        return {
+            row: (hit, self._states.get(hit.doc.id) if hit else None, self._before.get(row))
+            for row, hit in hits.items()
+        }
 
     @property
     def page_rows(self) -> int:
@@ -129,7 +144,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
     def _look(self) -> None:
         first = int(self.scroll_offset.y)
         end = min(self._count, first + self.page_rows)
-        if any(row not in self._hits for row in range(first, end)):
+        if (first, end) != self._looked or any(row not in self._hits for row in range(first, end)):
+            self._looked = (first, end)
             self.post_message(LookingAt(first, end))
 
     def _heads(self, width: int) -> str:

@@ -24,13 +24,14 @@ from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
-from recall_tui.widgets.lines import entitle
+from recall_tui.widgets.lines import NONE, entitle
 
 if TYPE_CHECKING:
     from recall_core.contract import CheckView, EmbedderView, StoreView
 
-KEYS = {"figures": "d doctor  c compact  e reembed  right next view", "embedders": "Enter reembeds"}
+KEYS = {"figures": "d doctor  c compact  e reembed  Right next view", "embedders": "Enter reembeds"}
 NAME = 11  # cells of a figure's name
+NUMBER = 10  # cells of a figure
 SIZE_CELLS = 20
 WIDE = 66  # cells from which a figure stands beside another
 _MIB = 1 << 20
@@ -53,7 +54,8 @@ class StorePane(ChoosingView):
         view = view_of(session)
         names = (name.upper() if name == view else name for name in VIEWS)
         entitle(self, self.glyphs.dot.join(["8 Store", *names]), _summary(session))
-        self.offer(lambda width: self._built(session, width), chosen=cursor_of(session._replace(pane="store")))
+        chosen = cursor_of(session) if session.pane == "store" else NONE
+        self.offer(lambda width: self._built(session, width), chosen=chosen)
 
     def _built(self, session: Session, width: int) -> list[Text]:
         lines = _chore(session, width, self.glyphs)
@@ -101,17 +103,21 @@ def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
 def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
     coverage = f"{info.vectors / info.chunks:.0%}" if info.chunks else "-"
     return [
-        ("documents", figure(info.documents)),
-        ("chunks", figure(info.chunks)),
-        ("tokens", f"{figure(view['tokens'])} ({info.counter})" if view else "..."),
-        ("judgements", figure(view["judgements"]) if view else "..."),
-        ("vectors", f"{figure(info.vectors)}, {coverage} of chunks"),
-        ("dimension", figure(info.dimension)),
-        ("generation", str(info.generation)),
+        ("documents", _number(info.documents)),
+        ("chunks", _number(info.chunks)),
+        ("tokens", f"{_number(view['tokens'])} {info.counter}" if view else f"{'...':>{NUMBER}}"),
+        ("judgements", _number(view["judgements"]) if view else f"{'...':>{NUMBER}}"),
+        ("vectors", f"{_number(info.vectors)} {coverage} of chunks"),
+        ("dimension", _number(info.dimension)),
+        ("generation", _number(info.generation)),
         ("digest", info.digest[:12]),
-        ("tombstones", figure(info.tombstones)),
+        ("tombstones", _number(info.tombstones)),
         ("chunker", info.chunker),
     ]
+
+
+def _number(count: int) -> str:
+    return f"{figure(count):>{NUMBER}}"
 
 
 def _beside(facts: list[tuple[str, str]], width: int, glyphs: Glyphs) -> list[Text]:

@@ -16,11 +16,12 @@ from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import TABLE, Table
 from recall_tui.state.session import Pane
-from recall_tui.widgets.draw import fit
+from recall_tui.widgets.draw import folded
 from recall_tui.widgets.lines import LineView
 
 INTRODUCTION = "Letters are commands in NAV and are typed in EDIT. Esc is one step out."
 KEY_CELLS = 14
+HELP_COLUMN = KEY_CELLS + 3
 MOST_PANES = 3  # that a line names
 
 
@@ -71,7 +72,7 @@ class HelpScreen(ModalScreen[None]):
     def _fill(self, words: str) -> None:
         view = self.query_one(LineView)
         lines = help_lines(self._table, self._pane, words)
-        view.show(lambda width: [Text(fit(line.plain, width, view.glyphs), line.style) for line in lines])
+        view.show(lambda width: [piece for line in lines for piece in _folded(line, width)])
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> list[Text]:
@@ -85,6 +86,14 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> l
             lines += [Text(), Text(group, Style(bold=True))]
             lines += [_line(action, is_here=actions is here) for action in shown]
     return lines or [Text("No key does that.")]
+
+
+def _folded(line: Text, width: int) -> list[Text]:
+    """A line of the list in as many as it takes, the help in its column."""
+    if line.cell_len <= width:
+        return [line]
+    first, *others = folded(line.plain[HELP_COLUMN:], width - HELP_COLUMN)
+    return [Text(line.plain[:HELP_COLUMN] + first), *(Text(" " * HELP_COLUMN + other) for other in others)]
 
 
 def _line(action: Action, *, is_here: bool) -> Text:

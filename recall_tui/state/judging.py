@@ -244,6 +244,13 @@ def is_at_missed(session: Session) -> bool:
     return bool(session.cursors.get("at missed") and line is not None and line.missed)
 
 
+def in_top(line: Line) -> str:
+    """How many of a query's relevant documents are not among the first, or that all of them are."""
+    if line.missed:
+        return f"{len(line.missed)} of {line.relevant} relevant not in the top {TOP}"
+    return f"all {line.relevant} relevant are in the top {TOP}"
+
+
 def measure_of(session: Session) -> str:
     """The measure that is shown."""
     return MEASURES[session.cursors.get("measure", 0)]

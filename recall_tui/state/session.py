@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recall_tui.home.profiles import Profile
     from recall_tui.state.chart import Chart
     from recall_tui.state.judging import Grading
-    from recall_tui.state.remedies import Before
+    from recall_tui.state.remedies import Tried
     from recall_tui.state.tuning import Pin
 
 Pane = Literal["query", "results", "explain", "weights", "context", "judge", "ingest", "store"]
@@ -169,8 +169,8 @@ class Session(NamedTuple):
     """What has been typed to find it, while that is asked for."""
     marked: Hit | None = None
     """The hit that the selected one is compared with."""
-    applied: tuple[Before, ...] = ()
-    """What stood before each fix that was tried, the newest last."""
+    applied: tuple[Tried, ...] = ()
+    """The fixes that were tried, the newest last; `standing` gives those that still are."""
     cursors: Mapping[str, int] = {}
     """The chosen line of each list that is not the results, by name."""
     zoomed: bool = False
@@ -229,11 +229,11 @@ def chosen(session: Session, row: int) -> Session:
 
 
 def looking_at(session: Session, first: int, end: int) -> Session:
-    """The session with the list's visible rows and one screenful around them wanted."""
-    margin = max(20, end - first)
-    if session.window[0] <= first and end <= session.window[1]:
+    """The session with the list's visible rows wanted, and two screenfuls around them before one is left."""
+    rows = max(20, end - first)
+    if session.window[0] <= max(0, first - rows) and end + rows <= session.window[1]:
         return session
-    return session._replace(window=(max(0, first - margin), end + margin))
+    return session._replace(window=(max(0, first - 2 * rows), end + 2 * rows))
 
 
 def budgeted(session: Session, budget_tokens: int) -> Session:

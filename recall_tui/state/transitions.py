@@ -101,8 +101,12 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
         case Weighed():
             return _weighed(session, event)
         case Fetched(_, hits, states, before):
-            hit = hits.get(session.selected, session.hit)
-            return session._replace(hits=hits, states=states, before=before, hit=hit)
+            fresh = session._replace(
+                hits={**session.hits, **hits},
+                states={**session.states, **states},
+                before={**session.before, **before},
+            )
+            return fresh._replace(hit=fresh.hits.get(session.selected, session.hit))
         case Repacked():
             return repacked(session, event)
         case Failed(_, error):

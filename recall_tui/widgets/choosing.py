@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.events import Click
 
 from recall_tui.messages import Picked
 from recall_tui.state.session import Pane
-from recall_tui.widgets.lines import Build, LineView
+from recall_tui.widgets.lines import NONE, Build, LineView
 
 
 class ChoosingView(LineView, inherit_bindings=False):
@@ -30,7 +31,13 @@ class ChoosingView(LineView, inherit_bindings=False):
 
     def offer(self, build: Build, *, chosen: int) -> None:
         """Show these lines; where another row is chosen than before, it is brought into view."""
-        self.show(build, keep_place=True)
+
+        def built(width: int) -> list[Text]:
+            lines = build(width)
+            self.chosen_line = self.places[chosen] if 0 <= chosen < len(self.places) else NONE
+            return lines
+
+        self.show(built, keep_place=True)
         if chosen != self._chosen:
             self._chosen = chosen
             self._bring_into_view()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,9 @@ SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"),
 LAST = ("help", "leave")
 """Actions that stand at the end of the footer, whatever else there is room for."""
 HELP = "? help"
+GAPS = ("   ", "  ")  # between the facts of the header, as wide as there is room for
+ID_DIGITS = 12
+_ID = re.compile(r"\b[0-9a-f]{64}\b")
 LEAST_GAUGE, MOST_GAUGE = 12, 20  # cells of the gauge in the status line
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
@@ -82,7 +86,7 @@ class HeaderLine(Line):
     """Store, sizes, embedder, state of the store, whether work is under way, and the way to the keys."""
 
     def drawn(self, session: Session, width: int) -> Text:
-        """The header; what does not fit is cut on the left of the activity, which always shows."""
+        """The header; facts that do not fit go, the last ones first, and the activity always shows."""
         glyphs = _glyphs(self)
         busy = [session.chore] if session.chore else []
         busy += ["searching"] if session.busy else ["ingesting"] if is_ingesting(session) else []
@@ -96,7 +100,7 @@ class HeaderLine(Line):
             facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
             facts += [f"profile {heading(session)}"] if width >= NARROW else []
         right = f"   {HELP} "
-        left = fit("   ".join(facts), width - cell_len(activity) - len(right) - 1, glyphs)
+        left = _told(facts, width - cell_len(activity) - len(right) - 1, glyphs)
         line = Text(f"{left} {activity}   ", Style(bold=True))
         self.clickable(line, Text(HELP), "help")
         line.append(" ")
@@ -117,7 +121,7 @@ class StatusLine(Line):
             return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
         hint = Text(" Y copies " if typed else "")
-        shown = f" $ {typed}".replace("\n", " ") if typed else ""
+        shown = f" $ {abridged(typed, glyphs)}" if typed else ""
         line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
         self.clickable(line, hint, "copy_command")
         return line
@@ -165,6 +169,20 @@ class FooterLine(Line):
     def _add(self, line: Text, offer: Offer) -> None:
         line.append("  ")
         self.clickable(line, Text().append(offer.key, Style(bold=True)).append(f" {offer.label}"), offer.action)
+
+
+def abridged(typed: str, glyphs: Glyphs) -> str:
+    """A command on one line, its ids by their first digits: what is copied has them whole."""
+    return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", " "))
+
+
+def _told(facts: list[str], width: int, glyphs: Glyphs) -> str:
+    """As many facts as have room, the first two in any case, in exactly `width` cells."""
+    for count in range(len(facts), 2, -1):
+        for gap in GAPS:
+            if cell_len(line := gap.join(facts[:count])) <= width:
+                return fit(line, width, glyphs)
+    return fit(GAPS[-1].join(facts[:2]), width, glyphs)
 
 
 def _glyphs(widget: Widget) -> Glyphs:

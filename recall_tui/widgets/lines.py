@@ -19,6 +19,8 @@ from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 Build = Callable[[int], list[Text]]
 """Lines for a width in cells."""
+NONE = -1
+"""No line is chosen."""
 
 
 class LineView(ScrollView, can_focus=True):
@@ -27,6 +29,7 @@ class LineView(ScrollView, can_focus=True):
     DEFAULT_CSS: ClassVar[str] = """
     LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--chosen"}
 
     # The scrollbar always stands there, so another number of lines moves nothing and needs no layout.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
@@ -36,6 +39,8 @@ class LineView(ScrollView, can_focus=True):
         self._build: Build = lambda _: []
         self._lines: list[Text] = []
         self._drawn_width = 0
+        self.chosen_line = NONE
+        """The line that is drawn as the chosen one, besides its pointer; `build` sets it."""
 
     @property
     def glyphs(self) -> Glyphs:
@@ -60,7 +65,14 @@ class LineView(ScrollView, can_focus=True):
         width = self.size.width
         if row >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        return strip_of(self._lines[row], width, self.rich_style, self.app.console)
+        style = self.rich_style
+        if row == self.chosen_line:
+            style += self.get_component_rich_style("lines--chosen", partial=True)
+        return strip_of(self._lines[row], width, style, self.app.console)
+
+    def on_mount(self) -> None:
+        """Lines may be built with colours of the theme."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._rebuild())
 
     def on_resize(self, _event: Resize) -> None:
         """Another width folds the lines elsewhere."""

@@ -10,9 +10,12 @@ from recall_tui.state.weighing import differences
 from recall_tui.work.studying import Lab
 
 if TYPE_CHECKING:
+    from recall_core.explain.explanation import Ground
     from recall_core.explain.whynot.question import Asker, Question
     from recall_core.retrieve import Answer, Plan
     from recall_core.types import Packed
+
+KEPT = "ground"
 
 
 def answer_of(session: Session) -> Answer:
@@ -21,6 +24,21 @@ def answer_of(session: Session) -> Answer:
     assert answer is not None  # noqa: S101 - only hits of an answer are explained
     rows = rows_given(answer)
     return answer if rows is None else answer._replace(plan=answer.plan._replace(limit=rows, is_capped=True))
+
+
+def ground(lab: Lab) -> Ground:
+    """What the explanations of the answer on the screen stand on, kept until there is another answer."""
+    from recall_core.explain.explanation import Ground, ground_of  # noqa: PLC0415 - the engine loads behind the frame
+
+    kept = lab.kept.get(KEPT)
+    if isinstance(kept, tuple) and kept[0] is lab.session.answer:
+        made = kept[1]
+    else:
+        made = ground_of(answer_of(lab.session))
+        lab.kept[KEPT] = lab.session.answer, made
+        lab.checkpoint()
+    assert isinstance(made, Ground)  # noqa: S101 - nobody else keeps anything under this name
+    return made
 
 
 def context_question(session: Session) -> Question:

@@ -312,6 +312,16 @@ async def test_a_click_chooses_a_query_and_the_wheel_goes_on(judged_store: Path)
         await bench.until(lambda _: board_row(bench, "q2").startswith("▶"))
 
 
+async def test_a_query_that_misses_nothing_says_that_all_are_there(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6", "z")
+        await bench.until(current)
+        await bench.press("down")
+
+        await bench.until(lambda _: "q2: all 2 relevant are in the top 10" in bench.painted("judge"))
+
+
 async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await open_results(bench)

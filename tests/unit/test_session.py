@@ -129,6 +129,22 @@ def test_a_selected_row_shows_its_hit_once_it_has_arrived() -> None:
     assert session.hit == hit_of(31)
 
 
+def test_rows_that_were_fetched_stay_beside_newer_ones_until_the_order_changes() -> None:
+    session = answered(total=400)
+    first = session.hits[0]
+
+    session = after(session, Fetched(session.generation, {300: hit_of(301)}, {"d9": "modified"}, {300: 7}))
+    session = after(session, Fetched(session.generation, {200: hit_of(201)}, {}, {200: 8}))
+    again = asked(session, session.text, 12.0)
+    again = after(
+        again, Answered(again.generation, answer_of(session.text, 400), {}, {}, 12.0, question=again.question)
+    )
+
+    assert {row: session.hits[row] for row in (0, 300, 200)} == {0: first, 300: hit_of(301), 200: hit_of(201)}
+    assert (session.states, session.before) == ({"d9": "modified"}, {300: 7, 200: 8})
+    assert (again.hits, again.states, again.before) == ({}, {}, {})
+
+
 def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -> None:
     session = chosen(answered(), 7)
 
@@ -147,7 +163,14 @@ def test_looking_inside_the_window_wishes_for_nothing_new() -> None:
     session = answered()
 
     assert wish(looking_at(session, 5, 30)) == wish(session)
-    assert looking_at(session, 500, 530).window == (470, 560)
+    assert looking_at(session, 500, 530).window == (440, 590)
+
+
+def test_rows_are_wished_for_a_screenful_before_they_are_seen() -> None:
+    session = looking_at(answered(), 500, 530)
+
+    assert looking_at(session, 520, 550) is session
+    assert looking_at(session, 540, 570).window == (480, 630)
 
 
 def test_the_window_of_another_question_begins_at_the_top() -> None:

@@ -17,7 +17,7 @@ from recall_tui import pager
 from recall_tui.panes.explain.ledger import count, number
 from recall_tui.panes.explain.pane import NAMES, pieces, view_at
 from recall_tui.panes.explain.passage import cut_of, passage_lines, wrapped
-from recall_tui.state import explaining, remedies
+from recall_tui.state import explaining, packing, remedies, weighing
 from recall_tui.state.explaining import Line, Mark, Passage, Remedy, Stretch
 from recall_tui.state.session import VIEWS, Session
 from recall_tui.state.studies import Study
@@ -121,6 +121,36 @@ def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
     fresh = remedies.applied(session, Remedy("pin", "", "", pin="p" * 64), 1.0)
 
     assert (fresh.pins, fresh.drops) == (("p" * 64,), ("q" * 64,))
+
+
+def test_a_fix_is_over_once_its_change_is_undone_elsewhere_and_stands_again_once_that_is_redone() -> None:
+    weight = Remedy("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5})
+    tried = remedies.applied(remedies.applied(answered(), Remedy("pin", "", "", pin="p" * 64), 1.0), weight, 1.0)
+
+    undone = weighing.undone(tried)
+
+    assert len(remedies.standing(tried)) == 2
+    assert [fix.after.pins for fix in remedies.standing(undone)] == [("p" * 64,)]
+    assert remedies.standing(packing.freed(undone)) == ()
+    assert len(remedies.standing(weighing.redone(undone))) == 2
+
+
+def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
+    budgets = [Remedy("budget", "", "", budget_tokens=tokens) for tokens in (77, 99)]
+    tried = remedies.applied(remedies.applied(answered(), budgets[0], 1.0), budgets[1], 1.0)
+
+    assert len(remedies.standing(tried)) == 2
+    assert len(remedies.standing(tried._replace(budget_tokens=77))) == 1
+    assert remedies.standing(tried._replace(budget_tokens=2_000)) == ()
+
+
+def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None:
+    pin = Remedy("pin", "", "", pin="p" * 64)
+    tried = remedies.applied(answered(), pin, 1.0)._replace(text="other words", budget_tokens=300, pins=("p" * 64, "q"))
+
+    back = remedies.taken_back(tried, 2.0)
+
+    assert (back.text, back.budget_tokens, back.pins, back.applied) == ("other words", 300, ("q",), ())
 
 
 def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:

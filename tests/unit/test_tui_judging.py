@@ -273,6 +273,17 @@ def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> N
     assert not judging.is_at_missed(judging.sided(known, missed=True))
 
 
+@pytest.mark.parametrize(
+    ("missed", "said"),
+    [
+        ((), "all 3 relevant are in the top 10"),
+        ((Missed("a.txt", 1, 12),), "1 of 3 relevant not in the top 10"),
+    ],
+)
+def test_what_is_missing_from_the_first_rows_is_counted_or_nothing_is(missed: tuple[Missed, ...], said: str) -> None:
+    assert judging.in_top(line("q1", *missed)) == said
+
+
 def test_measures_go_round(session: Session) -> None:
     shown = [session]
     for _ in judging.MEASURES:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.style import Style
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
 from recall_tui.panes.context.listing import Look, listing
@@ -316,7 +315,7 @@ WORTH = Worth(VIEW, 77)  # type: ignore[arg-type]
 
 
 def text_of(shows: Look, glyphs: Glyphs, width: int = 78) -> str:
-    return "\n".join(line.plain for line in listing(shows, width, glyphs, Style()).lines)
+    return "\n".join(line.plain for line in listing(shows, width, glyphs).lines)
 
 
 @BOTH
@@ -325,7 +324,7 @@ def text_of(shows: Look, glyphs: Glyphs, width: int = 78) -> str:
 def test_every_line_fits_its_width(glyphs: Glyphs, width: int, is_whole: bool) -> None:
     shows = look(is_whole=is_whole, worth=WORTH)
 
-    lines = [*listing(shows, width, glyphs, Style()).lines, *sums(shows, width, glyphs)]
+    lines = [*listing(shows, width, glyphs).lines, *sums(shows, width, glyphs)]
 
     assert max(cell_len(line.plain) for line in lines) <= width
 
@@ -362,7 +361,7 @@ def test_the_chosen_line_has_a_pointer_and_only_it() -> None:
 
 
 def test_entries_begin_where_they_are_said_to() -> None:
-    drawn = listing(look(worth=WORTH), 78, UNICODE, Style())
+    drawn = listing(look(worth=WORTH), 78, UNICODE)
 
     names = ["aa.md", "bb.md", "whole.md", "out.md", "empty.md", "1,233 more", "ffff", "waits.md"]
     assert [name in drawn.lines[start].plain for name, start in zip(names, drawn.starts, strict=True)] == [True] * 8

@@ -11,6 +11,8 @@ from typing import get_args
 import pytest
 
 from recall_core.errors import RecallError, UsageError
+from recall_core.explain.explanation import explanation
+from recall_core.found import chunk as chunk_row
 from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
 from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
@@ -18,6 +20,7 @@ from recall_tui.state.explaining import Ledger
 from recall_tui.state.session import Session, asked, found, stamp_of
 from recall_tui.state.studies import SCOPES, Kind, Study
 from recall_tui.state.transitions import after
+from recall_tui.work import studying
 from recall_tui.work.chores import Chore, ChoreThread
 from recall_tui.work.studying import StudyThread
 from tests.workbench_corpus import build_store
@@ -156,6 +159,43 @@ def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: Stud
     thread.stop()
 
     assert len(desk.events) == 1
+
+
+def test_wants_that_change_are_met_once_they_have_come_to_rest(
+    store: Path, desk: Desk, thread: StudyThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studying, "REST_SECONDS", 0.5)
+    session, _ = answered(store)
+    chunks = [hit.chunk.id for hit in session.hits.values() if hit.chunk]
+    wanted = [(study, stamp_of(session, study)) for study in (Study("ledger", chunk) for chunk in chunks)]
+
+    for each in wanted:
+        thread.submit([each], session)
+    desk.wait_for(lambda event: isinstance(event, Studied))
+
+    assert [event.study for event in desk.events if isinstance(event, Studied)] == [wanted[-1][0]]
+
+
+def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: Desk, thread: StudyThread) -> None:
+    session, _ = answered(store)
+    assert session.answer is not None
+    chunks = [hit.chunk.id for hit in session.hits.values() if hit.chunk]
+    wanted = [(study, stamp_of(session, study)) for study in (Study("ledger", chunk) for chunk in chunks)]
+
+    thread.submit(wanted, session)
+    desk.wait_for(lambda event: isinstance(event, Studied) and event.study == wanted[-1][0])
+
+    with Recall.open(str(store)) as recall:
+        alone = [
+            explanation(
+                session.answer,
+                chunk_row(recall.store, chunk, base=recall.base),
+                store=recall.store,
+                embedder=recall.embedder,
+            )
+            for chunk in chunks
+        ]
+    assert [event.finding for event in desk.events if isinstance(event, Studied)] == [Ledger(view) for view in alone]
 
 
 def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: Desk, thread: StudyThread) -> None:

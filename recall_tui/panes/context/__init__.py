@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -17,7 +15,7 @@ from recall_tui.state import packing
 from recall_tui.state.packing import Worth
 from recall_tui.state.session import Session, found, is_stale
 from recall_tui.widgets.draw import figure
-from recall_tui.widgets.lines import LineView, entitle
+from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.track import Track
 
 WHEEL_PERCENT = 5
@@ -60,8 +58,6 @@ class Sums(LineView, can_focus=False):
 class PackedList(LineView, can_focus=False):
     """The blocks, what was left out, what waits, and the account."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"context--chosen"}
-
     def __init__(self) -> None:
         super().__init__(id="packed")
         self._starts: tuple[int, ...] = ()
@@ -70,9 +66,9 @@ class PackedList(LineView, can_focus=False):
         """Show these lines, at the place where it stands."""
 
         def build(width: int) -> list[Text]:
-            chosen = self.get_component_rich_style("context--chosen", partial=True)
-            drawn: Listing = listing(look, width, self.glyphs, chosen)
+            drawn: Listing = listing(look, width, self.glyphs)
             self._starts = drawn.starts
+            self.chosen_line = drawn.starts[look.cursor] if look.cursor < len(drawn.starts) else NONE
             return drawn.lines
 
         self.show(build, keep_place=True)

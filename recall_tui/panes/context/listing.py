@@ -52,8 +52,8 @@ class Listing(NamedTuple):
     starts: tuple[int, ...]
 
 
-def listing(look: Look, width: int, glyphs: Glyphs, chosen: Style) -> Listing:
-    """The list in `width` cells. chosen: the style of the chosen entry's head, besides its pointer."""
+def listing(look: Look, width: int, glyphs: Glyphs) -> Listing:
+    """The list in `width` cells; the head of the chosen entry has a pointer."""
     packed = look.packed
     if packed is None:
         return Listing([], ())
@@ -66,16 +66,14 @@ def listing(look: Look, width: int, glyphs: Glyphs, chosen: Style) -> Listing:
             previous = entry.kind
         starts.append(len(lines))
         drawn = _entry(look, packed, entry, width - 1, glyphs)
-        lines += _chosen(drawn, glyphs.pointer, chosen) if row == look.cursor else drawn
+        lines += _chosen(drawn, glyphs.pointer) if row == look.cursor else drawn
     lines += _account(look, packed, width, glyphs)
     return Listing(lines, tuple(starts))
 
 
-def _chosen(lines: list[Text], pointer: str, style: Style) -> list[Text]:
+def _chosen(lines: list[Text], pointer: str) -> list[Text]:
     head, *others = lines
-    marked = Text(pointer + head.plain[1:], head.style)
-    marked.stylize(style)
-    return [marked, *others]
+    return [Text(pointer + head.plain[1:], head.style), *others]
 
 
 def _line(text: str, style: Style | None = None) -> Text:
@@ -148,11 +146,14 @@ def _account(look: Look, packed: Packed, width: int, glyphs: Glyphs) -> list[Tex
     elif look.worth is not None:
         style = Style() if look.is_settled else Style(dim=True)
         for label, told in _told(look.worth):
-            first, *others = folded(told, width - LABEL_CELLS) or [""]
-            lines.append(Text(f"{label:<{LABEL_CELLS}}{first}", style))
-            lines += [Text(" " * LABEL_CELLS + line, style) for line in others]
-    lines.append(Text(fit(f"{'sha256':<{LABEL_CELLS}}{digest(packed)}", width, glyphs)))
-    return lines
+            lines += _labelled(label, told, width, style)
+    return lines + _labelled("sha256", digest(packed), width, Style())
+
+
+def _labelled(label: str, told: str, width: int, style: Style) -> list[Text]:
+    first, *others = folded(told, width - LABEL_CELLS) or [""]
+    lines = [Text(f"{label:<{LABEL_CELLS}}{first}", style)]
+    return [*lines, *(Text(" " * LABEL_CELLS + line, style) for line in others)]
 
 
 def _told(worth: Worth) -> Iterator[tuple[str, str]]:

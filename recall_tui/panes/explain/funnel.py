@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 FIGURES = 10 + 10 + 10 + 8  # stage, rows in, rows out, milliseconds
 
 
-def funnel_lines(view: TraceView, width: int, glyphs: Glyphs) -> list[Text]:
-    """One line a stage with a bar as long as its rows; below the filter its predicates."""
+def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list[Text]:
+    """One line a stage with a bar as long as its rows; below the filter its predicates. note: what it leaves out."""
     most = max((stage["rows_out"] for stage in view["stages"]), default=0)
     lines = [Text(fit(f"{'stage':<10}{'rows in':>10}{'rows out':>10}{'ms':>8}", width, glyphs), DIM)]
     for stage in view["stages"]:
@@ -34,7 +34,7 @@ def funnel_lines(view: TraceView, width: int, glyphs: Glyphs) -> list[Text]:
     whole = view["timings"].get("answer")
     told = "Both signals take what the filter leaves; union is what they propose together."
     spent_in_all = "" if whole is None else f" The answer took {whole:.1f} ms."
-    return [*lines, *(Text(line, DIM) for line in folded(told + spent_in_all, width))]
+    return [*lines, *(Text(line, DIM) for text in (told + spent_in_all, note) for line in folded(text, width))]
 
 
 def _filter(predicates: list[PredicateView], width: int, glyphs: Glyphs) -> Iterator[Text]:

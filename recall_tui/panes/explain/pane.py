@@ -29,7 +29,7 @@ from recall_tui.state.explaining import (
     passage_study,
     versus_study,
 )
-from recall_tui.state.remedies import CURSOR
+from recall_tui.state.remedies import CURSOR, standing
 from recall_tui.state.session import VIEWS, Session, View, found, is_stale
 from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import Glyphs, folded
@@ -149,7 +149,7 @@ class ExplainPane(LineView):
             case "absence", Absence() as absence:
                 lines = absence_lines(absence, session.cursors.get(CURSOR, 0), _note(session), width, glyphs)
             case "funnel", Funnel(view):
-                lines = funnel_lines(view, width, glyphs)
+                lines = funnel_lines(view, _uncounted(session), width, glyphs)
             case "versus", Versus(view):
                 lines = versus_lines(view, width, glyphs)
             case "ledger", ledger if session.hit is not None:
@@ -261,7 +261,7 @@ def _hint_to_compare(session: Session) -> str:
 
 def _shown(session: Session) -> tuple[object, ...]:
     """All that the tab in front is drawn from."""
-    scratch = (session.zoomed, session.pins, session.drops, session.budget_tokens, len(session.applied))
+    scratch = (session.zoomed, session.pins, session.drops, session.budget_tokens, len(standing(session)))
     chosen = (session.hit, session.sought, session.marked, session.cursors.get(CURSOR, 0))
     return (session.view, session.answer, session.packed, _finding(session), _beside_of(session), *chosen, *scratch)
 
@@ -299,10 +299,12 @@ def _count_of_fixes(session: Session) -> int:
 
 
 def _note(session: Session) -> str:
-    notes = []
-    if session.pins or session.drops:
-        notes.append("Pins and what is forced out are not counted here.")
-    if session.applied:
-        tried = f"{len(session.applied)} fixes are" if len(session.applied) > 1 else "A fix is"
-        notes.append(f"{tried} being tried: u takes the last back, r all.")
-    return " ".join(notes)
+    fixes = len(standing(session))
+    tried = f"{fixes} fixes are" if fixes > 1 else "A fix is"
+    told = f"{tried} being tried: u takes the last back, r all." if fixes else ""
+    return " ".join(filter(None, [_uncounted(session), told]))
+
+
+def _uncounted(session: Session) -> str:
+    """What the account of a context leaves out, where there is any of it."""
+    return "Pins and what is forced out are not counted here." if session.pins or session.drops else ""

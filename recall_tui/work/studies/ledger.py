@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recall_tui.state.explaining import Ledger
 from recall_tui.state.studies import Study
-from recall_tui.work.questions import answer_of
+from recall_tui.work.questions import answer_of, ground
 from recall_tui.work.studying import Lab
 
 
@@ -17,4 +17,5 @@ def study(lab: Lab, study: Study) -> Ledger:
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.embedder
         row = found.chunk(recall.store, study.target, base=recall.base)
-        return Ledger(explanation(answer, row, store=recall.store, embedder=embedder))
+        view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(lab))
+        return Ledger(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recall_tui.state.explaining import Versus
 from recall_tui.state.studies import Study
-from recall_tui.work.questions import answer_of
+from recall_tui.work.questions import answer_of, ground
 from recall_tui.work.studying import Lab
 
 
@@ -17,4 +17,5 @@ def study(lab: Lab, study: Study) -> Versus:
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.embedder
         rows = [found.chunk(recall.store, each, base=recall.base) for each in (study.target, study.other)]
-        return Versus(explanation(answer, *rows, store=recall.store, embedder=embedder))
+        view = explanation(answer, *rows, store=recall.store, embedder=embedder, ground=ground(lab))
+        return Versus(view)
