@@ -14,6 +14,7 @@ from typing import ClassVar
 from textual.command import Provider
 from textual.events import DescendantFocus, Resize
 from textual.filter import LineFilter, NoColor
+from textual.scrollbar import ScrollBar
 from textual.widgets import Input
 
 from recall_core.adapters.streams import Streams
@@ -45,6 +46,7 @@ from recall_tui.state.transitions import after
 from recall_tui.texts import Texts
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.scrolling import WholeCells
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
 
@@ -82,6 +84,7 @@ class Workbench(
         liked = self.remembered.theme if self.remembered.theme in themes.NAMES else themes.NAMES[0]
         self.theme = themes.NO_COLOUR if colourless else liked
         self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
+        ScrollBar.renderer = WholeCells  # Textual has one for all of a process
         self.session = Session()
         self.store = store
         self.clock = clock

@@ -13,11 +13,11 @@ def has_command(session: Session) -> bool:
 
 
 ACTIONS = (
-    Action("run", ("f5",), "", "Run the query again"),
     Action("filter", ("slash",), "filter", "Filter the words by an expression, as --filter does"),
-    Action("open_history", ("ctrl+r", "h"), "", "Find an earlier query and take it up again"),
+    Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_command),
+    Action("run", ("f5",), "run", "Run the query again"),
+    Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and take it up again"),
+    Action("edit_outside", ("f4",), "editor", "Edit the query in $VISUAL or $EDITOR"),
     Action("save_query", ("f2",), "", "Save the query to an .rql file"),
     Action("load_query", ("f3",), "", "Load a query from an .rql file"),
-    Action("edit_outside", ("f4",), "", "Edit the query in $VISUAL or $EDITOR"),
-    Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_command),
 )

@@ -18,9 +18,8 @@ from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
-KEYS = "a=3 s=2 d=1 f=0  x clear  u undo  n measure"
-MORE_KEYS = f"{KEYS}  Enter ask  I import  E export"
-"""The keys where there is room for more of them."""
+KEYS = ("a=3 s=2 d=1 f=0", "x clear", "u undo", "n measure", "Enter ask", "I import", "E export")
+"""The keys; those that come last are left out first."""
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""
 MARK_CELLS = 3  # of the choice and of the question on the screen
@@ -94,7 +93,7 @@ def subtitle(session: Session, glyphs: Glyphs) -> str:
     queries = f"{figure(count)} judged quer{'y' if count == 1 else 'ies'}"
     way = judging.headway(session)
     if way is not None:
-        return f"{figure(way[0])} of {figure(way[1])}"
+        return f"measured {figure(way[0])} of {figure(way[1])}"
     if not isinstance(known, Board) or known.judged is None:
         return queries
     return glyphs.dot.join((f"judged@{judging.TOP} {known.judged:.0%}", queries))
@@ -124,7 +123,7 @@ def _nothing(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     elif judging.relevant(judged):
         hint = "Asking the judged queries."
     else:
-        hint = "No query has a relevant document yet: a measure needs one with a grade above 0."
+        hint = "No query has a relevant document yet: measures need a grade above 0."
     return [*lines, *(Text(line, Style(dim=True)) for line in folded(hint, width))]
 
 
@@ -143,7 +142,8 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
 
 
 def _keys(width: int) -> str:
-    return MORE_KEYS if cell_len(MORE_KEYS) <= width else KEYS
+    lines = ("  ".join(KEYS[:count]) for count in range(len(KEYS), 1, -1))
+    return next((line for line in lines if cell_len(line) <= width), KEYS[0])
 
 
 def summary(name: str, shown: Figure, size: tuple[int, int], glyphs: Glyphs, *, is_moved: bool) -> list[str]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 KEYS = {"figures": "d doctor  c compact  e reembed  Right next view", "embedders": "Enter reembeds"}
 NAME = 11  # cells of a figure's name
-NUMBER = 10  # cells of a figure
+NUMBER = 9  # cells of a figure
 SIZE_CELLS = 20
 WIDE = 66  # cells from which a figure stands beside another
 _MIB = 1 << 20
@@ -107,7 +107,7 @@ def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
         ("chunks", _number(info.chunks)),
         ("tokens", f"{_number(view['tokens'])} {info.counter}" if view else f"{'...':>{NUMBER}}"),
         ("judgements", _number(view["judgements"]) if view else f"{'...':>{NUMBER}}"),
-        ("vectors", f"{_number(info.vectors)} {coverage} of chunks"),
+        ("vectors", f"{_number(info.vectors)} {coverage} covered"),
         ("dimension", _number(info.dimension)),
         ("generation", _number(info.generation)),
         ("digest", info.digest[:12]),
@@ -131,11 +131,11 @@ def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
     parts = (("texts", view["text_bytes"]), ("vectors", view["vector_bytes"]), ("index", view["index_bytes"]))
     whole = view["bytes"]
     rest = ("the rest", max(0, whole - sum(size for _, size in parts)))
-    lines = [_fact("file", f"{mebibytes(whole):>10}", width, glyphs)]
+    lines = [_fact("file", f"{mebibytes(whole):>{NUMBER}}", width, glyphs)]
     for series, (name, size) in enumerate((*parts, rest)):
         share = size / whole if whole else 0.0
         drawn = f"{glyphs.left}{bar(share, SIZE_CELLS, glyphs, series=series)}{glyphs.right}{share:>5.0%}"
-        lines.append(_fact(f"  {name}", f"{mebibytes(size):>10}  {drawn}", width, glyphs))
+        lines.append(_fact(f"  {name}", f"{mebibytes(size):>{NUMBER}}  {drawn}", width, glyphs))
     return lines
 
 

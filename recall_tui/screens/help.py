@@ -83,7 +83,7 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> l
     for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
         shown = [action for action in actions if _has(action, wanted) and (action not in here or actions is here)]
         if shown:
-            lines += [Text(), Text(group, Style(bold=True))]
+            lines += [*([Text()] if lines else []), Text(group, Style(bold=True))]
             lines += [_line(action, is_here=actions is here) for action in shown]
     return lines or [Text("No key does that.")]
 
@@ -92,8 +92,9 @@ def _folded(line: Text, width: int) -> list[Text]:
     """A line of the list in as many as it takes, the help in its column."""
     if line.cell_len <= width:
         return [line]
-    first, *others = folded(line.plain[HELP_COLUMN:], width - HELP_COLUMN)
-    return [Text(line.plain[:HELP_COLUMN] + first), *(Text(" " * HELP_COLUMN + other) for other in others)]
+    column = HELP_COLUMN if line.plain.startswith(" ") else 0
+    first, *others = folded(line.plain[column:], width - column)
+    return [Text(line.plain[:column] + first), *(Text(" " * column + other) for other in others)]
 
 
 def _line(action: Action, *, is_here: bool) -> Text:
@@ -104,5 +105,6 @@ def _line(action: Action, *, is_here: bool) -> Text:
 
 
 def _has(action: Action, words: list[str]) -> bool:
-    text = " ".join([action.help, *action.panes, *map(key_name, action.keys)]).lower()
+    panes = action.panes if len(action.panes) <= MOST_PANES else ()
+    text = " ".join([action.help, *panes, *map(key_name, action.keys)]).lower()
     return all(word in text for word in words)

@@ -100,7 +100,7 @@ class HeaderLine(Line):
             facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
             facts += [f"profile {heading(session)}"] if width >= NARROW else []
         right = f"   {HELP} "
-        left = _told(facts, width - cell_len(activity) - len(right) - 1, glyphs)
+        left = told(facts, width - cell_len(activity) - len(right) - 1, glyphs)
         line = Text(f"{left} {activity}   ", Style(bold=True))
         self.clickable(line, Text(HELP), "help")
         line.append(" ")
@@ -127,10 +127,13 @@ class StatusLine(Line):
         return line
 
     def _narrow(self, session: Session, width: int, glyphs: Glyphs) -> Text:
-        """The gauge has what the names of the panes leave, and what is too long for both is cut."""
+        """The gauge has what the names of the panes leave; without room for both, their keys stand for them."""
         tabs = [(f"{key} {tab}", tab) for key, tab in SHARING if tab != session.tab]
         figures = budget_line(session)
-        taken = cell_len(f" budget  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)}")
+        taken = _taken(figures, tabs, glyphs)
+        if taken + LEAST_GAUGE > width:
+            tabs = [(label[0], tab) for label, tab in tabs]
+            taken = _taken(figures, tabs, glyphs)
         cells = max(LEAST_GAUGE, min(MOST_GAUGE, width - taken))
         line = Text(" ")
         self.clickable(line, Text(f"budget {gauge_of(session, cells, glyphs)} {figures}"), "type_budget")
@@ -171,12 +174,16 @@ class FooterLine(Line):
         self.clickable(line, Text().append(offer.key, Style(bold=True)).append(f" {offer.label}"), offer.action)
 
 
+def _taken(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
+    return cell_len(f" budget  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)}")
+
+
 def abridged(typed: str, glyphs: Glyphs) -> str:
     """A command on one line, its ids by their first digits: what is copied has them whole."""
     return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", " "))
 
 
-def _told(facts: list[str], width: int, glyphs: Glyphs) -> str:
+def told(facts: list[str], width: int, glyphs: Glyphs) -> str:
     """As many facts as have room, the first two in any case, in exactly `width` cells."""
     for count in range(len(facts), 2, -1):
         for gap in GAPS:

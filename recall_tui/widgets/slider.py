@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from rich.style import Style
+
 from recall_tui.messages import Slid
+from recall_tui.widgets.draw import COLOURS
 from recall_tui.widgets.track import Track
 
 STEP = 0.05  # one turn of the wheel
@@ -11,6 +16,8 @@ WIDE = 40  # cells from which both ends have their names
 
 class Slider(Track, can_focus=True):
     """How the weight is shared between words, on the left, and meaning."""
+
+    end_styles: ClassVar[tuple[Style, Style]] = (Style(color=COLOURS["lexical"]), Style(color=COLOURS["semantic"]))
 
     def __init__(self) -> None:
         super().__init__(id="slider")

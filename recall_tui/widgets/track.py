@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
@@ -16,6 +17,9 @@ from recall_tui.widgets.lines import strip_of
 
 class Track(Widget):
     """A knob between two labels. A subclass says what the labels are, and what a moved knob means."""
+
+    end_styles: ClassVar[tuple[Style, Style]] = (Style(), Style())
+    """How the labels left and right are drawn."""
 
     _share = 0.0
     _hint = ""
@@ -47,11 +51,11 @@ class Track(Widget):
         first, last = self.track
         knob = self.cell_of(self._share) - first
         left, right = self.labels(width)
-        line = Text(f"{left} {glyphs.ends[0]}")
+        line = Text().append(left, self.end_styles[0]).append(f" {glyphs.ends[0]}")
         line.append(glyphs.track * knob, Style(dim=True))
         line.append(glyphs.knob, Style(bold=True))
         line.append(glyphs.track * (last - first - knob), Style(dim=True))
-        line.append(f"{glyphs.ends[1]} {right}")
+        line.append(f"{glyphs.ends[1]} ").append(right, self.end_styles[1])
         return strip_of(line, width, self.rich_style, self.app.console)
 
     @property

@@ -10,7 +10,6 @@ from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_core.tuning.grid import RETRIEVAL, retrieval
 from recall_core.types import Hit
-from recall_tui.work.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
 from recall_tui.state.chart import chart_of
 from recall_tui.state.events import (
     Answered,
@@ -29,6 +28,7 @@ from recall_tui.state.weighing import KEYS, is_hybrid, why_no_lines
 from recall_tui.state.wishes import Wish
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
+from recall_tui.work.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan

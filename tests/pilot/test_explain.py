@@ -23,6 +23,7 @@ from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.explain.pane import NAMES, TITLE_AT, pieces
+from recall_tui.panes.explain.versus import BAR_CELLS
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
 from recall_tui.state.explaining import Absence, Funnel, Ledger, Passage, Paths, Versus
@@ -30,6 +31,7 @@ from recall_tui.state.packing import chosen_entry
 from recall_tui.state.remedies import absence_of, chosen_remedy
 from recall_tui.state.session import VIEWS, Session, Tweaks, View, found
 from recall_tui.state.studies import Study
+from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.pointed import PointedList
 from tests.workbench_driver import Driver, workbench
 
@@ -662,9 +664,10 @@ async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(s
 
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
         rows = [line for line in lines if re.match(r"(lex|sem) ", line)]
-        assert rows[0].split() == ["lex", "term", "token", "0.751", "0.535", "+0.216"]
+        assert rows[0].split() == ["lex", "term", "token", "0.751", "0.535", "+0.216", "█" * BAR_CELLS]
         assert any(re.match(r"sum +0\.813 +0\.589 +\+0\.224 ✓", line) for line in lines)
-        sizes = [abs(float(line.split()[-1])) for line in rows]
+        bars = f" {UNICODE.eighths}{''.join(UNICODE.series)}"
+        sizes = [abs(float(line.rstrip(bars).split()[-1])) for line in rows]
         assert sizes == sorted(sizes, reverse=True)
 
 

@@ -199,8 +199,27 @@ async def test_the_board_draws_a_line_a_rank_and_says_how_stable_the_weight_is(s
 
         assert [row[0] for row in rows if row[:2].strip().isdigit()] == list("12345678")
         assert "✓ steady by 0.100" in bench.painted("board")
-        assert "top 8 order 0.00-" in bench.painted("board")
+        assert "top 8 █ order 0.00-" in bench.painted("board")
         assert "▲" in bench.painted("board")
+
+
+async def test_where_lines_are_short_settings_at_their_defaults_are_only_named_by_their_keys(
+    shared_store: Path,
+) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.until(lambda now: now.chart)
+        assert "at default ,. () <> s m l · z shows" in bench.painted("board")
+        assert "match" not in bench.painted("board")
+
+        await bench.press("m")
+        await settled(bench)
+        await bench.until(lambda _: "match *all" in bench.painted("board"))
+        assert "at default ,. () <> s l · z shows" in bench.painted("board")
+
+        await bench.press("z")
+        await bench.until(lambda _: "at default" not in bench.painted("board"))
+        assert "<> least  0.00" in bench.painted("board")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -11,9 +12,14 @@ from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 
 from recall_tui.app import Workbench
+from recall_tui.home.places import write_private
+from recall_tui.state.session import Session
+from recall_tui.state.wants import wanted
+from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver
 
+PATIENCE = 150  # looks at a session that is set by hand, and may never settle
 BASELINES = Path(__file__).parents[2] / "snapshots"
 
 Steps = Callable[[Driver], Awaitable[None]]
@@ -45,6 +51,21 @@ def store(home: Path) -> Path:
 
 
 @pytest.fixture
+def light(home: Path) -> None:
+    """The workbench opens in its light theme."""
+    write_private(home / "state" / "recall" / "workbench.json", '{"theme": "light"}')
+
+
+def is_settled(session: Session) -> bool:
+    """Everything that the panes show has been found out."""
+    answer = session.answer
+    if session.busy or session.trouble is not None:
+        return True
+    has_lines = not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or drawn(session) is not None
+    return has_lines and not wanted(session)
+
+
+@pytest.fixture
 def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Picture:
     """Opens the workbench, takes the steps and compares what is then on the screen."""
     monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", TopLevelImages)
@@ -57,6 +78,11 @@ def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
             await pilot.pause()
             app.bench.editor.cursor_blink = False
             await steps(Driver(app, pilot))
+            for _ in range(PATIENCE):
+                await pilot.pause()
+                if is_settled(app.session):
+                    break
+                await asyncio.sleep(0.02)
             await pilot.pause()
 
         return bool(compare(app, terminal_size=size, run_before=run_before))

@@ -51,6 +51,46 @@ async def waiting(bench: Driver) -> None:
     await bench.press("escape", "5", "G")
 
 
+async def optimal(bench: Driver) -> None:
+    """The other packing, with one chunk of it shown whole."""
+    await bench.ask("token budget")
+    await bench.press("escape", "5")
+    await budget_of(bench, 45)
+    await bench.press("p")
+    await bench.until(lambda now: now.packed and "pack optimal" in bench.painted("context") and is_settled(now))
+    await bench.press("j", "enter")
+    await bench.until(lambda now: now.unfolded)
+
+
+async def light_from_now_on(bench: Driver) -> None:
+    """The theme is changed while the pane has a chosen row."""
+    await what_ifs(bench)
+    await bench.press("f9", "down", "enter")
+    await bench.until(lambda _: bench.app.theme == "light" and bench.app.screen is bench.app.bench)
+
+
+def test_nothing_is_asked_yet(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+        await bench.press("escape", "5")
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_the_optimal_packing(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(optimal, size)
+
+
+@pytest.mark.parametrize("steps", [what_ifs, zoomed], ids=["what-ifs", "whole"])
+def test_in_the_light_theme(light: None, store: Path, picture: Picture, steps: Steps) -> None:
+    assert picture(steps, (120, 40))
+
+
+def test_the_chosen_row_after_the_theme_was_changed(store: Path, picture: Picture) -> None:
+    assert picture(light_from_now_on, (120, 40))
+
+
 @SIZES
 def test_what_ifs(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(what_ifs, size)

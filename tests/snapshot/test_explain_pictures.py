@@ -37,6 +37,11 @@ async def ledger(bench: Driver) -> None:
         await seen(bench, explaining.passage_study(bench.session))
 
 
+async def whole_ledger(bench: Driver) -> None:
+    await ledger(bench)
+    await bench.press("z")
+
+
 async def passage(bench: Driver) -> None:
     await bench.ask("step30 word30")
     await bench.press("escape", "b", *"30", "enter")
@@ -99,6 +104,18 @@ def steps_store(home: Path) -> Path:
 @SIZES
 def test_the_ledger(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(ledger, size)
+
+
+def test_every_leaf_of_a_ledger(store: Path, picture: Picture) -> None:
+    assert picture(whole_ledger, (120, 40))
+
+
+def test_a_passage_on_the_light_theme(steps_store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await passage(bench)
+        bench.app.theme = "light"
+
+    assert picture(steps, (120, 40))
 
 
 @pytest.mark.parametrize("steps", [passage, zoomed_passage], ids=["pane", "zoomed"])

@@ -11,6 +11,7 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
+from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state import judging
 from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps
@@ -96,6 +97,52 @@ def test_files_to_import_are_asked_for(store: Path, picture: Picture) -> None:
         bench.app.screen.query_one(Input).cursor_blink = False
 
     assert picture(steps, (80, 24))
+
+
+def test_no_judged_query_has_a_relevant_document(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.press("escape", "f", "6")
+        await bench.until(lambda _: "relevant document yet" in bench.painted("judge"))
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    """The measuring is drawn as it would be half way: a real one ends when it likes."""
+
+    async def steps(bench: Driver) -> None:
+        await measured(bench)
+        session = bench.session
+        moved = session._replace(tweaks={**session.tweaks, "vector_weight": 0.85})
+        bench.app.bench.show(moved._replace(studying=(judging.board_study(moved), 2, 4)))
+
+    assert picture(steps, size)
+
+
+def test_files_to_export_to_are_asked_for(judged_store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await measured(bench)
+        await bench.press("E")
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (80, 24))
+
+
+def test_a_file_that_is_there_is_not_replaced_unasked(judged_store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        Path("dev.qrels").write_text("", encoding="utf-8")
+        await measured(bench)
+        await bench.press("E", *"dev", "full_stop", *"qrels", "enter")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+    assert picture(steps, (80, 24))
+
+
+def test_in_the_light_theme(light: None, judged_store: Path, picture: Picture) -> None:
+    assert picture(measured, (120, 40))
 
 
 @pytest.mark.parametrize("steps", [measured, graded], ids=["board", "grades"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
-from tests.snapshot.conftest import Picture, Steps
+from recall_core.service import Recall
+from tests.snapshot.conftest import Picture, Steps, is_settled
 from tests.workbench_driver import Driver
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
@@ -16,6 +17,13 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["
 async def second_result(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "j")
+
+
+async def waits(bench: Driver, text: str) -> None:
+    """The question stands there, and its answer is on its way for as long as the picture takes."""
+    with bench.app.bench.editor.prevent(TextArea.Changed):
+        bench.app.bench.editor.text = text
+    bench.app.become(bench.session._replace(text=text, busy=True))
 
 
 async def misspelt_field(bench: Driver) -> None:
@@ -57,6 +65,66 @@ async def offered_values(bench: Driver) -> None:
 @SIZES
 def test_results_ledger_and_context(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(second_result, size)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_nothing_is_asked_yet(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+
+    assert picture(steps, size)
+
+
+def test_an_empty_store_says_how_to_fill_it(home: Path, picture: Picture) -> None:
+    Recall.init(str(home))
+
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+
+    assert picture(steps, (80, 24))
+
+
+def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info and is_settled(now))
+        await waits(bench, "token budget")
+
+    assert picture(steps, (120, 40))
+
+
+def test_the_rows_before_stay_while_the_next_answer_is_on_its_way(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.until(is_settled)
+        await waits(bench, "token budget of a household")
+
+    assert picture(steps, (120, 40))
+
+
+def test_nothing_matches(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask("SELECT * FROM chunk USING lexical('budget') FILTER doc.path = 'docs/none.md'")
+        await bench.press("escape")
+
+    assert picture(steps, (120, 40))
+
+
+def test_rows_without_a_score(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask("SELECT * FROM doc FILTER doc.path GLOB 'docs/*'")
+        await bench.press("escape", "j")
+
+    assert picture(steps, (120, 40))
+
+
+@pytest.mark.parametrize("asked", [second_result, coloured_query], ids=["results", "query"])
+def test_the_whole_screen(store: Path, picture: Picture, asked: Steps) -> None:
+    async def steps(bench: Driver) -> None:
+        await asked(bench)
+        await bench.app.perform("zoom")
+        await bench.until(lambda now: now.zoomed)
+
+    assert picture(steps, (120, 40))
 
 
 @SIZES

@@ -5,17 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from textual.command import CommandPalette
+from textual.widgets import Input, OptionList
 
 from recall_tui.home import history
 from recall_tui.home.history import Past, Row
 from recall_tui.home.places import write_private
+from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.themes import NAMES
-from tests.snapshot.conftest import Picture
+from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 
+SMALL_AND_MIDDLE = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('budget')\nFILTER doc.path GLOB 'docs/**'"
 
 
@@ -131,3 +134,88 @@ def test_keys_of_a_pane_come_first(store: Path, picture: Picture) -> None:
         bench.app.screen.query_one(Input).cursor_blink = False
 
     assert picture(steps, (120, 40))
+
+
+async def palette(bench: Driver) -> None:
+    await second_result(bench)
+    await bench.press("ctrl+p")
+    await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
+    bench.app.screen.query_one(Input).cursor_blink = False
+    await bench.type("budget")
+    await bench.until(lambda _: bench.app.screen.query_one(OptionList).option_count > 3)
+
+
+async def keys(bench: Driver) -> None:
+    await second_result(bench)
+    await bench.press("f1")
+    await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
+    bench.app.screen.query_one(Input).cursor_blink = False
+    await bench.type("weight")
+
+
+async def letters(bench: Driver) -> None:
+    await second_result(bench)
+    await bench.press("ctrl+o")
+    await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
+
+
+async def wrong_answer(bench: Driver) -> None:
+    """A budget that is none, and why."""
+    await second_result(bench)
+    await bench.press("b")
+    bench.app.screen.query_one(Input).cursor_blink = False
+    await bench.press(*"many", "enter")
+
+
+@SMALL_AND_MIDDLE
+def test_the_palette(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(palette, size)
+
+
+@SMALL_AND_MIDDLE
+def test_keys_that_have_a_word(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+    assert picture(keys, size)
+
+
+def test_an_answer_that_will_not_do(store: Path, picture: Picture) -> None:
+    assert picture(wrong_answer, (80, 24))
+
+
+def test_a_command_line_before_anything_is_typed(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await second_result(bench)
+        await bench.press("colon")
+        await bench.until(lambda _: isinstance(bench.app.screen, LineScreen))
+        bench.app.screen.query_one(Input).cursor_blink = False
+
+    assert picture(steps, (80, 24))
+
+
+SHELL = pytest.mark.parametrize(
+    "steps", [palette, keys, letters, wrong_answer], ids=["palette", "help", "jump", "prompt"]
+)
+
+
+@SHELL
+def test_the_shell_without_colour(
+    store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(steps, (80, 24))
+
+
+@SHELL
+def test_the_shell_in_the_light_theme(light: None, store: Path, picture: Picture, steps: Steps) -> None:
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize(
+    "steps", [palette, keys, letters, wrong_answer, line], ids=["palette", "help", "jump", "prompt", "line"]
+)
+def test_the_shell_in_a_locale_without_unicode(
+    store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(steps, (80, 24))

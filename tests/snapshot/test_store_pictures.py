@@ -28,7 +28,12 @@ SKIPPED = (
 )
 HALFWAY = Progress("embed", "docs/b.md", 784, 1_284, 790, 5_730, 4_410, 802, 120, 600, 64, 0, SKIPPED, waiting=518)
 METER = Meter(9.0, HALFWAY, 5_120, 9.0, Rates(120.4, 870.2, 812.6, 799.9, 0.055))
+DONE = HALFWAY._replace(stage="done", files_done=1_284, waiting=0)
 RUNS = {
+    "done": Run(
+        "docs", METER._replace(progress=DONE, indexed=5_730), ended="done", summary="664 added, 120 unchanged"
+    ),
+    "cancelled": Run("docs", METER, ended="cancelled", summary="cancelled; what was committed stays"),
     "running": Run("docs", METER._replace(seconds=0.0)),
     "left": Run("docs", METER),
     "paused": Run("docs", METER, hold="held"),
@@ -75,7 +80,7 @@ async def checks(bench: Driver) -> None:
 async def figures(bench: Driver) -> None:
     """The file's name and size depend on the machine: they are put in by hand."""
     await opened(bench, "8")
-    await bench.until(lambda _: "judgements 0" in bench.painted("store"))
+    await bench.until(lambda now: isinstance(shelf(now), Shelf))
     session = bench.session
     assert session.info is not None
     info = session.info._replace(path="/home/you/notes/recall.db", generation=7, digest="9b1c4e70aa31" * 5)
@@ -130,12 +135,53 @@ def test_a_store_that_is_locked(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
+def test_a_store_that_another_program_made(store: Path, picture: Picture) -> None:
+    """Where no other store can be made in its place, the reason and the command are all there is."""
+    error = StoreError("not_a_store", "/home/you/recall.db is no store of Recall.", hint="recall init other.db")
+
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info)
+        await bench.app.push_screen(WelcomeScreen(error, None, can_create=False))
+
+    assert picture(steps, (120, 40))
+
+
+def test_the_first_run_in_the_light_theme(light: None, at_home: Path, picture: Picture) -> None:
+    assert picture(first_run, (120, 40))
+
+
+def test_the_first_run_in_a_locale_without_unicode(
+    at_home: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+
+    assert picture(first_run, (80, 24))
+
+
+def test_nothing_was_read_yet(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await opened(bench, "7")
+        await bench.until(lambda _: "Sources" in bench.painted("ingest"))
+
+    assert picture(steps, (80, 24))
+
+
+@pytest.mark.parametrize("name", ["done", "failed"])
+def test_the_strip_of_a_run_that_is_over(store: Path, picture: Picture, name: str) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.ask()
+        await bench.press("escape")
+        bench.app.become(bench.session._replace(run=RUNS[name], watching=name == "done"))
+
+    assert picture(steps, (100, 30))
+
+
 @SIZES
 def test_a_run_in_the_opened_pane(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(lambda bench: ingest_pane(bench, RUNS["running"]), size)
 
 
-@pytest.mark.parametrize("name", ["left", "paused", "failed"])
+@pytest.mark.parametrize("name", ["left", "paused", "failed", "done", "cancelled"])
 def test_a_run_that_is(store: Path, picture: Picture, name: str) -> None:
     assert picture(lambda bench: ingest_pane(bench, RUNS[name]), (120, 40))
 
@@ -152,11 +198,7 @@ def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]
 
 def test_watched_folders(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        done = Run(
-            EVERYTHING,
-            METER._replace(progress=HALFWAY._replace(stage="done", files_done=1_284, waiting=0), indexed=5_730),
-        )
-        await ingest_pane(bench, done._replace(ended="done", summary="3 added, 1281 unchanged"))
+        await ingest_pane(bench, RUNS["done"]._replace(folder=EVERYTHING))
         bench.app.become(bench.session._replace(watching=True))
 
     assert picture(steps, (120, 40))
@@ -198,6 +240,11 @@ def test_a_reembed_under_way(store: Path, picture: Picture) -> None:
         bench.app.become(bench.session._replace(chore="recall reembed local", chore_progress=progress))
 
     assert picture(steps, (120, 40))
+
+
+@pytest.mark.parametrize("name", ["checks", "ingest"])
+def test_in_the_light_theme(light: None, store: Path, picture: Picture, name: str) -> None:
+    assert picture(checks if name == "checks" else lambda bench: ingest_pane(bench, RUNS["running"]), (120, 40))
 
 
 @pytest.mark.parametrize("name", ["checks", "ingest"])

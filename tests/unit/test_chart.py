@@ -80,9 +80,17 @@ def test_a_narrow_stretch_is_called_fragile_by_a_word_and_a_sign() -> None:
     narrow = verdict(chart, gauge_at(chart, Fraction(1, 5)), 40, UNICODE)
 
     assert flips(chart) == (Fraction(1, 2),)
-    assert near == ["✗ fragile by 0.010 · top 2 order 0.00-0.50, set 0.00-1.00"]
-    assert far == ["✓ steady by 0.300 · top 2 order 0.00-0.50, set 0.00-1.00"]
-    assert narrow == ["✓ steady by 0.300", "top 2 order 0.00-0.50, set 0.00-1.00"]
+    assert near == ["✗ fragile by 0.010 · top 2 █ order 0.00-0.50, ▒ set 0.00-1.00"]
+    assert far == ["✓ steady by 0.300 · top 2 █ order 0.00-0.50, ▒ set 0.00-1.00"]
+    assert narrow == ["✓ steady by 0.300", "top 2 █ order 0.00-0.50, ▒ set 0.00-1.00"]
+
+
+def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
+    chart = chart_of(pool_of([(9, 1), (8, 2), (7, 3), (6, 4)]), Config())
+
+    drawn = [line.plain for line in rank_lines(chart, Fraction(0), None, (12, 3), UNICODE)]
+
+    assert [line[:2] for line in drawn] == ["1 ", "2 ", "3 "]
 
 
 def test_lines_that_cross_change_rows_at_their_break_point() -> None:

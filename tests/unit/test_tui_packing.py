@@ -253,8 +253,9 @@ def test_the_title_counts_what_ifs_and_those_that_wait_apart() -> None:
 def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
     session = shown(context(block(1, "a")))
 
-    assert under_line(session, UNICODE).startswith("40/100 tok · sha256 ")
-    assert under_line(session._replace(budget_tokens=105), UNICODE) == "40/100 tok, packing for 105"
+    assert under_line(session, 40, UNICODE).startswith("40/100 tok · sha256 ")
+    assert under_line(session, 30, UNICODE) == "40/100 tok"
+    assert under_line(session._replace(budget_tokens=105), 40, UNICODE) == "40/100 tok, packing for 105"
 
 
 def test_facts_are_never_broken() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Click
+from textual.events import Click, Resize
 
 from recall_core.errors import RecallError
 from recall_tui.messages import Budgeted, Pointed
@@ -19,6 +19,7 @@ from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.track import Track
 
 WHEEL_PERCENT = 5
+CORNERS = 2  # cells that a border keeps from what stands in it
 TOKEN_CELLS = 7  # the budget in figures, so that the line stays as long while it moves
 
 
@@ -101,6 +102,7 @@ class ContextPane(Vertical, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="context")
+        self._session = Session()
         self._shown: Look | None = None
         self._worth: tuple[int, Worth | None] = (0, None)
 
@@ -114,7 +116,8 @@ class ContextPane(Vertical, can_focus=True):
         """Show this session's context at its budget."""
         self.set_class(is_stale(session), "-stale")
         slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
-        entitle(self, title(session), under_line(session, counts.glyphs))
+        self._session = session
+        entitle(self, title(session), under_line(session, self.size.width - CORNERS, counts.glyphs))
         slider.show(session.budget_tokens)
         look, before = self._look(session), self._shown
         if look == before:
@@ -128,6 +131,10 @@ class ContextPane(Vertical, can_focus=True):
             before.is_whole,
         ):
             blocks.follow(look.cursor)
+
+    def on_resize(self, _event: Resize) -> None:
+        """What stands in the border depends on its width."""
+        self.show_session(self._session)
 
     def scroll_pages(self, pages: int) -> None:
         """Scroll the list by what is visible of it."""

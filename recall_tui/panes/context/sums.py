@@ -38,12 +38,13 @@ def budget_line(session: Session) -> str:
     return shown if packed.budget_tokens == session.budget_tokens else f"{shown}, packing for {budget}"
 
 
-def under_line(session: Session, glyphs: Glyphs) -> str:
+def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
     """The budget line and the beginning of the digest, where there is room for both."""
     packed = session.packed
     if packed is None or packed.budget_tokens != session.budget_tokens:
         return budget_line(session)
-    return f"{budget_line(session)}{glyphs.dot}sha256 {digest(packed)[:DIGITS]}"
+    line = f"{budget_line(session)}{glyphs.dot}sha256 {digest(packed)[:DIGITS]}"
+    return line if cell_len(line) <= width else budget_line(session)
 
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:

@@ -89,12 +89,10 @@ def _together(mark: str, names: list[str], width: int, glyphs: Glyphs) -> Iterat
 def _stage(stage: StageView, width: int, glyphs: Glyphs, *, is_opened: bool) -> Iterator[Text]:
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
+    for place, line in enumerate(folded(one_line(stage["detail"]), width - len(head)) or [""]):
+        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), Style(bold=is_opened))
     if not is_opened:
-        yield Text(fit(f"{head}{one_line(stage['detail'])}", width, glyphs).rstrip())
         return
-    style = Style(bold=True)
-    for place, line in enumerate(folded(one_line(stage["detail"]), width - len(head))):
-        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}", style)
     told = [*_evidence(stage.get("evidence", {})), *([stage["hint"]] if "hint" in stage else [])]
     for each in told:
         yield from (Text(f"     {line}") for line in folded(each, width - 5))

@@ -68,8 +68,8 @@ def ledger_lines(
     for part in parts:
         lines.append(_signal(part, hit.score, width, glyphs))
         lines += _leaf_lines(leaves.get(part.signal, []), hit.score, width, glyphs, most)
-        if part.signal == "lexical" and bound:
-            lines.append(Text(fit(f"  of at most {bound:.3f}, the bound of its terms", width, glyphs).rstrip(), DIM))
+        if part.signal == "lexical":
+            lines += _about_words(leaves.get("lexical", []), bound, width, glyphs)
     lines += _total(hit, hit.score, view, width, glyphs)
     ranks = glyphs.dot.join(f"{part.signal} {part.rank or 'none'}" for part in parts)
     lines += _told(f"rank {hit.rank}", ranks, width)
@@ -136,6 +136,14 @@ def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs
         points = fsum(leaf["points"] for leaf in others[most:])
         name = fit(f"  {len(others) - most} more, z shows them", name_width(width) + FIGURES - 8, glyphs)
         yield _with_share(Text(f"{name}{number(points):>8}", DIM), points, score, width)
+
+
+def _about_words(leaves: list[LeafView], bound: float | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    """What the raw value is divided by, and what the star of an idf says."""
+    told = [f"of at most {number(bound)}, the bound of its terms"] if bound else []
+    told += ["* the least idf"] if any(leaf.get("floored") for leaf in leaves) else []
+    if told:
+        yield Text(fit(f"  {glyphs.dot.join(told)}", width, glyphs).rstrip(), DIM)
 
 
 def _term(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:

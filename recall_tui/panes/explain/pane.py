@@ -15,7 +15,7 @@ from recall_tui.messages import FixChosen, FixStepped, ViewChosen
 from recall_tui.panes.explain.absence import FIX, absence_lines, row_of_fix
 from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.panes.explain.ledger import ledger_lines
-from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, passage_lines
+from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, no_chunk, passage_lines
 from recall_tui.panes.explain.versus import versus_lines
 from recall_tui.state.explaining import (
     Absence,
@@ -177,7 +177,7 @@ class ExplainPane(LineView):
         else:
             right = chunk_lines(hit, width - half - 3, glyphs)
         left = ledger_lines(hit, view, bound_of(session), half, glyphs, most=most)
-        return side_by_side(left, right, half, glyphs)
+        return side_by_side(left, right, half, glyphs, rows=self.scrollable_content_region.height)
 
     def _passage(self, session: Session, finding: Passage, width: int) -> Drawn:
         shade = self.get_component_rich_style("explain--shared", partial=True)
@@ -190,7 +190,10 @@ def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View 
     The tab in front has the pointer. Where there is no room for all, the pane's name goes first.
     """
     rank = f" #{session.hit.rank}" if session.hit else ""
-    for head in (f"3 Explain{rank}  ", f"3{rank}  ", "3 "):
+    heads = [f"3 Explain{rank}  ", f"3{rank}  ", "3 "]
+    if is_stale(session):
+        heads = [f"3 Explain{rank} (stale) ", "3 Explain (stale) ", "3 (stale) "]
+    for head in heads:
         made: list[tuple[str, View | None, bool]] = [(head, None, False)]
         for place, view in enumerate(VIEWS):
             is_front = view == session.view
@@ -211,10 +214,10 @@ def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:
     return None
 
 
-def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs) -> list[Text]:
-    """Lines beside lines. width: cells of the left ones."""
+def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs, *, rows: int) -> list[Text]:
+    """Lines beside lines. width: cells of the left ones. rows: that the rule between them reaches down at least."""
     joined = []
-    for row in range(max(len(left), len(right))):
+    for row in range(max(len(left), len(right), rows)):
         line = Text().append_text(left[row]) if row < len(left) else Text()
         line.pad_right(max(0, width - line.cell_len))
         line.append(f" {glyphs.upright} ", Style(dim=True))
@@ -245,7 +248,7 @@ def hint_of(session: Session) -> str:
         case _ if session.hit is None:
             hint = "Select a result to see where its score comes from."
         case _:
-            hint = "Reading the document." if session.hit.chunk else f"{session.hit.doc.path} has no text."
+            hint = "Reading the document." if session.hit.chunk else no_chunk(session.hit)
     return hint
 
 

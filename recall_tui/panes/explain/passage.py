@@ -68,10 +68,15 @@ def passage_lines(passage: Passage, cut: int | None, shade: Style, width: int, g
     return Drawn(lines, row)
 
 
+def no_chunk(hit: Hit) -> str:
+    """Why there is no passage: a row may be a document of which no chunk was ranked."""
+    return f"This row is the document {hit.doc.path}; no chunk of it was chosen."
+
+
 def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     """The chunk alone, as the hit brings it."""
     if hit.chunk is None:
-        return [Text(fit(f"{hit.doc.path} has no text.", width, glyphs))]
+        return [Text(line) for line in folded(no_chunk(hit), width)]
     chunk = hit.chunk
     where = f"{hit.doc.path}:{chunk.line_start}-{chunk.line_end}"
     labels = glyphs.dot.join([f"{chunk.tokens} tokens", f"chunk {chunk.id[:12]}", *hit.doc.tags])

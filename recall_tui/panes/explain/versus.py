@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FIGURES = 9 + 9 + 9
 BAR_CELLS = 14
-WIDE = 70  # cells from which a bar stands beside the figures
+WIDE = 66  # cells from which a bar stands beside the figures
 
 
 def versus_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
@@ -52,7 +52,8 @@ def _verdict(view: VersusView, first: str) -> str:
 
 
 def _difference(view: DifferenceView, most: float, names: int, width: int, glyphs: Glyphs) -> Text:
-    name = fit(f"{view['signal'][:3]} {view['kind']} {one_line(view['text'])}", names - 1, glyphs)
+    about = "" if view["kind"] == "rounding" else one_line(view["text"])
+    name = fit(f"{view['signal'][:3]} {view['kind']} {about}", names - 1, glyphs)
     figures = f"{number(view['points']):>9}{number(view['other_points']):>9}{_signed(view['delta']):>9}"
     line = Text(f"{name} {figures}")
     if width >= WIDE:

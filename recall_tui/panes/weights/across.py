@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from rich.style import Style
 from rich.text import Text
 
 from recall_tui.widgets.draw import Glyphs, folded
 
 LABEL_CELLS = 2  # the rank before its line, or the key that a band answers to
+DIM, HERE = Style(dim=True), Style(bold=True)
 
 
 def cell_of(weight: Fraction | float, cells: int) -> int:
@@ -18,8 +20,18 @@ def cell_of(weight: Fraction | float, cells: int) -> int:
 
 def labelled(label: str, band: str, weight: Fraction, glyphs: Glyphs) -> Text:
     """A band with the present weight marked on it."""
-    here = cell_of(weight, len(band))
-    return Text(f"{label:<{LABEL_CELLS}}{band[:here]}{glyphs.here}{band[here + 1 :]}")
+    return _marked(label, band, weight, glyphs.here)
+
+
+def crossed(label: str, row: str, weight: Fraction, glyphs: Glyphs) -> Text:
+    """A row of a drawing, crossed by the upright of the present weight."""
+    return _marked(label, row, weight, glyphs.upright)
+
+
+def _marked(label: str, row: str, weight: Fraction, mark: str) -> Text:
+    here = cell_of(weight, len(row))
+    line = Text().append(f"{label:<{LABEL_CELLS}}", DIM).append(row[:here])
+    return line.append(mark, HERE).append(row[here + 1 :])
 
 
 def span(low: Fraction | float, high: Fraction | float) -> str:

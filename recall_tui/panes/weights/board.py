@@ -8,7 +8,7 @@ from rich.text import Text
 from recall_tui.panes.weights.curve import CURVE_ROWS, curve_rows, figures, marks
 from recall_tui.panes.weights.pins import pin_band, pin_figures, pin_names
 from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
-from recall_tui.panes.weights.settings import settings_lines
+from recall_tui.panes.weights.settings import moved_settings, settings_lines
 from recall_tui.state.chart import DEPTH, Chart, gauge_at, top_at
 from recall_tui.state.session import Session, listed
 from recall_tui.state.tuning import curve_of, granted_of
@@ -29,29 +29,37 @@ def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
         reason = [Text(line, Style(dim=True)) for line in folded(wrong, width)]
         return [*reason, *settings_lines(session, width, glyphs)] if answer and answer.pool else reason
     assert answer is not None  # noqa: S101 - there is something to weigh
-    lines = settings_lines(session, width, glyphs)
     if wrong := why_no_lines(answer):
-        return [*lines, *(Text(line, Style(dim=True)) for line in folded(wrong, width))]
+        reason = [Text(line, Style(dim=True)) for line in folded(wrong, width)]
+        return [*settings_lines(session, width, glyphs), *reason]
     if chart is None:
-        return [*lines, Text(fit("Looking at every weight.", width, glyphs), Style(dim=True))]
-    gauge = gauge_at(chart, exact_share(current(session)))
-    lines += [Text(line, Style(bold=gauge.fragile)) for line in verdict(chart, gauge, width, glyphs)]
-    lines += pin_figures(session, width, glyphs)
-    return _drawn(session, chart, lines, size, glyphs)
+        coming = Text(fit("Looking at every weight.", width, glyphs), Style(dim=True))
+        return [*settings_lines(session, width, glyphs), coming]
+    return _drawn(session, chart, size, glyphs)
 
 
-def _drawn(session: Session, chart: Chart, lines: list[Text], size: Size, glyphs: Glyphs) -> list[Text]:
+def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
     """The rank lines above their scale, then the curve above its own; each row of them is a weight from 0 to 1."""
     (width, height), weight = size, exact_share(current(session))
+    gauge = gauge_at(chart, weight)
+    said = [Text(line, Style(bold=gauge.fragile)) for line in verdict(chart, gauge, width, glyphs)]
+    said += pin_figures(session, width, glyphs)
     curve, granted = curve_of(session), granted_of(session)
     under = scale(chart, weight, width, glyphs)
     if granted is not None and granted.weights:
         under.append(pin_band(granted, weight, width, glyphs))
     below = figures(session, width, glyphs)
+    lines = settings_lines(session, width, glyphs)
+    wanted = len(chart.orders[0]) + (LEAST_CURVE_ROWS if curve is not None and curve.steps else 0)
+    if len(lines) + len(said) + len(under) + len(below) + wanted > height:
+        lines = moved_settings(session, width, glyphs)
+    lines += said
     left = height - len(lines) - len(under) - len(below)
     least = LEAST_CURVE_ROWS + (0 if session.is_of_all else LEAST_RANK_ROWS)  # who turns to the mean wants to see it
     has_curve = curve is not None and bool(curve.steps) and left >= least
     ranks = max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
+    if left >= 2 * DEPTH + (CURVE_ROWS + 1 if has_curve else 0):
+        ranks *= 2  # lines that are further apart are easier to follow where they cross
     if ranks:
         lines = [*lines, *rank_lines(chart, weight, thick_line(session), (width, ranks), glyphs)]
     lines = [*lines, *under, *below]

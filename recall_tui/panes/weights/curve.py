@@ -8,14 +8,14 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.errors import RecallError
-from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, joined, labelled, span
+from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, crossed, joined, labelled, span
 from recall_tui.state.session import Session, found
 from recall_tui.state.tuning import LEAST_QUERIES, MEASURE, Curve, Stretch, curve_study, heights, middle, value_at
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.widgets.canvas import Canvas
 from recall_tui.widgets.draw import Glyphs, folded
 
-CURVE_ROWS = 6
+CURVE_ROWS = 16
 LEAST_GAIN = 0.0005  # what three places show
 
 
@@ -34,12 +34,14 @@ def figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         said = ["no grades for this question", f"c all {finding.judged} judged"] if finding.judged else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     weight = exact_share(current(session))
-    pieces = _of_all(finding, weight) if session.is_of_all else _of_one(finding, weight)
+    pieces = _of_all(finding, weight, glyphs) if session.is_of_all else _of_one(finding, weight, glyphs)
     lines = joined(pieces, width, glyphs)
-    longer = joined(
-        [*pieces, "c this question" if session.is_of_all else f"c all {finding.judged} judged"], width, glyphs
-    )
-    return [Text(line) for line in (longer if len(longer) == len(lines) else lines)]
+    other = "c this question" if session.is_of_all else f"c all {finding.judged} judged"
+    for more in (other, f"drawn from {min(finding.means):.3f} to {max(finding.means):.3f}"):
+        longer = joined([*pieces, more], width, glyphs)
+        if len(longer) == len(lines):
+            pieces, lines = [*pieces, more], longer
+    return [Text(line) for line in lines]
 
 
 def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
@@ -47,21 +49,14 @@ def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Gl
     cells, height = max(1, size[0] - LABEL_CELLS), size[1]
     if height == 1:
         steps = _steps(heights(curve, cells), len(glyphs.levels))
-        return [labelled_bars("".join(glyphs.levels[step] for step in steps))]
+        return [Text(" " * LABEL_CELLS + "".join(glyphs.levels[step] for step in steps))]
     canvas = Canvas(cells, height)
     last: int | None = None
     for x, step in enumerate(_steps(heights(curve, canvas.columns), canvas.rows)):
         y = canvas.rows - 1 - step
         canvas.upright(x, y, y if last is None else last)
         last = y
-    here = cell_of(weight, cells)
-    rows = (f"{row[:here]}{glyphs.upright}{row[here + 1 :]}" for row in canvas.lines(glyphs))
-    return [labelled_bars(row) for row in rows]
-
-
-def labelled_bars(row: str) -> Text:
-    """A row of the curve behind the room of its label."""
-    return Text(" " * LABEL_CELLS + row)
+    return [crossed("", row, weight, glyphs) for row in canvas.lines(glyphs)]
 
 
 def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
@@ -82,19 +77,20 @@ def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
     return labelled("v", band, weight, glyphs)
 
 
-def _of_all(curve: Curve, weight: Fraction) -> list[str]:
+def _of_all(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:
+    """The mean in figures; the fills before two of them are those of the marks under the curve."""
     count = len(curve.steps)
     few = ", too few to recommend" if count < LEAST_QUERIES else ""
     return [
         f"mean {_value(curve, weight)}",
-        f"plateau {_widest(curve.plateau)}",
-        *([f"95 % {span(*curve.interval)}"] if count > 1 else []),
+        f"{glyphs.series[1]} plateau {_widest(curve.plateau)}",
+        *([f"{glyphs.series[3]} 95 % {span(*curve.interval)}"] if count > 1 else []),
         f"{count} judged{few}",
     ]
 
 
-def _of_one(curve: Curve, weight: Fraction) -> list[str]:
-    return [_value(curve, weight), f"plateau {_widest(curve.plateau)}"]
+def _of_one(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:
+    return [_value(curve, weight), f"{glyphs.series[1]} plateau {_widest(curve.plateau)}"]
 
 
 def _value(curve: Curve, weight: Fraction) -> str:

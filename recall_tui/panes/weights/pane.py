@@ -38,7 +38,8 @@ class WeightsPane(Vertical):
         config, answer = current(session), session.answer
         moved = bool(session.tweaks) or session.k is not None
         keys = "S saves, r resets" if moved else "as saved" if session.saved else ""
-        entitle(self, "4 Weights (changed)" if moved else "4 Weights", keys)
+        marks = ["changed"] * moved + ["stale"] * is_stale(session)
+        entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
         studies = tuple(filter(None, (curve_study(session), pins_study(session))))
         known = (

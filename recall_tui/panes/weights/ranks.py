@@ -6,19 +6,21 @@ from fractions import Fraction
 
 from rich.text import Text
 
-from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, joined, labelled, span
+from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, crossed, joined, labelled, span
 from recall_tui.state.chart import Chart, Gauge, flips, gauge_at, top_at, tops_over
 from recall_tui.widgets.canvas import DOWN, Canvas
 from recall_tui.widgets.draw import Glyphs
 
-LEAST_DOTS = 2  # from one rank to the next: with fewer the lines run into each other
-
 
 def verdict(chart: Chart, gauge: Gauge, width: int, glyphs: Glyphs) -> list[str]:
-    """The weights that keep the first ranks, and whether that is a narrow stretch: in a sign and in words."""
+    """The weights that keep the first ranks, and whether that is a narrow stretch: in a sign and in words.
+
+    The fills before the stretches are those of the bands under the lines.
+    """
     depth = len(chart.orders[0])
     mark, word = (glyphs.no, "fragile") if gauge.fragile else (glyphs.yes, "steady")
-    where = f"order {span(*gauge.order[:2])}, set {span(*gauge.members[:2])}"
+    order, members = span(*gauge.order[:2]), span(*gauge.members[:2])
+    where = f"{glyphs.series[0]} order {order}, {glyphs.series[2]} set {members}"
     far = "at every weight" if gauge.distance is None else f"by {gauge.distance:.3f}"
     return joined([f"{mark} {word} {far}", f"top {depth} {where}"], width, glyphs)
 
@@ -26,23 +28,18 @@ def verdict(chart: Chart, gauge: Gauge, width: int, glyphs: Glyphs) -> list[str]
 def rank_lines(
     chart: Chart, weight: Fraction, selected: int | None, size: tuple[int, int], glyphs: Glyphs
 ) -> list[Text]:
-    """The ranks of the first candidates over all weights; the selected one's line is thicker.
+    """The ranks of the first candidates over all weights, as many as have a row each; the selected one's is thicker.
 
     size: cells across and down. The upright is the weight as it is.
     """
     width, height = size
     canvas = Canvas(max(1, width - LABEL_CELLS), height)
-    ranks = min(len(chart.orders[0]), canvas.rows // LEAST_DOTS)
+    ranks = min(len(chart.orders[0]), canvas.height)
     tops = [top[:ranks] for top in tops_over(chart, canvas.columns)]
     for candidate in top_at(chart, weight)[:ranks]:
         _draw(canvas, tops, candidate, ranks, thickness=2 if candidate == selected else 1)
-    labels = {_row(canvas, rank, ranks) // DOWN: str(rank + 1) for rank in reversed(range(ranks))}
-    here = LABEL_CELLS + cell_of(weight, canvas.width)
-    lines = []
-    for row, drawn_row in enumerate(canvas.lines(glyphs)):
-        line = f"{labels.get(row, ' '):<{LABEL_CELLS}}{drawn_row}"
-        lines.append(Text(f"{line[:here]}{glyphs.upright}{line[here + 1 :]}"))
-    return lines
+    labels = {_row(canvas, rank, ranks) // DOWN: str(rank + 1) for rank in range(ranks)}
+    return [crossed(labels.get(row, ""), each, weight, glyphs) for row, each in enumerate(canvas.lines(glyphs))]
 
 
 def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: int, *, thickness: int) -> None:

@@ -1,0 +1,314 @@
+"""What `Y` copies in each pane, run as a command, gives what the pane shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from recall_tui.state import explaining, judging, keeping, packing, remedies, tuning, weighing
+from recall_tui.state.chart import gauge_at
+from recall_tui.state.explaining import Funnel, Ledger, Passage, Versus
+from recall_tui.state.keeping import Shelf
+from recall_tui.state.session import PANES, VIEWS, Moved, Pane, Session, chosen, found
+from recall_tui.state.weighing import current, exact_share
+from tests.workbench_corpus import build_store
+from tests.workbench_driver import Driver, workbench
+from tests.workbench_grades import grade
+
+RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('token') FILTER chunk.tokens > 5 LIMIT 12"
+MISSED = "notes/diary.txt"
+
+Step = Callable[[Driver], Awaitable[object]]
+Check = Callable[[Session, str, str], None]
+"""session, what the first command printed, what the second one did."""
+
+
+class Case(NamedTuple):
+    """What stands before `Y`, the pane that it is pressed in, and how what is printed is compared."""
+
+    pane: Pane
+    state: str
+    view: str = ""
+
+
+# States: the questions of which the commands have to carry everything.
+
+
+async def settle(bench: Driver) -> None:
+    await bench.until(lambda now: not now.busy and now.answer and now.ranked_at == now.packed_at == now.generation)
+
+
+async def become(bench: Driver, change: Callable[[Session], Session]) -> None:
+    bench.app.become(change(bench.session))
+    await settle(bench)
+
+
+async def as_words(bench: Driver) -> None:
+    await bench.ask("keep the manual in mind")
+    await become(bench, lambda now: chosen(now, 2))
+
+
+async def as_rql(bench: Driver) -> None:
+    await bench.ask(RQL)
+    await become(bench, lambda now: chosen(now, 2))
+
+
+async def filtered(bench: Driver) -> None:
+    """Words under a filter, and a row further down."""
+    await bench.ask("keep the manual in mind")
+    await bench.press("escape", "slash")
+    await bench.write("doc.path GLOB 'manual/*'")
+    await bench.press("enter")
+    await bench.until(lambda now: now.answer and now.answer.plan.filters)
+    await settle(bench)
+    await become(bench, lambda now: chosen(now, 12))
+
+
+async def tweaked(bench: Driver) -> None:
+    """Moved weights, another scale and number of rows, a smaller budget, a pin and a drop, and a deeper row."""
+    await bench.ask("keep the manual in mind")
+    await become(bench, lambda now: weighing.nudged(weighing.turned(now, "normalize"), 20)._replace(budget_tokens=90))
+    await become(bench, lambda now: weighing.put(now, Moved(now.tweaks, 20)))
+    await become(bench, what_if)
+    await bench.until(lambda now: now.packing and now.packing.pins and now.packing.drops)
+    await become(bench, lambda now: chosen(now, 9))
+
+
+def what_if(now: Session) -> Session:
+    """A row further down is in the context, and the first one is not."""
+    first, later = now.hits[0].chunk, now.hits[12].chunk
+    assert first
+    assert later
+    return now._replace(pins=(later.id,), drops=(first.id,))
+
+
+async def tweaked_rql(bench: Driver) -> None:
+    """A query in RQL with another fusion and number of rows."""
+    await bench.ask(RQL)
+    await become(bench, lambda now: weighing.turned(now, "fusion"))
+    await become(bench, lambda now: weighing.put(now, Moved(now.tweaks, 5)))
+    await become(bench, lambda now: chosen(now, 3))
+
+
+STATES: dict[str, Step] = {
+    "words": as_words,
+    "rql": as_rql,
+    "filter": filtered,
+    "moved": tweaked,
+    "moved rql": tweaked_rql,
+}
+
+# What each pane shows, against what its command prints.
+
+
+def same_rows(now: Session, said: str, _more: str) -> None:
+    answer = json.loads(said)
+    assert [(row["chunk"]["id"], row["score"]) for row in answer["results"]] == [
+        (hit.chunk.id, hit.score) for _, hit in sorted(now.hits.items()) if hit.chunk
+    ]
+    assert answer["stats"]["digest"] == now.answer.digest  # type: ignore[union-attr]
+
+
+def same_lines(now: Session, said: str, more: str) -> None:
+    """The rows, and from the second command over which weights they keep their order."""
+    same_rows(now, said, more)
+    order, gauge = json.loads(more)["tuning"]["sweep"]["order"], gauge_at(now.chart, exact_share(current(now)))  # type: ignore[arg-type]
+    assert (order["low"], order["high"]) == (float(gauge.order.low), float(gauge.order.high))
+
+
+def same_curve(now: Session, said: str, more: str) -> None:
+    same_rows(now, said, more)
+    curve = tuning.curve_of(now)
+    assert curve is not None
+    assert json.loads(more)["tuning"]["judged"]["curve"]["means"] == list(curve.means)
+
+
+def same_wishes(now: Session, said: str, more: str) -> None:
+    same_rows(now, said, more)
+    pinned, granted = json.loads(more)["tuning"]["pinned"], tuning.granted_of(now)
+    assert granted is not None
+    assert [wish["target"] for wish in pinned["wishes"]] == [pin.chunk_id for pin in tuning.pins_of(now)]
+
+
+def same_context(now: Session, said: str, _more: str) -> None:
+    assert now.packed is not None
+    assert said == packing.printed(now.packed)
+    assert hashlib.sha256(said.encode()).hexdigest() == packing.digest(now.packed)
+
+
+def finding(now: Session, view: str) -> Any:
+    """What the tab shows."""
+    studies = {
+        "ledger": (explaining.ledger_study, Ledger),
+        "passage": (explaining.passage_study, Passage),
+        "funnel": (explaining.funnel_study, Funnel),
+        "versus": (explaining.versus_study, Versus),
+    }
+    if view == "absence":
+        return remedies.absence_of(now)
+    study_of, of = studies[view]
+    study = study_of(now)
+    known = found(now, study, of=of) if study else None
+    return known if isinstance(known, of) else None
+
+
+def same_account(now: Session, said: str, _more: str) -> None:
+    answer, known = json.loads(said), finding(now, now.view)
+    shown = json.loads(json.dumps(known.view)) if now.view != "passage" else None
+    match now.view:
+        case "ledger" | "versus":
+            assert answer["explanation"] == shown
+        case "passage":
+            assert answer["found"]["text"] == "\n".join(line.text for line in known.lines)
+            return
+        case "absence":
+            told = json.dumps(answer["whynot"])
+            assert json.loads(re.sub(r" --store [^ \"]+", "", told)) == json.loads(
+                re.sub(r" --store [^ \"]+", "", json.dumps(shown))
+            )
+        case "funnel":
+            assert answer["trace"]["stages"] == shown["stages"]
+            assert answer["trace"].get("filter") == shown.get("filter")
+    assert answer["stats"]["digest"] == now.answer.digest  # type: ignore[union-attr]
+
+
+def same_board(now: Session, said: str, _more: str) -> None:
+    known = judging.board(now)
+    assert isinstance(known, judging.Board)
+    evaluation = json.loads(said)["evaluation"]
+    (mode,) = evaluation["modes"]
+    assert {each["measure"]: (each["mean"], each["values"]) for each in mode["measures"]} == {
+        measure: (figure.mean, {line.query: line.values[measure] for line in known.lines})
+        for measure, figure in known.figures.items()
+    }
+    assert {each["measure"]: (each["wins"], each["losses"], each["ties"]) for each in evaluation["comparisons"]} == (
+        {name: (each.wins, each.losses, each.ties) for name, each in known.figures.items()} if now.tweaks else {}
+    )
+
+
+def same_store(now: Session, said: str, _more: str) -> None:
+    answer, shelf = json.loads(said), keeping.shelf(now)
+    assert isinstance(shelf, Shelf)
+    match keeping.view_of(now):
+        case "figures":
+            assert answer["store"] == json.loads(json.dumps(shelf.view))
+        case "checks":
+            assert answer["checks"] == json.loads(json.dumps(keeping.checks(now)))
+        case "embedders":
+            assert answer["embedders"] == json.loads(json.dumps(shelf.embedders))
+
+
+# The panes.
+
+
+async def go(bench: Driver, pane: Pane, view: str) -> None:
+    """Go there, and wait until everything is shown."""
+    if pane == "explain":
+        await become(bench, lambda now: now._replace(sought=MISSED, marked=now.hits[0]))
+        await become(bench, lambda now: explaining.turned_to(now, view))  # type: ignore[arg-type]
+        bench.app.bench.give_focus("explain")
+        await bench.until(lambda now: finding(now, view))
+        return
+    await bench.press("escape")
+    bench.app.action_focus_pane(pane)
+    if pane == "weights" and view == "curve":
+        await bench.press("c")
+        await bench.until(lambda now: now.is_of_all and tuning.curve_of(now))
+    elif pane == "weights" and view == "pins":
+        await bench.press("p")
+        await bench.until(tuning.granted_of)
+    elif pane == "weights":
+        await bench.until(lambda now: now.chart)
+    elif pane == "judge":
+        await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
+    elif pane == "store":
+        await become(bench, lambda now: keeping.viewed(now, view))  # type: ignore[arg-type]
+        await bench.until(lambda now: isinstance(keeping.shelf(now), Shelf))
+        await bench.until(lambda now: view != "checks" or all(keeping.checks(now)))
+
+
+CHECKS: dict[tuple[Pane, str], Check] = {
+    ("query", ""): same_rows,
+    ("results", ""): same_rows,
+    **{("explain", view): same_account for view in VIEWS},
+    ("weights", "lines"): same_lines,
+    ("weights", "curve"): same_curve,
+    ("weights", "pins"): same_wishes,
+    ("context", ""): same_context,
+    ("judge", ""): same_board,
+    **{("store", view): same_store for view in keeping.VIEWS},
+}
+"""By pane and what stands in it."""
+ANY_STATE: tuple[Pane, ...] = ("store",)
+"""Panes whose command knows of no question."""
+APART: dict[Pane, str] = {"ingest": "its command writes: see the test of the copied command in test_ingest.py"}
+"""Panes without a case, and why."""
+CASES = [
+    Case(pane, state, view)
+    for pane, view in CHECKS
+    for state in (["words"] if pane in ANY_STATE else STATES)
+    if (pane, state) != ("query", "filter")  # `/` is typed there
+]
+
+
+@pytest.fixture(scope="module")
+def judged_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that tests only read, with judged queries."""
+    store = build_store(tmp_path_factory.mktemp("judged"))
+    grade(store, tmp_path_factory.mktemp("grades"))
+    return store
+
+
+def printed(line: str, folder: Path, *, as_json: bool) -> str:
+    """What a copied line prints in the folder of the store."""
+    assert line.startswith("recall ")
+    is_piped = " | " in line
+    recall = shlex.join([sys.executable, "-m", "recall_core", *(["--json"] if as_json and not is_piped else [])])
+    line = re.sub(r"(^|\| )recall ", lambda match: f"{match[1]}{recall} ", line) + (" --json" if is_piped else "")
+    ran = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 7), ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("state", STATES)
+async def test_the_copied_commands_give_what_the_panes_show(
+    judged_store: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    monkeypatch.chdir(judged_store.parent)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    wrong = []
+    async with workbench(None) as bench:
+        await bench.until(lambda now: now.info)
+        await STATES[state](bench)
+        for case in CASES:
+            if case.state != state:
+                continue
+            if bench.session.is_of_all:
+                bench.app.action_turn_curve()
+            await go(bench, case.pane, case.view)
+            await bench.press("Y" if case.pane != "query" else "escape")
+            if case.pane == "query":
+                bench.app.action_focus_pane("query")
+                bench.app.action_copy_command()
+            lines, now = bench.app.clipboard.splitlines(), bench.session
+            said = [printed(line, judged_store.parent, as_json=case.pane != "context") for line in lines]
+            try:
+                CHECKS[case.pane, case.view](now, said[0], said[1] if len(said) > 1 else "")
+            except AssertionError as failure:
+                wrong.append(f"{case}: {lines}: {str(failure)[:400]}")
+
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_every_pane_has_a_case_or_a_reason() -> None:
+    assert {pane for pane, _ in CHECKS} | set(APART) == set(PANES)
+    assert not {pane for pane, _ in CHECKS} & set(APART)

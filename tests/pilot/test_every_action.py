@@ -1,0 +1,1050 @@
+"""Every action of the table: pressed by its keys and clicked, each has its effect, which was not there before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+import pytest
+from rich.cells import cell_len
+from textual.command import CommandPalette
+from textual.events import MouseScrollDown, MouseScrollUp
+
+from recall_core.config import load
+from recall_core.evaluate.judgements import Judgement, put
+from recall_core.evaluate.names import Spot
+from recall_core.service import Recall
+from recall_core.types import Progress, Skip
+from recall_tui.actions.keys import key_name
+from recall_tui.actions.table import GROUPS, TABLE, is_valid
+from recall_tui.app import Workbench
+from recall_tui.home import history, profiles
+from recall_tui.home.profiles import Profile
+from recall_tui.home.remembered import Layout
+from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
+from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.explain.absence import row_of_fix
+from recall_tui.panes.explain.pane import TITLE_AT, pieces
+from recall_tui.screens.help import HelpScreen
+from recall_tui.screens.jump import JumpScreen, Label
+from recall_tui.state import explaining, judging, keeping, packing, remedies, shell, tuning, weighing
+from recall_tui.state.explaining import Funnel, Remedy
+from recall_tui.state.rates import Meter
+from recall_tui.state.runs import Run
+from recall_tui.state.session import Pane, Session, chosen, found, pointed
+from recall_tui.widgets.slider import Slider
+from tests.provider_server import provider_server
+from tests.workbench_corpus import QUESTION, build_store
+from tests.workbench_driver import Driver, workbench
+
+SIZE = (300, 44)
+"""So wide that the footer has room for everything that it offers."""
+SET = {
+    "q1": (QUESTION, {"docs/budget.md": 3, "notes/cafe.txt": 1}),
+    "q2": ("read a file line by line", {"docs/files.md": 2, "src/read.py": 1}),
+}
+SCANNED: tuple[Pane, ...] = ("results", "weights")
+"""Where a page is one of the results: the explain pane scrolls."""
+RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('tea')"
+MISSED = "notes/diary.txt"
+SMALL = 62
+"""A budget that leaves out what is missed."""
+
+
+class Was(NamedTuple):
+    """What there was before the action."""
+
+    session: Session
+    layout: Layout
+    documents: int
+
+
+Effect = Callable[[Was, Driver], object]
+Step = Callable[[Driver], Awaitable[object]]
+
+
+class Row(NamedTuple):
+    """An action, how its state comes about, and what must hold after its key, and must not before."""
+
+    action: str
+    holds: Effect
+    before: Step | None = None
+    then: Sequence[str] = ()
+    """Keys for the dialog that it opens; `@text` is written into its field."""
+    panes: tuple[Pane, ...] = ()
+    """Where it is pressed; () is every pane of the action but the query, or the results."""
+    mouse: Step | None = None
+    """Another way to it than its name in the footer, which every action with a label has."""
+
+
+# States.
+
+
+async def settle(bench: Driver) -> None:
+    """Wait until rows, context and what was written are those of the session."""
+    await bench.until(
+        lambda now: (
+            not now.busy
+            and not now.chore
+            and not now.gradings
+            and (now.run is None or now.run.ended or now.run.hold)
+            and (now.answer is None or now.ranked_at == now.packed_at == now.generation)
+        )
+    )
+
+
+def moved(**tweaks: str | float | bool) -> Step:
+    """Settings are moved."""
+    return lambda bench: _become(bench, weighing.tweaked(bench.session, tweaks))
+
+
+def become(change: Callable[[Session], Session]) -> Step:
+    """The session is another one."""
+    return lambda bench: _become(bench, change(bench.session))
+
+
+async def _become(bench: Driver, session: Session) -> None:
+    bench.app.become(session)
+    await settle(bench)
+
+
+def in_turn(*steps: Step) -> Step:
+    """Step after step."""
+
+    async def all_of_them(bench: Driver) -> None:
+        for step in steps:
+            await step(bench)
+
+    return all_of_them
+
+
+def asked(text: str) -> Step:
+    """Another question is answered."""
+    return lambda bench: bench.ask(text)
+
+
+def selected(row: int) -> Step:
+    """Another row is selected."""
+    return become(lambda now: chosen(now, row))
+
+
+async def sought(bench: Driver) -> None:
+    """Something is missing from a context that is too small for it, and fixes are known."""
+    await _become(bench, explaining.sought_after(bench.session._replace(budget_tokens=SMALL), MISSED))
+    bench.app.bench.give_focus("explain")
+    await bench.until(remedies.chosen_remedy)
+
+
+def two_fixes(now: Session) -> Session:
+    """Two fixes are being tried."""
+    for fix in (Remedy("budget", "", "", budget_tokens=77), Remedy("pin", "", "", pin=now.hits[9].chunk.id)):  # type: ignore[union-attr]
+        now = remedies.applied(now, fix, 0.0)
+    return explaining.turned_to(now, "absence")
+
+
+async def curved(bench: Driver) -> None:
+    """The grades of the question are a curve, and the weight is at its end."""
+    await moved(bm25_weight=0.0, vector_weight=1.0)(bench)
+    await bench.until(lambda now: (curve := tuning.curve_of(now)) and curve.steps)
+
+
+async def wished(bench: Driver) -> None:
+    """The first row is wished out of the first two, and it is known which weights grant that."""
+    await bench.ask("keep the manual in mind")
+    await _become(bench, weighing.put(bench.session, bench.session.undo[-1] if bench.session.undo else _first(2)))
+    await _become(bench, tuning.pinned(bench.session, "out"))
+    await bench.until(tuning.granted_of)
+
+
+def _first(rows: int) -> weighing.Moved:
+    return weighing.Moved({}, rows)
+
+
+async def measured(bench: Driver) -> None:
+    """The judged queries are measured."""
+    await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
+
+
+def graded(key: str) -> Step:
+    """The selected row has the grade of this key, in the store too."""
+
+    async def press(bench: Driver) -> None:
+        row = bench.session.selected
+        await bench.press(key)
+        await settle(bench)
+        await _become(bench, chosen(bench.session, row))
+
+    return press
+
+
+def viewed(view: keeping.View) -> Step:
+    """The store pane shows this view."""
+    return in_turn(become(lambda now: keeping.viewed(now, view)), lambda bench: bench.until(keeping.embedders))
+
+
+def skipping(now: Session) -> Session:
+    """A run has skipped three files; the store pane shows the embedders."""
+    skipped = tuple(Skip(f"docs/bad{number}.md", "not_utf8", "bytes that are no text") for number in range(3))
+    at_end = Progress("done", "", 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, skipped)
+    return keeping.viewed(now._replace(run=Run("docs", Meter(progress=at_end), ended="done")), "embedders")
+
+
+async def listing(bench: Driver) -> None:
+    """Whichever pane is in front has lines to choose from."""
+    await _become(bench, skipping(bench.session))
+    await bench.until(lambda now: keeping.rows_of(now) > 1)
+
+
+def at_line(row: int) -> Step:
+    """The line of that number is chosen."""
+    return in_turn(
+        listing,
+        become(lambda now: pointed(now, keeping.list_of(now), row % keeping.rows_of(now), keeping.rows_of(now))),
+    )
+
+
+async def broken(bench: Driver) -> None:
+    """The count of documents is wrong, and the check that says so is chosen."""
+    db = apsw.Connection(bench.session.info.path)  # type: ignore[union-attr]
+    db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
+    db.close()
+    await _become(bench, keeping.viewed(bench.session._replace(chores=bench.session.chores + 1), "checks"))
+    place = keeping.CHECKS.index("counts")
+    await _become(bench, pointed(bench.session, "store checks", place, len(keeping.CHECKS)))
+    await bench.until(lambda now: (check := keeping.chosen_check(now)) and check.get("fix"))
+
+
+async def new_file(bench: Driver) -> None:
+    """A folder of the store has one more file than the store knows."""
+    notes = Path(bench.session.info.path).parent / "notes"  # type: ignore[union-attr]
+    (notes / f"n{len(list(notes.iterdir()))}.txt").write_text("A wombat was here.\n", encoding="utf-8")
+
+
+def file(name: str, text: str) -> Step:
+    """There is a file."""
+
+    async def write(_bench: Driver) -> None:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+
+    return write
+
+
+async def remembered(_bench: Driver) -> None:
+    """The history has a query."""
+    path = history.place(os.environ)
+    assert path is not None
+    history.append(path, history.Past("cosine"))
+
+
+async def kept(_bench: Driver) -> None:
+    """There is a profile."""
+    place = profiles.folder(os.environ)
+    assert place is not None
+    profiles.keep(place, Profile("mine", {"fusion": "rrf"}))
+
+
+# Effects.
+
+
+def config(key: str, value: object) -> Effect:
+    """The rows are those of this setting."""
+
+    def is_so(_was: Was, bench: Driver) -> bool:
+        answer = bench.session.answer
+        return answer is not None and not bench.session.busy and getattr(answer.plan.config, key) == value
+
+    return is_so
+
+
+def at_share(share: float) -> Effect:
+    """The rows are those of this weight, which the slider shows."""
+    return lambda _was, bench: (
+        round(weighing.share(bench.session.answer.plan.config), 2) == share  # type: ignore[union-attr]
+        and f"{share:.2f} semantic" in bench.painted("slider")
+    )
+
+
+def of_session(holds: Callable[[Session], object]) -> Effect:
+    """Something holds in the session."""
+    return lambda _was, bench: holds(bench.session)
+
+
+def in_front(pane: Pane) -> Effect:
+    """The pane has the focus, and it is seen."""
+    return lambda _was, bench: (
+        bench.session.pane == pane
+        and bench.app.bench.pane_of(bench.app.focused) == pane
+        and bench.app.bench.query_one(f"#{pane}").size.height > 0
+    )
+
+
+def at_row(row: Callable[[Was, Driver], int]) -> Effect:
+    """That row is selected, explained, and the one with the pointer."""
+    return lambda was, bench: (
+        bench.session.selected == row(was, bench)
+        and bench.session.hit is bench.session.hits.get(bench.session.selected)
+        and f"{bench.session.selected + 1} " in _pointed_line(bench, "results")
+    )
+
+
+def packed_for(budget_tokens: int) -> Effect:
+    """The context is packed for this budget."""
+    return lambda _was, bench: (
+        bench.session.packed is not None
+        and bench.session.packed.budget_tokens == budget_tokens
+        and f"/{budget_tokens:,} tok" in bench.painted("context")
+    )
+
+
+def at_block(row: Callable[[int], int]) -> Effect:
+    """That line of the context is chosen and painted so. row: of so many."""
+
+    def is_so(_was: Was, bench: Driver) -> bool:
+        lines = len(packing.entries(bench.session))
+        return packing.cursor(bench.session) == row(lines) and "▶" in bench.painted("packed")
+
+    return is_so
+
+
+def has_grade(grade: int | None) -> Effect:
+    """The row that was selected has this grade."""
+
+    def is_so(was: Was, bench: Driver) -> bool:
+        now = bench.session
+        judgements, hit = judging.judgements_here(now), was.session.hits[was.session.selected]
+        return judging.grade_of(judgements, hit, "chunk") == grade
+
+    return is_so
+
+
+def gives(grade: int) -> Effect:
+    """The row has the grade, and the next one is selected."""
+    return lambda was, bench: has_grade(grade)(was, bench) and bench.session.selected == was.session.selected + 1
+
+
+def line_chosen(row: Callable[[int], int]) -> Effect:
+    """That line of the pane in front is chosen and painted so. row: of so many."""
+    return lambda _was, bench: (
+        keeping.rows_of(bench.session) > 0
+        and keeping.cursor_of(bench.session) == row(keeping.rows_of(bench.session))
+        and "▶" in bench.painted(bench.session.pane)
+    )
+
+
+def dialog(of: type[object]) -> Effect:
+    """This screen is in front."""
+    return lambda _was, bench: isinstance(bench.app.screen, of)
+
+
+def wider(part: str, sign: int) -> Effect:
+    """A border has moved that way."""
+    return lambda was, bench: sign * (getattr(bench.app.bench.measured(), part) - getattr(was.layout, part)) > 0
+
+
+def _pointed_line(bench: Driver, pane: str) -> str:
+    return next((line for line in bench.painted(pane).splitlines() if line.startswith("▶")), "")
+
+
+def _idle(bench: Driver) -> bool:
+    return not bench.session.chore and bench.app.screen is bench.app.bench
+
+
+# The mouse.
+
+
+def wheel(widget: type[Slider], of: type[MouseScrollDown | MouseScrollUp]) -> Step:
+    """A turn of the wheel over a slider."""
+
+    async def turn(bench: Driver) -> None:
+        slider = bench.app.bench.query_one(widget)
+        slider.post_message(of(slider, 5, 0, 0, 0, 0, shift=False, meta=False, ctrl=False))
+
+    return turn
+
+
+def click(widget: str, text: str, *, times: int = 1) -> Step:
+    """A click on the line of a pane that holds a text."""
+
+    async def point(bench: Driver) -> None:
+        box = bench.app.bench.query_one(f"#{widget}")
+        lines = bench.painted(widget).splitlines()
+        await bench.until(lambda _: any(text in line for line in bench.painted(widget).splitlines()[1:]))
+        lines = bench.painted(widget).splitlines()[1:]
+        row = next(row for row, line in enumerate(lines) if text in line)
+        await bench.pilot.click(box, offset=(box.gutter.left + 4, box.gutter.top + row), times=times)
+
+    return point
+
+
+def click_pane(pane: Pane) -> Step:
+    """A click into a pane."""
+
+    async def point(bench: Driver) -> None:
+        box = bench.app.bench.query_one(f"#{pane}")
+        await bench.pilot.click(box, offset=(box.outer_size.width // 2, 1))
+
+    return point
+
+
+def click_bar(bar: str, text: str) -> Step:
+    """A click on a text in the header, the status line or the footer."""
+
+    async def point(bench: Driver) -> None:
+        await bench.until(lambda _: text in bench.painted(bar))
+        line = bench.painted(bar)
+        await bench.pilot.click(f"#{bar}", offset=(cell_len(line[: line.index(text)]) + len(text) // 2, 0))
+
+    return point
+
+
+async def click_tab(bench: Driver) -> None:
+    """A click on the next tab."""
+    pane, at = bench.app.bench.query_one(ExplainPane), TITLE_AT
+    for text, view, _ in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
+        if view == "passage":
+            break
+        at += cell_len(text)
+    await bench.pilot.click(ExplainPane, offset=(at, 0))
+
+
+async def click_fix(bench: Driver) -> None:
+    """A click on the chosen fix."""
+    pane = bench.app.bench.query_one(ExplainPane)
+    row = row_of_fix(pane._lines, 0)
+    assert row is not None
+    await bench.pilot.click(ExplainPane, offset=(8, 1 + row - int(pane.scroll_offset.y)))
+
+
+def drag(across: int, down: int) -> Step:
+    """The corner between the columns is dragged."""
+
+    async def pull(bench: Driver) -> None:
+        body, results = bench.app.bench.query_one("#body"), bench.app.bench.query_one("#results")
+        right = bench.app.bench.query_one("#right").region.x
+        at = (right, 20) if across else (10, results.region.bottom - 1 - body.region.y)
+        await bench.pilot.mouse_down(body, offset=at)
+        await bench.pilot.hover(body, offset=(at[0] + across, at[1] + down))
+        await bench.pilot.mouse_up(body, offset=(at[0] + across, at[1] + down))
+
+    return pull
+
+
+async def jump_to_context(bench: Driver) -> None:
+    """The letter of the context."""
+    await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
+    label = next(each for each in bench.app.screen.query(Label) if each.mark.action == "focus_pane('context')")
+    await bench.press(str(label.render()).strip())
+
+
+def _budget_of(now: Session) -> bool:
+    return len(remedies.standing(now)) == 1 and now.budget_tokens == 77 and now.pins == ()
+
+
+def _middle(now: Session) -> object:
+    curve = tuning.curve_of(now)
+    return curve and float(weighing.exact_share(weighing.current(now))) == float(tuning.middle(curve.plateau))
+
+
+def _packed(now: Session) -> set[str]:
+    return {one for block in now.packed.blocks for one in block.chunk_ids} if now.packed else set()
+
+
+def _judged(now: Session) -> Sequence[str]:
+    known = judging.judged(now)
+    return tuple(known.texts) if known else ()
+
+
+def _read(name: str) -> str:
+    return Path(name).read_text(encoding="utf-8") if Path(name).exists() else ""
+
+
+def _run_is_over(now: Session) -> bool:
+    return now.run is not None and now.run.ended == "done"
+
+
+async def _scrolled(bench: Driver) -> None:
+    bench.app.bench.query_one(ContextPane).scroll_pages(1)
+    await bench.until(lambda _: bench.app.bench.query_one(PackedList).scroll_offset.y > 0)
+
+
+async def _more(_bench: Driver) -> None:
+    folder = Path("more")
+    folder.mkdir(exist_ok=True)
+    (folder / f"m{len(list(folder.iterdir()))}.txt").write_text("A numbat was here.\n", encoding="utf-8")
+
+
+async def _removed(bench: Driver) -> None:
+    """Documents were removed by another program."""
+    gone = Path(f"gone{len(list(Path().glob('gone*')))}")
+    gone.touch()
+    with Recall.open(bench.session.info.path) as recall:  # type: ignore[union-attr]
+        recall.remove([f"manual/part1{gone.name[4:]}.txt"])
+    bench.app.do("look", lambda recall, _say: "")
+    await bench.until(lambda now: now.info and now.info.tombstones > 0)
+
+
+async def another_query(bench: Driver) -> None:
+    """There is a file with a query that the store does not know yet."""
+    judgement = f"tea {len(_judged(bench.session))},notes/diary.txt,2"
+    Path("in.csv").write_text(f"query,docid,rating\n{judgement}\n", encoding="utf-8")
+
+
+async def _wide(bench: Driver) -> None:
+    before = bench.app.bench.measured().right or 0
+    bench.app.action_widen(5)
+    await bench.until(lambda _: (bench.app.bench.measured().right or 0) > before)
+
+
+ROWS: tuple[Row, ...] = (
+    # Panes.
+    Row("focus_pane('query')", in_front("query"), mouse=click_pane("query")),
+    Row("focus_pane('results')", in_front("results"), panes=("context",), mouse=click_pane("results")),
+    Row("focus_pane('explain')", in_front("explain"), mouse=click_pane("explain")),
+    Row("focus_pane('weights')", in_front("weights"), mouse=click_pane("weights")),
+    Row("focus_pane('context')", in_front("context"), mouse=click_pane("context")),
+    Row("focus_pane('judge')", in_front("judge"), mouse=click_pane("judge")),
+    Row("focus_pane('ingest')", in_front("ingest")),
+    Row("focus_pane('store')", in_front("store")),
+    Row("next_pane", in_front("explain")),
+    Row("previous_pane", in_front("query")),
+    Row(
+        "zoom",
+        lambda _, bench: (
+            bench.session.zoomed
+            and not bench.app.bench.query_one("#query").display
+            and bench.app.bench.query_one("#results").outer_size.width == SIZE[0]
+        ),
+    ),
+    Row("step_out", in_front("results"), panes=("context",)),
+    # Query.
+    Row("run", lambda was, bench: bench.session.question == was.session.question + 1 and not bench.session.busy),
+    Row(
+        "filter",
+        lambda was, bench: not bench.session.busy and bench.session.answer.total < was.session.answer.total,  # type: ignore[union-attr]
+        then=("@doc.path GLOB 'docs/*'", "enter"),
+    ),
+    Row(
+        "open_history",
+        lambda _, bench: bench.app.bench.editor.text == "cosine" and bench.session.pane == "query",
+        remembered,
+        then=("@cosine", "enter"),
+    ),
+    Row("save_query", lambda *_: _read("mine.rql") == f"{QUESTION}\n", then=("@mine", "enter")),
+    Row(
+        "load_query",
+        of_session(lambda now: now.answer and now.answer.plan.text == "tea" and not now.busy),
+        file("other.rql", "tea\n"),
+        then=("@other", "enter"),
+    ),
+    Row("edit_outside", lambda _, bench: bench.app.bench.editor.text == "edited words"),
+    Row(
+        "copy_command",
+        lambda _, bench: bench.app.clipboard == shell.command(bench.session, bench.app.store) != "",
+        mouse=click_bar("status", "Y copies"),
+    ),
+    # Results.
+    Row("select(1)", at_row(lambda was, _: was.session.selected + 1), mouse=click("results", "src/pack.py")),
+    Row("select(-1)", at_row(lambda was, _: was.session.selected - 1), selected(2)),
+    Row("page(1)", at_row(lambda was, bench: was.session.selected + bench.app.bench.page_rows), panes=SCANNED),
+    Row("page(-1)", at_row(lambda *_: 0), selected(3), panes=SCANNED),
+    Row("select_first", at_row(lambda *_: 0), selected(3)),
+    Row("select_last", at_row(lambda was, _: was.session.answer.total - 1)),  # type: ignore[union-attr]
+    # Explain.
+    Row("step_view(-1)", lambda _, bench: "▶Compare" in bench.painted("explain")),
+    Row("step_view(1)", lambda _, bench: "▶Passage" in bench.painted("explain"), mouse=click_tab),
+    Row(
+        "why_not",
+        lambda was, bench: (
+            (absence := remedies.absence_of(bench.session))
+            and absence.view["target"]["chosen"]["chunk_id"] == was.session.hit.chunk.id  # type: ignore[union-attr]
+            and in_front("explain")(was, bench)
+        ),
+    ),
+    Row(
+        "miss",
+        lambda _, bench: bench.session.sought == MISSED and remedies.absence_of(bench.session),
+        then=(f"@{MISSED}", "enter"),
+    ),
+    Row("mark_hit", lambda was, bench: bench.session.marked == was.session.hit),
+    Row("compare", lambda _, bench: bench.session.pane == "explain" and "▶Compare" in bench.painted("explain")),
+    Row(
+        "open_funnel",
+        of_session(lambda now: now.view == "funnel" and found(now, explaining.funnel_study(now), of=Funnel)),  # type: ignore[arg-type]
+    ),
+    Row("page_document", lambda *_: _read("paged").startswith("# Token budget")),
+    Row("try_fix", lambda _, bench: len(remedies.standing(bench.session)) == 1, sought, mouse=click_fix),
+    Row("take_back", of_session(_budget_of), become(two_fixes)),
+    Row(
+        "take_all_back",
+        of_session(lambda now: not now.applied and now.budget_tokens == 2_000 and not now.pins),
+        become(two_fixes),
+    ),
+    # Weights.
+    Row("nudge(-5)", at_share(0.05), mouse=wheel(Slider, MouseScrollDown)),
+    Row("nudge(5)", at_share(0.15), mouse=wheel(Slider, MouseScrollUp)),
+    Row("nudge(-1)", at_share(0.09)),
+    Row("nudge(1)", at_share(0.11)),
+    Row("turn('fusion')", config("fusion", "rrf")),
+    Row("turn('normalize')", config("normalize", "max")),
+    Row("turn('sparse_recall')", config("sparse_recall", False)),
+    Row("turn('match')", config("match", "all")),
+    Row("turn('lexical_model')", config("lexical_model", "bm25f")),
+    Row("least(-5)", config("min_score", 0.05), moved(min_score=0.1)),
+    Row("least(5)", config("min_score", 0.05)),
+    Row("count(-1)", lambda _, bench: bench.session.answer.plan.limit == len(bench.session.hits) == 10),  # type: ignore[union-attr]
+    Row(
+        "count(1)",
+        lambda _, bench: bench.session.answer.plan.limit == len(bench.session.hits) == 5,  # type: ignore[union-attr]
+        become(lambda now: weighing.put(now, _first(3))),
+    ),
+    Row("step('pool', -1)", config("pool", 100)),
+    Row("step('pool', 1)", config("pool", 500)),
+    Row("step('rrf_k', -1)", config("rrf_k", 40), moved(fusion="rrf")),
+    Row("step('rrf_k', 1)", config("rrf_k", 80), moved(fusion="rrf")),
+    Row("undo_weights", config("fusion", "weighted"), moved(fusion="rrf")),
+    Row(
+        "redo_weights",
+        config("fusion", "rrf"),
+        in_turn(moved(fusion="rrf"), become(weighing.undone)),
+    ),
+    Row(
+        "reset_weights",
+        of_session(lambda now: not now.tweaks and now.answer and now.answer.plan.config == now.saved),
+        in_turn(moved(fusion="rrf"), moved(min_score=0.2)),
+    ),
+    Row("turn_curve", lambda _, bench: "mean nDCG@10" in " ".join(bench.painted("board").split())),
+    Row("take_best", of_session(_middle), curved),
+    Row("pin_row('in')", of_session(lambda now: [pin.want for pin in tuning.pins_of(now)] == ["in"])),
+    Row("pin_row('out')", of_session(lambda now: [pin.want for pin in tuning.pins_of(now)] == ["out"])),
+    Row(
+        "take_granting",
+        lambda was, bench: (
+            bench.session.tweaks
+            and "granted at" in bench.painted("board")
+            and was.session.hit not in bench.session.hits.values()
+            and bench.session.hits[0].chunk.id != was.session.hit.chunk.id  # type: ignore[union-attr]
+        ),
+        wished,
+    ),
+    Row(
+        "write_options",
+        lambda _, bench: bench.app.bench.editor.text == f"{RQL} OPTION fusion rrf" and not bench.session.tweaks,
+        in_turn(asked(RQL), moved(fusion="rrf")),
+    ),
+    Row(
+        "choose_profile",
+        lambda was, bench: (
+            bench.session.profile is not None
+            and bench.session.profile.name == "mine"
+            and config("fusion", "rrf")(was, bench)
+        ),
+        kept,
+        then=("down", "enter"),
+    ),
+    Row(
+        "keep_profile",
+        of_session(lambda now: now.profile and now.profile.name == "yours" and now.profile.tweaks == {"pool": 50}),
+        moved(pool=50),
+        then=("@yours", "enter"),
+    ),
+    Row(
+        "save_weights",
+        lambda _, bench: not bench.session.tweaks and load(bench.session.toml).fusion == "rrf",  # type: ignore[arg-type]
+        moved(fusion="rrf"),
+        then=("y",),
+    ),
+    # Context.
+    Row("budget(-100)", packed_for(1_900)),
+    Row("budget(100)", packed_for(2_100)),
+    Row("budget_half", packed_for(1_000)),
+    Row("budget_double", packed_for(4_000)),
+    Row("type_budget", packed_for(300), then=("@300", "enter")),
+    Row("copy_context", lambda _, bench: bench.app.clipboard == packing.printed(bench.session.packed)),  # type: ignore[arg-type]
+    Row("scale_budget(-5)", packed_for(1_905), mouse=wheel(BudgetSlider, MouseScrollDown)),
+    Row("scale_budget(5)", packed_for(2_100), mouse=wheel(BudgetSlider, MouseScrollUp)),
+    Row("scale_budget(-1)", packed_for(1_980)),
+    Row("scale_budget(1)", packed_for(2_020)),
+    Row("point_block(1)", at_block(lambda _: 1), mouse=click("packed", " 2 src/pack.py")),
+    Row("point_block(-1)", at_block(lambda _: 1), become(lambda now: pointed(now, packing.LIST, 2, 9))),
+    Row("point_first_block", at_block(lambda _: 0), become(lambda now: pointed(now, packing.LIST, 2, 9))),
+    Row("point_last_block", at_block(lambda lines: lines - 1)),
+    Row("scroll_context(1)", lambda _, bench: bench.app.bench.query_one(PackedList).scroll_offset.y > 0),
+    Row(
+        "scroll_context(-1)",
+        lambda _, bench: bench.app.bench.query_one(PackedList).scroll_offset.y == 0,
+        _scrolled,
+    ),
+    Row(
+        "open_block",
+        lambda _, bench: (
+            bench.session.unfolded == packing.entries(bench.session)[0].chunk_ids[0]
+            and bench.session.selected == 0
+            and "Chunks are packed by score" in " ".join(bench.painted("packed").split())
+        ),
+        selected(4),
+    ),
+    Row(
+        "pin_chunk",
+        lambda _, bench: bench.session.packing.pins and "pinned" in bench.painted("packed"),  # type: ignore[union-attr]
+    ),
+    Row(
+        "drop_chunk",
+        lambda was, bench: (
+            bench.session.packing.drops == (was.session.hit.chunk.id,)  # type: ignore[union-attr]
+            and was.session.hit.chunk.id not in _packed(bench.session)  # type: ignore[union-attr]
+        ),
+    ),
+    Row(
+        "reset_what_ifs",
+        of_session(lambda now: not now.pins and not now.drops and now.packing and not now.packing.drops),
+        become(packing.forced_out),
+    ),
+    Row("turn('pack')", config("pack", "optimal")),
+    # Judge.
+    *(
+        Row(f"grade({grade})", gives(grade), in_turn(selected(1), graded("f" if grade else "a")))
+        for grade in (3, 2, 1, 0)
+    ),
+    Row("clear_grade", has_grade(None), in_turn(selected(1), graded("a"))),
+    Row("undo_grade", has_grade(1), in_turn(selected(1), graded("d"), graded("a"))),
+    Row(
+        "point_query(1)",
+        lambda _, bench: _pointed_line(bench, "judge").endswith("q2") or "▶  q2" in bench.painted("judge"),
+        measured,
+        mouse=click("judge", " q2 "),
+    ),
+    Row(
+        "point_query(-1)",
+        lambda _, bench: "▶● q1" in bench.painted("judge"),
+        in_turn(measured, become(lambda now: judging.stepped(now, 1))),
+    ),
+    Row("enter_missed", lambda _, bench: "▶ 1 notes/cafe.txt" in bench.painted("judge"), measured),
+    Row(
+        "leave_missed",
+        lambda _, bench: "▶● q1" in bench.painted("judge") and "▶ 1 " not in bench.painted("judge"),
+        in_turn(measured, become(lambda now: judging.sided(now, missed=True))),
+    ),
+    Row(
+        "take_query",
+        lambda _, bench: (
+            bench.session.answer.plan.text == bench.app.bench.editor.text == SET["q2"][0]  # type: ignore[union-attr]
+            and bench.session.pane == "judge"
+        ),
+        in_turn(measured, become(lambda now: judging.stepped(now, 1))),
+        mouse=click("judge", " q2 ", times=2),
+    ),
+    Row("next_measure", lambda _, bench: "MRR" in bench.painted("judge"), measured),
+    Row(
+        "import_judgements",
+        lambda was, bench: len(_judged(bench.session)) == len(_judged(was.session)) + 1 and _idle(bench),
+        another_query,
+        then=("@in.csv", "enter"),
+    ),
+    Row(
+        "export_judgements",
+        lambda *_: "q2\tdocs/files.md\t2" in _read("out.tsv"),
+        measured,
+        then=("@out.tsv", "enter"),
+    ),
+    # Store.
+    Row(
+        "add_folder",
+        lambda was, bench: bench.session.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
+        _more,
+        then=("@more", "enter"),
+    ),
+    Row("point_line(1)", line_chosen(lambda _: 1), listing),
+    Row("point_line(-1)", line_chosen(lambda _: 1), at_line(2)),
+    Row("point_first", line_chosen(lambda _: 0), at_line(2)),
+    Row("point_last", line_chosen(lambda rows: rows - 1), listing),
+    Row("open_line", lambda *_: "docs/bad0.md" in _read("edited"), listing, then=("y",), panes=("ingest",)),
+    Row(
+        "sync",
+        lambda was, bench: bench.session.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
+        new_file,
+    ),
+    Row(
+        "watch",
+        lambda was, bench: bench.session.watching and bench.session.info.documents == was.documents + 1,  # type: ignore[union-attr]
+        new_file,
+    ),
+    Row("turn_store(-1)", of_session(lambda now: keeping.view_of(now) == "embedders")),
+    Row("turn_store(1)", of_session(lambda now: keeping.view_of(now) == "checks")),
+    Row("check", of_session(lambda now: keeping.view_of(now) == "checks" and all(keeping.checks(now)))),
+    Row(
+        "fix",
+        lambda _, bench: (
+            _idle(bench) and (check := keeping.chosen_check(bench.session)) and check["severity"] == "ok"
+        ),
+        broken,
+        then=("y",),
+    ),
+    Row(
+        "compact",
+        lambda was, bench: _idle(bench) and bench.session.info.tombstones == 0 < was.session.info.tombstones,  # type: ignore[union-attr]
+        _removed,
+        then=("y",),
+    ),
+    Row(
+        "reembed",
+        lambda _, bench: keeping.view_of(bench.session) == "embedders" and "in use" in bench.painted("store"),
+    ),
+    # Screen.
+    Row(
+        "command_line",
+        lambda _, bench: bench.app.output.ran is not None and bench.app.output.ran.code == 0,
+        then=("@embedders", "enter"),
+    ),
+    Row("jump", in_front("context"), then=("jump to the context",)),
+    Row("widen(5)", wider("right", 1), mouse=drag(-12, 0)),
+    Row("widen(-5)", wider("right", -1), mouse=drag(12, 0)),
+    Row("heighten(5)", wider("below", 1), mouse=drag(0, -5)),
+    Row("heighten(-5)", wider("below", -1), mouse=drag(0, 5)),
+    Row("reset_layout", wider("right", -1), _wide),
+    Row("choose_theme", lambda _, bench: bench.app.theme == "light" and _idle(bench), then=("down", "enter")),
+    Row(
+        "export_picture",
+        lambda *_: "docs/budget.md:1-7" in _read("shot.txt"),
+        then=("@shot.txt", "enter"),
+    ),
+    # Help.
+    Row("command_palette", packed_for(4_000), then=("@double", "enter")),
+    Row(
+        "help",
+        lambda was, bench: dialog(HelpScreen)(was, bench) and "Select the next result" in bench.painted("keys"),
+        mouse=click_bar("header", "? help"),
+    ),
+)
+SLOW: tuple[Row, ...] = (
+    Row("cancel", of_session(lambda now: now.run and now.run.ended == "cancelled")),
+    Row("hold", lambda _, bench: bench.session.run.hold == "held" and "PAUSED" in bench.painted("ingest")),  # type: ignore[union-attr]
+    Row("repeat_run", of_session(lambda now: now.run and now.run.ended == "done")),
+)
+"""Actions that need a run under way, or a cancelled one."""
+LEAVING: tuple[Row, ...] = (Row("leave", lambda _, bench: bench.app.return_code == 0),)
+"""Actions after which there is no workbench."""
+BY_ID = {action.id: action for action in TABLE.actions}
+
+
+# The table is worked through.
+
+
+def panes_of(row: Row) -> tuple[Pane, ...]:
+    """Where a row is pressed."""
+    own: tuple[Pane, ...] = tuple(pane for pane in BY_ID[row.action].panes if pane != "query")
+    return row.panes or own or ("results",)
+
+
+class Way(NamedTuple):
+    """One way of doing an action."""
+
+    row: Row
+    pane: Pane
+    name: str
+    do: Step
+
+
+def pressed(key: str) -> Step:
+    return lambda bench: bench.press(key)
+
+
+def ways(row: Row) -> Iterator[Way]:
+    """Every key in the first pane, the first key in the others, the name in the footer, and the mouse elsewhere."""
+    action, (first, *others) = BY_ID[row.action], panes_of(row)
+    for key in action.keys:
+        yield Way(row, first, key, pressed(key))
+    for pane in others:
+        yield Way(row, pane, action.keys[0], pressed(action.keys[0]))
+    if action.label:
+        label = f"{key_name(action.keys[0])} {action.label}"
+        yield Way(row, first, f"footer: {label}", click_bar("footer", f"  {label}"))
+    if row.mouse is not None:
+        yield Way(row, first, "mouse", row.mouse)
+
+
+async def start_again(bench: Driver, base: Session) -> None:
+    """Everything as it was when the workbench had answered its first question; the store may know more."""
+    app, now = bench.app, bench.session
+    while app.screen is not app.bench:
+        app.pop_screen()
+    if now.watching:
+        app.action_watch()
+    app._clipboard = ""
+    app._notifications.clear()
+    if app.theme != "dark":
+        app.take_theme("dark")
+    app.action_reset_layout()
+    for left in (*Path().glob("*.rql"), *Path().glob("*.txt"), *Path().glob("*.tsv"), Path("paged"), Path("edited")):
+        left.unlink(missing_ok=True)
+    app.output = type(app.output)()
+    kept_up = {"info": now.info, "chores": now.chores, "regrades": now.regrades, "studied": now.studied}
+    counts = {"generation": now.generation + 1, "question": now.question + 1, "busy": True}
+    app.become(base._replace(**kept_up, **counts))  # type: ignore[arg-type]
+    app.bench.editor.text = base.text
+    app.bench.give_focus(base.pane)
+    app.bench.query_one(PackedList).scroll_to(y=0, animate=False, immediate=True)
+    await settle(bench)
+
+
+async def follow(bench: Driver, keys: Sequence[str]) -> None:
+    """Press what the dialog wants."""
+    if not keys:
+        return
+    await bench.until(lambda _: bench.app.screen is not bench.app.bench)
+    for key in keys:
+        if key == "jump to the context":
+            await jump_to_context(bench)
+        elif key.startswith("@"):
+            await bench.until(lambda _: bench.app.focused is not None)
+            await bench.write(key[1:])
+            await bench.pilot.pause(0.1)
+        else:
+            await bench.press(key)
+
+
+async def wrong_with(bench: Driver, base: Session, way: Way) -> str:
+    """What a way of doing an action does not do; "" when it has its effect."""
+    try:
+        await work_through(bench, base, way)
+    except (AssertionError, pytest.fail.Exception) as failure:
+        return f"{way.row.action} by {way.name} in {way.pane}: {str(failure).splitlines()[0]:.60}"
+    return ""
+
+
+async def work_through(bench: Driver, base: Session, way: Way) -> None:
+    """The effect is not there, the action is done, the effect is there."""
+    await start_again(bench, base)
+    if way.pane != bench.session.pane:
+        bench.app.action_focus_pane(way.pane)
+    if way.row.before is not None:
+        await way.row.before(bench)
+    await bench.pilot.pause()
+    documents = bench.session.info.documents if bench.session.info else 0
+    was = Was(bench.session, bench.app.bench.measured(), documents)
+    assert is_valid(BY_ID[way.row.action], was.session), "not possible"
+    assert not way.row.holds(was, bench), "it holds before"
+    await way.do(bench)
+    await follow(bench, way.row.then)
+    await bench.until(lambda _: way.row.holds(was, bench))
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with judged queries."""
+    store = build_store(tmp_path_factory.mktemp("template"))
+    with Recall.open(str(store)) as recall:
+        texts = {query: text for query, (text, _) in SET.items()}
+        grades = [(query, path, grade) for query, (_, of) in SET.items() for path, grade in of.items()]
+        put(recall.store, texts, [Judgement(query, Spot(path), grade) for query, path, grade in grades])
+    return store
+
+
+@pytest.fixture
+def place(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of its own in the current folder, an editor and a pager that leave a trace there."""
+    shutil.copytree(template.parent, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "editor": f'printf "edited words" > "$1"; echo "$1" > {tmp_path}/edited',
+        "less": f'for last; do :; done; cat "$last" > {tmp_path}/paged',
+    }.items():
+        script = tmp_path / "bin" / name
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("VISUAL", str(tmp_path / "bin" / "editor"))
+    monkeypatch.setenv("PAGER", str(tmp_path / "bin" / "less"))
+    monkeypatch.setattr(Workbench, "suspend", lambda _app: contextlib.nullcontext())
+    return tmp_path / template.name
+
+
+@pytest.mark.parametrize("group", GROUPS)
+async def test_every_action_has_its_effect_by_key_and_by_mouse(place: Path, group: str) -> None:
+    ids = [action.id for action in GROUPS[group]]
+    async with workbench(place, size=SIZE) as bench:
+        await bench.ask()
+        await bench.press("escape")
+        await bench.until(lambda now: judging.judged(now) is not None)
+        await settle(bench)
+        base = bench.session
+        wrong = [await wrong_with(bench, base, way) for row in ROWS if row.action in ids for way in ways(row)]
+
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+@pytest.mark.parametrize("row", SLOW, ids=[row.action for row in SLOW])
+async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row: Row) -> None:
+    many = tmp_path / "many"
+    many.mkdir()
+    for number in range(60):
+        (many / f"n{number:02}.txt").write_text(f"Note {number} has a budget.\n", encoding="utf-8")
+    with provider_server(768) as server:
+        Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={server.url}",))
+        server.delay_seconds = 0.3
+        async with workbench(tmp_path / "recall.db", size=SIZE) as bench:
+            await bench.until(lambda now: now.info)
+            await bench.press("escape")
+            bench.app._folder_typed(str(many))
+            await bench.until(lambda _: server.seen)
+            await bench.press("7")
+            if row.action == "repeat_run":
+                bench.app.action_cancel()
+                await bench.until(lambda now: now.run and now.run.ended == "cancelled")
+                server.delay_seconds = 0.0
+            was = Was(bench.session, bench.app.bench.measured(), 0)
+            assert not row.holds(was, bench)
+
+            await bench.press(BY_ID[row.action].keys[0])
+
+            await bench.until(lambda _: row.holds(was, bench))
+
+
+@pytest.mark.parametrize("key", BY_ID["leave"].keys)
+async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> None:
+    (row,) = LEAVING
+    async with workbench(place, size=SIZE) as bench:
+        await bench.until(lambda now: now.info)
+        await bench.press("escape")
+        was = Was(bench.session, bench.app.bench.measured(), 0)
+        assert not row.holds(was, bench)
+
+        await bench.press(key)
+
+    assert row.holds(was, bench)
+
+
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        ("Halve the budget", packed_for(1_000)),
+        ("Give the pane the whole screen", of_session(lambda now: now.zoomed)),
+        ("Show the rows left after each step", of_session(lambda now: (now.pane, now.view) == ("explain", "funnel"))),
+    ],
+)
+async def test_an_action_is_done_from_the_palette(place: Path, words: str, holds: Effect) -> None:
+    async with workbench(place) as bench:
+        await bench.ask()
+        await bench.press("escape")
+        was = Was(bench.session, bench.app.bench.measured(), 0)
+        assert not holds(was, bench)
+        await bench.press("ctrl+p")
+        await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
+        await bench.write(words)
+        await bench.pilot.pause(0.5)
+
+        await bench.press("enter")
+
+        await bench.until(lambda _: holds(was, bench))
+
+
+def test_every_action_has_a_row_and_every_row_an_action() -> None:
+    rows = [row.action for row in (*ROWS, *SLOW, *LEAVING)]
+
+    assert sorted(rows) == sorted(BY_ID)
