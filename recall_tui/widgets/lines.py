@@ -74,6 +74,10 @@ class LineView(ScrollView, can_focus=True):
         """Lines may be built with colours of the theme."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._rebuild())
 
+    def on_unmount(self) -> None:
+        """The signal would keep the view alive: what it calls holds on to it."""
+        self.app.theme_changed_signal.unsubscribe(self)
+
     def on_resize(self, _event: Resize) -> None:
         """Another width folds the lines elsewhere."""
         self._rebuild()

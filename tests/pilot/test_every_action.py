@@ -881,7 +881,14 @@ async def start_again(bench: Driver, base: Session) -> None:
     if app.theme != "dark":
         app.take_theme("dark")
     app.action_reset_layout()
-    for left in (*Path().glob("*.rql"), *Path().glob("*.txt"), *Path().glob("*.tsv"), Path("paged"), Path("edited")):
+    for left in (
+        *Path().glob("*.rql"),
+        *Path().glob("*.txt"),
+        *Path().glob("*.tsv"),
+        Path("paged"),
+        Path("edited"),
+        *Path("docs").glob("bad*"),
+    ):
         left.unlink(missing_ok=True)
     app.output = type(app.output)()
     kept_up = {"info": now.info, "chores": now.chores, "regrades": now.regrades, "studied": now.studied}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from pathlib import Path
 
 import pytest
@@ -340,3 +342,20 @@ async def test_a_picture_with_another_ending_is_refused_and_one_that_is_there_is
         await bench.press("n")
         await bench.pilot.pause()
     assert (tmp_path / "old.txt").read_text(encoding="utf-8") == "old"
+
+
+async def test_a_dialog_that_was_closed_leaves_nothing_behind(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.press("escape", "f1")
+        await bench.until(lambda _: bench.app.screen.query("#keys"))
+        view = weakref.ref(bench.app.screen.query_one("#keys"))
+
+        await bench.press("escape")
+        await bench.until(lambda _: bench.app.screen is bench.app.bench)
+        for _ in range(50):
+            await bench.pilot.pause(0.02)
+            gc.collect()
+            if view() is None:
+                break
+
+        assert view() is None

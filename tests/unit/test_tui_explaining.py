@@ -146,7 +146,9 @@ def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
 
 def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None:
     pin = Remedy("pin", "", "", pin="p" * 64)
-    tried = remedies.applied(answered(), pin, 1.0)._replace(text="other words", budget_tokens=300, pins=("p" * 64, "q"))
+    tried = remedies.applied(answered(), pin, 1.0)._replace(
+        text="other words", budget_tokens=300, pins=("p" * 64, "q")
+    )
 
     back = remedies.taken_back(tried, 2.0)
 
