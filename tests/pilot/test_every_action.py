@@ -972,6 +972,7 @@ def place(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path / template.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 async def test_every_action_has_its_effect_by_key_and_by_mouse(place: Path, group: str) -> None:
     ids = [action.id for action in GROUPS[group]]
