@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from recall_core.explain.explanation import explanation
 from recall_core.found import chunk as chunk_row
 from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
-from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
+from recall_tui.state.events import Chored, ChoreMoved, Crashed, Opened, Studied
 from recall_tui.state.explaining import Ledger
 from recall_tui.state.session import Session, asked, found, stamp_of
 from recall_tui.state.studies import SCOPES, Kind, Study
@@ -23,24 +22,8 @@ from recall_tui.state.transitions import after
 from recall_tui.work import studying
 from recall_tui.work.chores import Chore, ChoreThread
 from recall_tui.work.studying import StudyThread
+from tests.desk import Desk
 from tests.workbench_corpus import build_store
-
-
-class Desk:
-    """Collects events and waits for them."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._arrived = threading.Condition()
-
-    def post(self, event: Event) -> None:
-        with self._arrived:
-            self.events.append(event)
-            self._arrived.notify_all()
-
-    def wait_for(self, holds: Callable[[Event], object], seconds: float = 10.0) -> None:
-        with self._arrived:
-            assert self._arrived.wait_for(lambda: any(map(holds, self.events)), seconds), self.events
 
 
 @pytest.fixture(scope="module")
