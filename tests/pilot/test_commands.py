@@ -24,6 +24,8 @@ from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench
 from tests.workbench_grades import grade
 
+pytestmark = pytest.mark.slow  # a process for every line that is copied
+
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('token') FILTER chunk.tokens > 5 LIMIT 12"
 MISSED = "notes/diary.txt"
 
