@@ -47,6 +47,7 @@ from recall_tui.texts import Texts
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.scrolling import WholeCells
+from recall_tui.widgets.shading import let_go_of_closed_widgets
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
 
@@ -85,6 +86,7 @@ class Workbench(
         self.theme = themes.NO_COLOUR if colourless else liked
         self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
         ScrollBar.renderer = WholeCells  # Textual has one for all of a process
+        let_go_of_closed_widgets()
         self.session = Session()
         self.store = store
         self.clock = clock

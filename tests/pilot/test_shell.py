@@ -348,14 +348,16 @@ async def test_a_dialog_that_was_closed_leaves_nothing_behind(shared_store: Path
     async with workbench(shared_store) as bench:
         await bench.press("escape", "f1")
         await bench.until(lambda _: bench.app.screen.query("#keys"))
-        view = weakref.ref(bench.app.screen.query_one("#keys"))
+        keys = bench.app.screen.query_one("#keys")
+        left = [weakref.ref(keys), weakref.ref(keys._styles_cache)]
+        del keys
 
         await bench.press("escape")
         await bench.until(lambda _: bench.app.screen is bench.app.bench)
         for _ in range(50):
             await bench.pilot.pause(0.02)
             gc.collect()
-            if view() is None:
+            if not any(each() for each in left):
                 break
 
-        assert view() is None
+        assert [each() for each in left] == [None, None]
