@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +19,12 @@ if TYPE_CHECKING:
 DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
 
 
-class Chart(NamedTuple):
-    """The first ranks at every weight; see `recall_core.explain.sweep` for what a piece is."""
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The first ranks at every weight; see `recall_core.explain.sweep` for what a piece is.
+
+    One chart is not compared with another, so that what is drawn of it can be kept by it.
+    """
 
     fusion: str
     normalize: str
@@ -79,13 +85,17 @@ def gauge_at(chart: Chart, weight: Fraction) -> Gauge:
     """How far the weight is from changing the first ranks."""
     from recall_core.explain.stability import FRAGILE  # noqa: PLC0415 - NumPy
 
-    order, members = (
-        next(where for where in cells if where.holds(weight)) for cells in (chart.same_order, chart.same_members)
-    )
+    order, members = _around(chart.same_order, weight), _around(chart.same_members, weight)
     ends = [weight - order.low] if order.low > 0 or order.low_open else []
     ends += [order.high - weight] if order.high < 1 or order.high_open else []
     distance = float(min(ends)) if ends else None
     return Gauge(order, members, distance, distance is not None and distance < FRAGILE)
+
+
+def _around(stretches: Sequence[Interval], weight: Fraction) -> Interval:
+    """The one of these ascending stretches, which leave nothing out, that the weight lies in."""
+    at = bisect_right(stretches, weight, key=lambda each: each.low) - 1
+    return stretches[at] if stretches[at].holds(weight) else stretches[at - 1]  # one may begin behind its low end
 
 
 def flips(chart: Chart) -> tuple[Fraction, ...]:

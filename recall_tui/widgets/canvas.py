@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from recall_tui.widgets.draw import ASCII, Glyphs
 
 ACROSS, DOWN = 2, 4
@@ -10,6 +12,8 @@ ACROSS, DOWN = 2, 4
 _BRAILLE = 0x2800
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot of a braille character, by row and column."""
+_COLUMNS = tuple(sum(_BITS[y][x] for y in range(DOWN)) for x in range(ACROSS))
+_ROWS = tuple(sum(row) for row in _BITS)
 
 
 class Canvas:
@@ -18,7 +22,7 @@ class Canvas:
     def __init__(self, width: int, height: int) -> None:
         self.width = width
         self.height = height
-        self._dots: set[tuple[int, int]] = set()
+        self._cells = [bytearray(width) for _ in range(height)]
 
     @property
     def columns(self) -> int:
@@ -33,7 +37,7 @@ class Canvas:
     def dot(self, x: int, y: int) -> None:
         """Set one dot."""
         if 0 <= x < self.columns and 0 <= y < self.rows:
-            self._dots.add((x, y))
+            self._cells[y // DOWN][x // ACROSS] |= _BITS[y % DOWN][x % ACROSS]
 
     def upright(self, x: int, y: int, to: int) -> None:
         """Set the dots of one column from one row to another."""
@@ -42,18 +46,19 @@ class Canvas:
 
     def lines(self, glyphs: Glyphs) -> list[str]:
         """The canvas as text, a string a row of cells."""
-        return [
-            "".join(self._cell(column, row, glyphs) for column in range(self.width)) for row in range(self.height)
-        ]
+        draw = _stroke if glyphs is ASCII else _braille
+        return ["".join(map(draw, row)) for row in self._cells]
 
-    def _cell(self, column: int, row: int, glyphs: Glyphs) -> str:
-        found = [
-            (x, y) for y in range(DOWN) for x in range(ACROSS) if (column * ACROSS + x, row * DOWN + y) in self._dots
-        ]
-        if not found:
-            return " "
-        if glyphs is not ASCII:
-            return chr(_BRAILLE + sum(_BITS[y][x] for x, y in found))
-        is_upright = any(sum(x == column for x, _ in found) > 1 for column in range(ACROSS))
-        is_level = any(sum(y == row for _, y in found) > 1 for row in range(DOWN))
-        return "+" if is_upright and is_level else "|" if is_upright else "-"
+
+def _braille(bits: int) -> str:
+    return chr(_BRAILLE + bits) if bits else " "
+
+
+@cache
+def _stroke(bits: int) -> str:
+    """What stands for these dots: two of them above each other are upright, two beside each other level."""
+    if not bits:
+        return " "
+    is_upright = any((bits & column).bit_count() > 1 for column in _COLUMNS)
+    is_level = any((bits & row).bit_count() > 1 for row in _ROWS)
+    return "+" if is_upright and is_level else "|" if is_upright else "-"

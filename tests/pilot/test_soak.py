@@ -6,10 +6,13 @@ import asyncio
 import gc
 import random
 import time
+from functools import _lru_cache_wrapper
 from pathlib import Path
-from statistics import median
+from resource import RUSAGE_SELF, getrusage
+from typing import NamedTuple
 
 import pytest
+from textual.widget import Widget
 from textual.widgets import Input
 
 from recall_tui.actions.table import ACTIONS
@@ -30,6 +33,9 @@ QUESTIONS = (
     "打开文件 café",
 )
 SIZES = ((120, 40), (80, 24), (200, 60), (60, 20), (50, 10))
+STEPS = 30  # between two looks at what is kept
+MOST_GROWTH, MOST_GROWTH_LONG = 1.15, 1.05  # what is there for the first time counts for more in half a minute
+LONG = 40  # samples
 TYPED = ("docs", "500", "x", "nowhere/else", "y")
 
 
@@ -75,25 +81,50 @@ class Wanderer:
         await self.bench.press(*["escape"] * self.random.choice((1, 3)))
 
 
+class Sample(NamedTuple):
+    """What a workbench keeps when nothing is asked and no dialog is open. lost: widgets that are on no screen."""
+
+    objects: int
+    lost: tuple[str, ...]
+    peak: int
+
+
+async def rested(bench: Driver) -> Sample:
+    """Leave every dialog, ask nothing, draw everything anew, and look at what there is."""
+    await bench.press(*["escape"] * 6)
+    for size in (SIZES[1], SIZES[0]):
+        await bench.pilot.resize_terminal(*size)
+    bench.app.bench.editor.text = ""
+    await bench.until(lambda now: now.answer is None and not now.busy, seconds=30)
+    gc.unfreeze()
+    for each in gc.get_objects():
+        if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith(("textual", "rich", "recall_tui")):
+            each.cache_clear()  # bounded, and full only after hours
+    gc.collect()
+    alive = gc.get_objects()
+    lost = tuple(type(each).__name__ for each in alive if isinstance(each, Widget) and not each.is_attached)
+    return Sample(len(alive), lost, getrusage(RUSAGE_SELF).ru_maxrss)
+
+
 async def wander(store: Path, seconds: float, seed: int) -> None:
-    """Random things for so long. The live objects of the last quarter are no more than those after the first."""
-    live: list[int] = []
+    """Random things for so long. The second half keeps no more than the first, and no widget outlives its dialog."""
     async with workbench(store) as bench:
         wanderer = Wanderer(bench, seed)
         end = time.monotonic() + seconds
+        samples = []
         while time.monotonic() < end:
             await wanderer.step()
             assert bench.app._exception is None, wanderer.done[-30:]
             assert bench.app.is_running, wanderer.done[-30:]
-            if len(wanderer.done) % 100 == 0:
-                await bench.press(*["escape"] * 5)
-                await bench.until(lambda now: not now.busy, seconds=30)
-                gc.collect()
-                live.append(len(gc.get_objects()))
-    assert len(wanderer.done) >= 100
-    quarter = len(live) // 4
-    if quarter >= 2:
-        assert median(live[-quarter:]) <= 1.25 * median(live[quarter : 2 * quarter]), live
+            if len(wanderer.done) % STEPS == 0:
+                samples.append(await rested(bench))
+                assert not samples[-1].lost, (samples[-1].lost, wanderer.done[-STEPS:])
+    assert len(samples) >= 2
+    first, second = samples[: len(samples) // 2], samples[len(samples) // 2 :]
+    most = MOST_GROWTH_LONG if len(samples) >= LONG else MOST_GROWTH
+    assert max(each.objects for each in second) <= most * max(each.objects for each in first), samples
+    if len(samples) >= LONG:
+        assert second[-1].peak <= most * first[-1].peak, samples
 
 
 @pytest.mark.timeout(300)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -10,6 +13,11 @@ from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, crossed, joine
 from recall_tui.state.chart import Chart, Gauge, flips, gauge_at, top_at, tops_over
 from recall_tui.widgets.canvas import DOWN, Canvas
 from recall_tui.widgets.draw import Glyphs
+
+if TYPE_CHECKING:
+    from recall_core.explain.intervals import Interval
+
+KEPT = 8  # drawings
 
 
 def verdict(chart: Chart, gauge: Gauge, width: int, glyphs: Glyphs) -> list[str]:
@@ -32,14 +40,24 @@ def rank_lines(
 
     size: cells across and down. The upright is the weight as it is.
     """
-    width, height = size
-    canvas = Canvas(max(1, width - LABEL_CELLS), height)
-    ranks = min(len(chart.orders[0]), canvas.height)
+    ranks = min(len(chart.orders[0]), size[1])
+    candidates = frozenset(top_at(chart, weight)[:ranks])
+    rows = _rows(chart, candidates, selected, (max(1, size[0] - LABEL_CELLS), size[1]), glyphs)
+    return [crossed(label, row, weight, glyphs) for label, row in rows]
+
+
+@lru_cache(KEPT)
+def _rows(
+    chart: Chart, candidates: frozenset[int], selected: int | None, size: tuple[int, int], glyphs: Glyphs
+) -> list[tuple[str, str]]:
+    """Label and text of each row; kept, because a weight that moves changes it only where candidates change."""
+    canvas = Canvas(*size)
+    ranks = len(candidates)
     tops = [top[:ranks] for top in tops_over(chart, canvas.columns)]
-    for candidate in top_at(chart, weight)[:ranks]:
+    for candidate in candidates:
         _draw(canvas, tops, candidate, ranks, thickness=2 if candidate == selected else 1)
     labels = {_row(canvas, rank, ranks) // DOWN: str(rank + 1) for rank in range(ranks)}
-    return [crossed(labels.get(row, ""), each, weight, glyphs) for row, each in enumerate(canvas.lines(glyphs))]
+    return [(labels.get(row, ""), each) for row, each in enumerate(canvas.lines(glyphs))]
 
 
 def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: int, *, thickness: int) -> None:
@@ -63,14 +81,21 @@ def _row(canvas: Canvas, rank: int, ranks: int) -> int:
 def scale(chart: Chart, weight: Fraction, width: int, glyphs: Glyphs) -> list[Text]:
     """Under the lines: where they change, then how far the order and the set of the first ranks hold."""
     cells, gauge = max(1, width - LABEL_CELLS), gauge_at(chart, weight)
+    order, members = _cells(gauge.order, cells), _cells(gauge.members, cells)
+    band = "".join(
+        glyphs.series[0] if cell in order else glyphs.series[2] if cell in members else glyphs.line
+        for cell in range(cells)
+    )
+    return [Text(" " * LABEL_CELLS + _ticked(chart, cells, glyphs)), labelled("", band, weight, glyphs)]
+
+
+@lru_cache(KEPT)
+def _ticked(chart: Chart, cells: int, glyphs: Glyphs) -> str:
+    """A tick where something changes."""
     ticks = {cell_of(each, cells) for each in flips(chart)}
-    ticked = "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
-    band = "".join(_band(cell, cells, gauge, glyphs) for cell in range(cells))
-    return [Text(" " * LABEL_CELLS + ticked), labelled("", band, weight, glyphs)]
+    return "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
 
 
-def _band(cell: int, cells: int, gauge: Gauge, glyphs: Glyphs) -> str:
-    low, high = Fraction(cell, cells), Fraction(cell + 1, cells)
-    if gauge.order.low < high and low < gauge.order.high:
-        return glyphs.series[0]
-    return glyphs.series[2] if gauge.members.low < high and low < gauge.members.high else glyphs.line
+def _cells(stretch: Interval, cells: int) -> range:
+    """The cells that a stretch of weights has a part in; none where it is a single weight between two of them."""
+    return range(floor(stretch.low * cells), ceil(stretch.high * cells))
