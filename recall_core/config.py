@@ -5,7 +5,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recall_core.errors import ConfigError, UsageError
+from recall_core.errors import ConfigError, UsageError, why_unread
 
 FILE_NAME = "recall.toml"
 RRF_K = 60  # Cormack, Clarke and Buettcher 2009
@@ -135,7 +135,7 @@ def load(path: Path) -> Config:
     except FileNotFoundError:
         return Config()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError("config_invalid", f"{path} cannot be read: {error}") from error
+        raise ConfigError("config_invalid", f"{path} cannot be read: {why_unread(error)}.") from error
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -130,3 +130,10 @@ class Interrupted(RecallError):
     """The user pressed Ctrl-C; whatever was committed stays."""
 
     exit_code = 130
+
+
+def why_unread(error: OSError | UnicodeDecodeError) -> str:
+    """Why a file could not be read or written, in words that follow a colon and end without a full stop."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text (byte {error.start})"
+    return error.strerror[:1].lower() + error.strerror[1:] if error.strerror else str(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from recall_core import asking, locate
 from recall_core.asking import Ask, Pack
@@ -18,6 +18,9 @@ from recall_core.scored import Leaves
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.types import Hit, Packed
 
+if TYPE_CHECKING:
+    from threading import Event
+
 
 class Opened:
     """One store and what it takes to ask it. Use one in each thread; close it, or use it in a `with` block."""
@@ -27,6 +30,7 @@ class Opened:
         self.config = config
         self.base = base
         self.toml = toml or base / FILE_NAME
+        self._watched: Event | None = None
         self._embedder: Embedder | None = None
         self._rerankers: dict[str, Reranker] = {}
 
@@ -70,8 +74,17 @@ class Opened:
         self.close()
 
     def interrupt(self) -> None:
-        """From another thread: abort the statement that is running; its call raises Interrupted."""
+        """From another thread: end a watch, and abort the statement that runs; its call raises Interrupted."""
+        if self._watched is not None:
+            self._watched.set()
         self.store.interrupt()
+
+    def _end_of_watch(self) -> Event:
+        """What ends the watch that begins, once it is interrupted."""
+        from threading import Event  # noqa: PLC0415 - a search never needs it
+
+        self._watched = Event()
+        return self._watched
 
     # A question in steps, for those who rank and pack the same pool again.
 

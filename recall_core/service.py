@@ -262,13 +262,14 @@ class Recall(Measured):
         """The places below the remembered roots that changed, as they change; sync after each answer."""
         from recall_core.ingest.watch import changes  # noqa: PLC0415 - a search never needs it
 
-        return changes(self.store.roots(), base=self.base, config=self.config, stop=stop)
+        return changes(self.store.roots(), base=self.base, config=self.config, stop=stop or self._end_of_watch())
 
-    def remove(self, targets: Sequence[str], *, purge: bool = False) -> Response:
-        """Take documents out; purge: leave no byte of their text in any file of the store."""
+    def remove(self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False) -> Response:
+        """Take documents out, or name them; purge: leave no byte of their text in any file of the store."""
         from recall_core.maintain.remove import remove  # noqa: PLC0415 - a search never needs it
 
-        return respond.ok(removed=remove(self.store, targets, base=self.base, purge=purge), warnings=[])
+        view = remove(self.store, targets, base=self.base, purge=purge, dry_run=dry_run)
+        return respond.ok(removed=view, warnings=[])
 
     def compact(self) -> Response:
         """Drop tombstones and give their space back; answers stay as they are."""

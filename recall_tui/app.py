@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import ClassVar
 
@@ -18,7 +20,7 @@ from textual.scrollbar import ScrollBar
 from textual.widgets import Input
 
 from recall_core.adapters.streams import Streams
-from recall_core.errors import RecallError
+from recall_core.errors import Interrupted, RecallError
 from recall_tui import themes
 from recall_tui.actions.keys import is_printable
 from recall_tui.actions.table import by_key, is_valid
@@ -46,6 +48,7 @@ from recall_tui.state.transitions import after
 from recall_tui.texts import Texts
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.harmless import Harmless
 from recall_tui.widgets.scrolling import WholeCells
 from recall_tui.widgets.shading import let_go_of_closed_widgets
 from recall_tui.work.crew import Crew
@@ -96,6 +99,7 @@ class Workbench(
         self.bench = Bench(store, self.table)
         self.texts = Texts(self, self.bench)
         self._shades = cache(themes.Shades)
+        self._harmless = Harmless()
         self.trail: deque[str] = deque(maxlen=TRAIL)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
@@ -130,6 +134,8 @@ class Workbench(
                 self.command_ran(event)
             case Ended():
                 self.ingest_ended(event)
+            case Opened(is_altered=True):
+                self._store_altered()
             case Changed():
                 self.folders_changed()
             case Unwatched():
@@ -175,10 +181,10 @@ class Workbench(
             await self.perform(action.id)
 
     def get_line_filters(self) -> list[LineFilter]:
-        """The colours of the signals in the shades of the theme, before Textual's own filters."""
+        """Nothing that a terminal obeys, and the signals in the shades of the theme, before Textual's own filters."""
         if self.theme == themes.NO_COLOUR:
-            return [*super().get_line_filters(), NoColor()]
-        return [self._shades(self.theme), *super().get_line_filters()]
+            return [self._harmless, *super().get_line_filters(), NoColor()]
+        return [self._harmless, self._shades(self.theme), *super().get_line_filters()]
 
     async def perform(self, action: str) -> None:
         """Do an action of the table, named as there."""
@@ -197,6 +203,10 @@ class Workbench(
     async def action_quit(self) -> None:
         """Textual's own ^q, which comes before the table's."""
         self.action_leave()
+
+    def action_help_quit(self) -> None:
+        """What ^c means where nothing is selected."""
+        self.notify("^q leaves the workbench; ^c copies what is selected, and here nothing is.")
 
     # How it is done.
 
@@ -241,16 +251,44 @@ class Workbench(
         if answer is not None and info is not None and answer.generation != info.generation:
             self.ask()
 
+    def _store_altered(self) -> None:
+        """Ask again after others have written; what this workbench writes says itself when it is done."""
+        answer, info = self.session.answer, self.session.info
+        if self.session.chore or state.is_ingesting(self.session) or answer is None or info is None:
+            return
+        if answer.generation != info.generation:
+            self.ask()
+            self.notify("Another program has written the store: asked again.")
+
     def _happened(self, event: Event) -> None:
         self.post_message(Happened(event))
+
+    def _stopped_from_outside(self) -> None:
+        """A signal ends it as a person does, but for what is written: that is offered again."""
+        from recall_tui.home.crash import keep_query  # noqa: PLC0415 - only for who is interrupted
+
+        with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
+            keep_query(self.bench.written, os.environ)
+        self.exit(return_code=Interrupted.exit_code)
 
     def _behind_first_frame(self) -> None:
         gc.freeze()
         gc.enable()
+        if not self.is_headless and not self.is_web:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, self._stopped_from_outside)
         self.crew.open(self.session)
         self.texts.offer_interrupted()
         if self.keymap.faults:
-            self.notify("\n".join(self.keymap.faults[:MOST_FAULTS]), severity="warning", timeout=15, markup=False)
+            self.notify(_told(self.keymap.faults), severity="warning", timeout=15, markup=False)
+
+
+def _told(faults: Sequence[str]) -> str:
+    """The first faults of a keymap.toml, below the folder that all of them name, and how many more there are."""
+    folder = faults[0].partition("keymap.toml")[0]
+    shown = [fault.removeprefix(folder) for fault in faults[:MOST_FAULTS]]
+    more = len(faults) - len(shown)
+    return "\n".join([f"In {folder}", *shown, *([f"{more} more, all of them: recall-tui --keys"] if more else [])])
 
 
 def run(store: str | None, *, streams: Streams) -> int:
@@ -258,6 +296,8 @@ def run(store: str | None, *, streams: Streams) -> int:
     gc.disable()  # nothing is garbage before the first frame, and looking for it takes a tenth of the time to it
     app = Workbench(store)
     app.run()
+    if app.return_code == Interrupted.exit_code:
+        raise Interrupted("interrupted", "Interrupted.")
     if app.stopped is None:
         return app.return_code or 0
     from recall_tui.home import crash  # noqa: PLC0415 - only for a defect

@@ -38,6 +38,12 @@ class Offered(NamedTuple):
     choices: tuple[str, ...]
 
 
+def without_prompt(line: str) -> str:
+    """The line as it is meant where it was pasted as a shell takes it, or with the prompt that `Y` shows."""
+    words = line.strip().removeprefix("$ ").lstrip()
+    return words.removeprefix("recall").lstrip() if words.split(" ", 1)[0] == "recall" else words
+
+
 def verb(line: str) -> Verb | None:
     """What the line asks of the workbench itself; None where it is a command of `recall`."""
     words = line.split()

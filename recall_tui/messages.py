@@ -87,14 +87,6 @@ class ViewChosen(Message):
         self.view = view
 
 
-class FixStepped(Message):
-    """The fix that many places further is to be chosen."""
-
-    def __init__(self, rows: int) -> None:
-        super().__init__()
-        self.rows = rows
-
-
 class FixChosen(Message):
     """A fix was clicked, counted from 0."""
 

@@ -25,6 +25,8 @@ from recall_core.errors import RecallError
 HOST = "127.0.0.1"
 GRACE_SECONDS = 5.0  # for a process to commit what it is adding, and to leave
 PAGES = Path(__file__).parent / "page"
+DRIVER = "recall_tui.driver:TabDriver"
+"""Named, not imported: it is the process behind a tab that draws, and this one stays without Textual."""
 
 
 def serve(store: str | None, *, port: int, streams: Streams) -> int:
@@ -122,6 +124,10 @@ class Tab(AppService):
             close=close,
             download_manager=downloads,
         )
+
+    def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
+        """As for any tab, but that the process notices when this one is gone."""
+        return {**super()._build_environment(width, height), "TEXTUAL_DRIVER": DRIVER}
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         """Start it without a shell, and in a session of its own: Ctrl-C is the server's, which then has it leave."""

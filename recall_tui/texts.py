@@ -14,7 +14,6 @@ from recall_tui.home import history
 from recall_tui.home.history import Past
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.history import HistoryScreen
 from recall_tui.screens.prompt import PromptScreen
 
 SHOWN_LINES = 8  # of a query that is offered again
@@ -40,22 +39,24 @@ class Texts:
             self._can_remember = False
             self._warn(f"The history cannot be written: {_reason(error)}")
 
-    async def pick(self) -> None:
-        """Let the person choose an earlier query."""
-        past = history.load(self._history) if self._history is not None else []
-        if not past:
-            self._app.notify("The history is empty: a query gets into it when it is answered and left.")
-            return
-        await self._app.push_screen(HistoryScreen(past), self._put)
+    def past(self) -> list[Past]:
+        """The earlier queries, the newest first."""
+        return history.load(self._history) if self._history is not None else []
 
     def offer_interrupted(self) -> None:
-        """Offer the query that a defect interrupted, once."""
+        """Offer the query that a defect or a signal interrupted, once."""
         from recall_tui.home.crash import take_query  # noqa: PLC0415 - behind the first frame
 
         if text := take_query(os.environ):
             shown = "\n".join(text.splitlines()[:SHOWN_LINES])
-            question = f"A defect stopped recall-tui. Take up the query that was in the editor?\n\n{shown}"
+            question = f"recall-tui was stopped. Take up the query that was in the editor?\n\n{shown}"
             self._app.push_screen(ConfirmScreen("Interrupted", question), partial(self._put_if, text))
+
+    def put(self, text: str) -> None:
+        """Put a text into the editor, and go there."""
+        self._bench.give_focus("query")
+        if text != self._bench.editor.text:
+            self._bench.editor.put(text)
 
     async def ask_load(self) -> None:
         """Ask which file to load."""
@@ -81,18 +82,11 @@ class Texts:
         except (UsageError, OSError) as error:
             self._warn(_reason(error))
         else:
-            self._put(text)
+            self.put(text)
 
     def _put_if(self, text: str, is_wanted: bool | None) -> None:
         if is_wanted:
-            self._put(text)
-
-    def _put(self, text: str | None) -> None:
-        if text is None:
-            return
-        self._bench.give_focus("query")
-        if text != self._bench.editor.text:
-            self._bench.editor.put(text)
+            self.put(text)
 
     def _unread(self, typed: str) -> str:
         """Why a file cannot be loaded; "" when it can."""
@@ -111,7 +105,7 @@ class Texts:
             self._warn(_reason(error))
             return
         self._file = typed
-        self._put(text)
+        self.put(text)
 
     async def _save(self, typed: str | None) -> None:
         if typed is None:

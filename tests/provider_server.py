@@ -35,8 +35,8 @@ class Seen(NamedTuple):
 class ProviderServer:
     """replies: answered first, one a request. reply_to: a reply instead of vectors for these texts, or None.
 
-    edit: changes an answer before it is sent.  delay_seconds: before each answer.  date: what its clock shows
-    instead of the time.
+    edit: changes an answer before it is sent.  delay_seconds: before each answer.  gate: while it is not set, answers
+    wait for it.  date: what its clock shows instead of the time.
     """
 
     def __init__(self, dimension: int = 8) -> None:
@@ -45,6 +45,8 @@ class ProviderServer:
         self.reply_to: Callable[[list[str]], Reply | None] = lambda texts: None
         self.edit: Callable[[Any], Any] = lambda answer: answer
         self.delay_seconds = 0.0
+        self.gate = threading.Event()
+        self.gate.set()
         self.date: str | None = None
         self.seen: list[Seen] = []
         self.most_at_once = 0
@@ -130,6 +132,7 @@ def _handler(server: ProviderServer) -> type[BaseHTTPRequestHandler]:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 reply = server.take(Seen(self.path, headers, body))
                 time.sleep(reply.delay_seconds)
+                server.gate.wait()
             if reply.hangs_up:
                 self.close_connection = True
                 return

@@ -45,9 +45,7 @@ class Served:
 
     def workbenches(self) -> list[int]:
         """The processes that it has started and that run."""
-        table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True)
-        rows = [line.split() for line in table.stdout.splitlines()]
-        return [int(pid) for pid, parent, state in rows if int(parent) == self.process.pid and state[0] != "Z"]
+        return [pid for pid, parent in running_processes().items() if parent == self.process.pid]
 
     def wait_for_workbenches(self, number: int) -> list[int]:
         deadline = time.monotonic() + GONE
@@ -56,9 +54,21 @@ class Served:
             time.sleep(0.05)
         return running
 
+    def kill(self) -> None:
+        """End the server, and nothing else, in the way that leaves it no last word."""
+        self.process.kill()
+        self.process.wait(timeout=GONE)
+
     def stop(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
         """Its exit code, and what it has written besides the address."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, number)  # as a terminal sends it, to everything that it runs
         out, err = self.process.communicate(timeout=GONE)
         return self.process.returncode, out, err
+
+
+def running_processes() -> dict[int, int]:
+    """Every process that has not ended, with its parent."""
+    table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in table.stdout.splitlines()]
+    return {int(pid): int(parent) for pid, parent, state in rows if state[0] != "Z"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from recall_core import __version__
 from recall_core.adapters import parser
 from recall_core.adapters.streams import Streams
-from recall_core.errors import Interrupted, RecallError, RqlError
+from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -39,9 +39,13 @@ def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) 
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(RecallError("io_error", f"{error}."), streams, as_json=as_json)
+        return _fail(RecallError("io_error", _io(error)), streams, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the outermost frame: a defect is one line, not a page
         return _fail(_defect(error, streams), streams, as_json=as_json)
+
+
+def _io(error: OSError) -> str:
+    return f"{error.filename}: {why_unread(error)}." if error.filename else f"{why_unread(error)}.".capitalize()
 
 
 def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:

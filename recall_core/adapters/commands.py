@@ -58,7 +58,7 @@ def _is_stdout_taken(request: Request) -> bool:
     is_export = request.command is not None and request.command.name == "export"
     is_judging = request.command is not None and request.command.name == "judge"
     written = (flags["queries"], flags["qrels"]) if is_judging else (flags.get("html"), flags.get("md"))
-    return (is_export and flags["out"] is None) or "-" in written
+    return (is_export and flags["out"] in (None, "-")) or "-" in written
 
 
 def _exit_code(response: Response) -> int:
@@ -124,7 +124,7 @@ def _add(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _rm(recall: Recall, request: Request, streams: Streams) -> Response:
-    return recall.remove(request.words, purge=request.flags.purge)
+    return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
 
 
 def _sync(recall: Recall, request: Request, streams: Streams) -> Response:
@@ -188,7 +188,7 @@ def _compact(recall: Recall, request: Request, streams: Streams) -> Response:
 
 def _export(recall: Recall, request: Request, streams: Streams) -> Response:
     embeddings = not request.flags.no_embeddings
-    if request.flags.out is None:
+    if request.flags.out in (None, "-"):
         return recall.export(streams.stdout, embeddings=embeddings)
     target = Path(request.flags.out)
     with replacing(target, hint="recall export --out FILE") as out:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, why_unread
 
 if TYPE_CHECKING:
     from recall_core.service import Recall
@@ -62,13 +62,16 @@ def _read(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError("commands_unreadable", f"{path} cannot be read: {error}", hint="--cmd @FILE") from error
+        raise UsageError(
+            "commands_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint="--cmd @FILE"
+        ) from error
 
 
 def _words(line: str) -> list[str]:
     try:
-        return shlex.split(line, comments=True)
+        words = shlex.split(line, comments=True)
     except ValueError as error:
         raise UsageError(
             "bad_value", f"{line!r} cannot be split into words: {error}.", hint="close the quote"
         ) from error
+    return words[1:] if words[:1] == ["recall"] else words  # as a shell takes it

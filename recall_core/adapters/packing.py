@@ -18,7 +18,8 @@ def account_lines(view: AccountView) -> Iterator[str]:
     if "coverage" in view:
         yield f"{'words':<11}{_words(view['coverage'])}"
     spent = view["tokens"]
-    yield f"{'tokens':<11}{spent['chunks']} chunks + {spent['headers']} headers + {spent['separators']} separators"
+    told = f"{spent['chunks']} in chunks + {spent['headers']} in headers + {spent['separators']} in separators"
+    yield f"{'tokens':<11}{told}"
     if view["truncated_tokens"]:
         yield f"{'cut':<11}{view['truncated_tokens']} tokens of the last chunk are left out"
     yield f"{'repeats':<11}{view['redundancy']:.0%} of word triples"

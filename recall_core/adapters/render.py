@@ -53,7 +53,9 @@ def lines(response: Response) -> Iterator[str]:
         yield ingest_line(response)
     if "removed" in response:
         removed = response["removed"]
-        yield f"removed {counted(removed['documents'], 'document')}{', purged' if removed['purged'] else ''}"
+        did = "would remove" if removed["dry_run"] else "removed"
+        yield f"{did} {counted(removed['documents'], 'document')}{', purged' if removed['purged'] else ''}"
+        yield from removed["paths"]
         yield from (f"backup  {path}" for path in removed["backups"])
     if "store" in response:
         yield from (f"{name:<16}{value}" for name, value in store_rows(response))

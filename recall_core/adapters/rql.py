@@ -12,7 +12,7 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.replacing import replacing
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
-from recall_core.errors import StoreError, UsageError
+from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.service import Ask, Recall
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
@@ -56,7 +56,9 @@ def read_rql(given: str, stdin: TextIO) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError("rql_unreadable", f"{path} cannot be read: {error}", hint="--rql @FILE") from error
+        raise UsageError(
+            "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint="--rql @FILE"
+        ) from error
 
 
 def _check_flags(action: str, request: Request) -> None:

@@ -216,9 +216,11 @@ class StoreView(TypedDict):
 
 
 class RemovedView(TypedDict):
-    """What rm did."""
+    """What rm did, or, in a dry run, would do."""
 
     documents: int
+    dry_run: bool
+    paths: list[str]
     purged: bool
     backups: list[str]
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, why_unread
 
 QrelsFormat = Literal["beir", "trec", "quepid"]
 
@@ -131,7 +131,7 @@ def _text(path: Path, code: str, hint: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(code, f"{path} cannot be read: {error}.", hint=hint) from error
+        raise UsageError(code, f"{path} cannot be read: {why_unread(error)}.", hint=hint) from error
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, why_unread
 
 _HINT = "q1 Q0 doc1 1 12.5 name on each line"
 
@@ -49,7 +49,9 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError("bad_baseline", f"{path} cannot be read: {error}.", hint="--baseline FILE") from error
+        raise UsageError(
+            "bad_baseline", f"{path} cannot be read: {why_unread(error)}.", hint="--baseline FILE"
+        ) from error
 
 
 def _score(text: str, where: str) -> float:

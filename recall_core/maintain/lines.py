@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from recall_core.errors import StoreError
+from recall_core.errors import StoreError, why_unread
 from recall_core.text import chunk_id, document_id, embedded_hash, spaced
 from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 
@@ -180,7 +180,9 @@ def decoded(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
 def _decoded(raw: bytes, number: int) -> AnyLine:
     try:
         line: AnyLine = msgspec.convert(json.loads(raw), AnyLine)
-    except (ValueError, msgspec.ValidationError) as error:  # JSON and UTF-8 errors are ValueErrors
+    except UnicodeDecodeError as error:
+        raise invalid(f"line {number}: {why_unread(error)}") from error
+    except (ValueError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
         raise invalid(f"line {number}: {error}") from error
     return line
 

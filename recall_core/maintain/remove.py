@@ -8,21 +8,23 @@ from pathlib import Path
 from recall_core.contract import RemovedView
 from recall_core.errors import StoreError
 from recall_core.found import one, spellings, unknown
+from recall_core.rql.patterns import glob_match
 from recall_core.store.sqlite.store import SqliteStore
 
 
-def remove(store: SqliteStore, targets: Sequence[str], *, base: Path, purge: bool) -> RemovedView:
-    """Tombstone the documents that live paths, folders or document ids name, all or nothing.
+def remove(
+    store: SqliteStore, targets: Sequence[str], *, base: Path, purge: bool, dry_run: bool = False
+) -> RemovedView:
+    """Tombstone the documents that live paths, folders, globs or document ids name, all or nothing.
 
     A folder stands for every document below it, and is no longer synced. purge: see `SqliteStore.purge`.
-    Raises UnknownTarget before anything is written.
+    dry_run: name them, and write nothing.  Raises UnknownTarget before anything is written.
     """
-    chosen = {target: _paths(store, target, base=base) for target in targets}
-    for target, paths in chosen.items():
-        if not paths:
-            raise unknown(target)
+    paths = _chosen(store, targets, base=base)
+    if dry_run:
+        return RemovedView(documents=len(paths), dry_run=True, paths=paths, purged=False, backups=[])
     with store.writer() as writer:
-        gone = writer.tombstone(path for paths in chosen.values() for path in paths)
+        gone = writer.tombstone(paths)
         writer.forget_roots(name for target in targets for name in spellings(target, base=base))
     if purge and not store.purge():
         raise StoreError(
@@ -31,11 +33,25 @@ def remove(store: SqliteStore, targets: Sequence[str], *, base: Path, purge: boo
             hint="close the other program, then: recall compact",
         )
     backups = [str(path) for path in sorted(Path(store.path).parent.glob(f"{Path(store.path).name}.bak-*"))]
-    return RemovedView(documents=gone, purged=purge, backups=backups if purge else [])
+    return RemovedView(documents=gone, dry_run=False, paths=[], purged=purge, backups=backups if purge else [])
+
+
+def _chosen(store: SqliteStore, targets: Sequence[str], *, base: Path) -> list[str]:
+    """What all targets name together, by path."""
+    chosen: set[str] = set()
+    for target in targets:
+        paths = _paths(store, target, base=base)
+        if not paths:
+            raise unknown(target)
+        chosen.update(paths)
+    return sorted(chosen)
 
 
 def _paths(store: SqliteStore, target: str, *, base: Path) -> list[str]:
+    """What one target names: as a path or an id, as a folder, or as a glob, whichever comes first."""
     found = one(store, target, base=base)
     if found is not None and found[0] == "doc":
         return [store.documents([store.rowid("doc", found[1])]).popitem()[1].path]
-    return [path for name in spellings(target, base=base) for path in store.paths_below(name)]
+    names = spellings(target, base=base)
+    below = [path for name in names for path in store.paths_below(name)]
+    return below or [path for path in store.paths_below(".") if any(glob_match(name, path) for name in names)]

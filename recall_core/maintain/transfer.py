@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from recall_core.contract import TransferView
-from recall_core.errors import StoreError, UsageError
+from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
 from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
@@ -64,7 +64,9 @@ def import_(
     try:
         raw_lines = source.open("rb")
     except OSError as error:
-        raise StoreError("import_unreadable", f"{source} cannot be read: {error}", hint=f"ls -l {source}") from error
+        raise StoreError(
+            "import_unreadable", f"{source} cannot be read: {why_unread(error)}.", hint=f"ls -l {source}"
+        ) from error
     with raw_lines, store.writer() as writer:
         incoming = _Incoming(lines.decoded(raw_lines), writer)
         _check_fits(incoming.header, store, embedder, reembed=reembed)

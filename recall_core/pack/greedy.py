@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, cast
 
 from recall_core.config import Config
 from recall_core.pack.graphemes import floor_boundary
-from recall_core.pack.layout import Draft, Layout, draft, fits, joined_tokens, layout, render
+from recall_core.pack.layout import Draft, Layout, draft, finished, fits, joined, layout, placed, render
 from recall_core.text import Counter
 from recall_core.types import Block, Chunk, Hit, Omission, Packed
 
@@ -64,7 +64,7 @@ def pack(
         if first_left is not None and left > 0:
             omitted.append(_omission("budget", first_left, count=left))
     text = render(sheet, drafts)
-    blocks = tuple(each.block for each in drafts)
+    blocks = tuple(map(finished, drafts))
     used = counter.count(text)
     return Packed(text, budget_tokens, used, counter.name, total, blocks, tuple(omitted), warnings=tuple(warnings))
 
@@ -146,31 +146,29 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
     """Touching blocks of one document as one: the first one's number, the text between the outermost offsets."""
     blocks = [each.block for each in drafts]
     by_offset = sorted(drafts, key=lambda each: (each.block.offset, -each.block.end))
-    first = by_offset[0]
-    last = first.block
-    texts = [last.text]
-    for block in (each.block for each in by_offset[1:]):
-        if block.end > last.end:
-            texts.append(block.text[last.end - block.offset :])
-            last = block
+    first, last = by_offset[0], max(by_offset, key=lambda each: each.block.end).block
+    texts, tokens = joined(sheet, by_offset)
     union = blocks[0]._replace(
         offset=first.block.offset,
         end=last.end,
         line_start=first.block.line_start,
         line_end=last.line_end,
-        text="".join(texts),
+        text="",
         chunk_ids=tuple(chunk_id for block in blocks for chunk_id in block.chunk_ids),
         ranks=tuple(rank for block in blocks for rank in block.ranks),
     )
-    tokens = joined_tokens(sheet, texts, first_tokens=first.text_tokens)
-    return draft(sheet, union, first.heading, text_tokens=tokens)
+    return placed(sheet, union, first.heading, texts=texts, text_tokens=tokens)
 
 
 def _renumbered(sheet: Layout, drafts: Sequence[Draft]) -> list[Draft]:
     return [
-        each if each.block.number == number else draft(sheet, each.block._replace(number=number), each.heading)
-        for number, each in enumerate(drafts, 1)
+        each if each.block.number == number else _moved(sheet, each, number) for number, each in enumerate(drafts, 1)
     ]
+
+
+def _moved(sheet: Layout, draft: Draft, number: int) -> Draft:
+    block = draft.block._replace(number=number)
+    return placed(sheet, block, draft.heading, texts=draft.texts, text_tokens=draft.text_tokens)
 
 
 def _fragment(sheet: Layout, drafts: Sequence[Draft], misfit: Hit, limits: _Limits) -> Draft | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.text import Counter
 from recall_core.types import Block
 
-_SUMMABLE = ("whitespace", "approx")
+_WORDS = "whitespace"
+_SUMMABLE = (_WORDS, "approx")
 """Counters for which a text never counts more than its parts do, where white space stands at every seam between
 them: words add up, and `approx` rounds every part up."""
 
@@ -23,6 +23,8 @@ class Draft(NamedTuple):
     lead: str
     lead_tokens: int
     text_tokens: int
+    texts: tuple[str, ...]
+    """The block's text in slices, put together once it grows no more: see `finished`."""
 
 
 class Layout(NamedTuple):
@@ -33,6 +35,8 @@ class Layout(NamedTuple):
     count: Callable[[str], int]
     gap_tokens: int
     summable: bool
+    counts_words: bool
+    """Tokens are words between white space."""
 
 
 def layout(config: Config, counter: Counter) -> Layout:
@@ -40,29 +44,67 @@ def layout(config: Config, counter: Counter) -> Layout:
     separator = config.separator
     spaced = separator[:1].isspace() and separator[-1:].isspace()
     gap = counter.count(separator)
-    return Layout(config.header, separator, counter.count, gap, spaced and counter.name in _SUMMABLE)
+    summable = spaced and counter.name in _SUMMABLE
+    return Layout(config.header, separator, counter.count, gap, summable, counter.name == _WORDS)
 
 
-def draft(layout: Layout, block: Block, heading: str, *, text_tokens: int | None = None) -> Draft:
-    """The block as it will be shown. text_tokens: what its text is known to cost, else it is counted."""
+def draft(layout: Layout, block: Block, heading: str) -> Draft:
+    """The block as it will be shown."""
+    return placed(layout, block, heading, texts=(block.text,), text_tokens=layout.count(block.text))
+
+
+def placed(layout: Layout, block: Block, heading: str, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
+    """The same of a block whose text is known in slices, with what it costs."""
     lead = _lead(layout.header, block, heading)
-    tokens = layout.count(block.text) if text_tokens is None else text_tokens
-    return Draft(block, heading, lead, layout.count(lead), tokens)
+    return Draft(block, heading, lead, layout.count(lead), text_tokens, texts)
 
 
-def joined_tokens(layout: Layout, texts: Sequence[str], *, first_tokens: int) -> int:
-    """At least the tokens of the joined texts, of which the first is counted already.
+def finished(draft: Draft) -> Block:
+    """The block with its whole text."""
+    return draft.block._replace(text="".join(draft.texts))
 
-    Adds up the parts where that is allowed, so that a block which grows is not counted again from its beginning.
+
+def joined(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], int]:
+    """The text from the first draft's beginning to the last end, in slices, and at least its tokens.
+
+    drafts: of one document, by offset, none with a gap before it. Adds up the parts where that is allowed, so that a
+    block which grows is neither copied nor counted again.
     """
-    if layout.summable and all(a[-1:].isspace() or b[:1].isspace() for a, b in pairwise(texts)):
-        return first_tokens + sum(map(layout.count, texts[1:]))
-    return layout.count("".join(texts))
+    texts, tokens, end = drafts[0].texts, drafts[0].text_tokens, drafts[0].block.end
+    for each in drafts[1:]:
+        if each.block.end <= end:
+            continue
+        gone, rest = _divided(each.texts, end - each.block.offset)
+        across = not (texts[-1][-1:].isspace() or rest[0][:1].isspace())
+        if layout.counts_words:
+            again = layout.count("".join(gone)) - _is_inside(gone, rest)  # a word across a seam is one word
+            tokens += each.text_tokens - again - across
+        elif layout.summable and not across:
+            tokens += layout.count("".join(rest))
+        else:
+            tokens = layout.count("".join((*texts, *rest)))
+        texts, end = (*texts, *rest), each.block.end
+    return texts, tokens
+
+
+def _divided(texts: tuple[str, ...], length: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Slices of a text, before and after its first `length` code points."""
+    for place, text in enumerate(texts):
+        if length < len(text):
+            return (*texts[:place], text[:length]), (text[length:], *texts[place + 1 :])
+        length -= len(text)
+    return texts, ()
+
+
+def _is_inside(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
+    """Whether a word stands across the seam."""
+    last = next((text[-1] for text in reversed(before) if text), " ")
+    return not (last.isspace() or after[0][0].isspace())
 
 
 def render(layout: Layout, drafts: Sequence[Draft]) -> str:
     """The whole context."""
-    return layout.separator.join(each.lead + each.block.text for each in drafts)
+    return layout.separator.join("".join((each.lead, *each.texts)) for each in drafts)
 
 
 def fits(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> bool:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from recall_tui.state.session import Pane, Session
 from recall_tui.state.weighing import is_hybrid
 
-LISTING: tuple[Pane, ...] = ("query", "results", "explain", "weights")
-"""The panes in front of which j and k go through the results."""
+LISTING: tuple[Pane, ...] = ("results", "weights")
+"""The panes in front of which j and k go through the results; elsewhere they go through what the pane shows."""
 
 
 def always(_session: Session) -> bool:

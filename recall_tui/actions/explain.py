@@ -1,4 +1,4 @@
-"""Going through the tabs of the explain pane, looking for what is missed, and trying what brings it in."""
+"""Going through the explain pane and its tabs, looking for what is missed, and trying what brings it in."""
 
 from __future__ import annotations
 
@@ -37,9 +37,20 @@ def has_tried(session: Session) -> bool:
     return bool(standing(session))
 
 
+_INSIDE = (
+    Action("step_view(-1)", ("left",), "", "Go to the tab on the left"),
+    Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right"),
+    Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, choose the next"),
+    Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, choose the previous"),
+    Action("page_explain(1)", ("pagedown", "space"), "", "Scroll one page further"),
+    Action("page_explain(-1)", ("pageup",), "", "Scroll one page back"),
+    Action("explain_top", ("g", "home"), "", "Scroll to the first line"),
+    Action("explain_end", ("G", "end"), "", "Scroll to the last line"),
+    Action("select_beside(1)", ("n",), "next hit", "Select the next result, and stay here", has_rows),
+    Action("select_beside(-1)", ("p",), "", "Select the previous result, and stay here", has_rows),
+)
 ACTIONS = (
-    Action("step_view(-1)", ("left",), "", "Go to the tab on the left", panes=("explain",)),
-    Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", panes=("explain",)),
+    *(action._replace(panes=("explain",)) for action in _INSIDE),
     Action("why_not", ("w",), "why not", "Say why the chosen row is not in the context", has_suspect, _FROM),
     Action("miss", ("t",), "missed", "Say what is missed: a path, lines, an id or a text", has_question, _FROM),
     Action("mark_hit", ("m",), "mark", "Mark the selected result to compare others with it", has_chunk, _FROM[:2]),

@@ -56,7 +56,8 @@ _STORE = (
     Action("check", ("d",), "doctor", "Check the store, also once more"),
     Action("fix", ("f",), "fix", "Run the fix of the chosen check", _has_fix),
     Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back"),
-    Action("reembed", ("e",), "reembed", "Choose an embedder that makes every vector anew"),
+    Action("reembed", ("e",), "embedders", "Choose an embedder that makes every vector anew"),
+    Action("remove", ("x",), "remove", "Take documents out of the store; their files stay"),
 )
 ACTIONS = (
     *_EVERYWHERE,

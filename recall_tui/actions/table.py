@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from recall_tui.actions import context, explain, judge, panes, query, results, store, support, weights
-from recall_tui.actions.action import LISTING, Action, acts_in
+from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.state.session import Session
 
@@ -92,6 +92,6 @@ def markdown() -> str:
         lines += ["", f"## {group}", "", "| keys | does |", "|---|---|"]
         for action in actions:
             keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
-            where = f" ({', '.join(action.panes)})" if action.panes and action.panes != LISTING else ""
+            where = f" ({', '.join(action.panes)})" if action.panes else ""
             lines.append(f"| {keys} | {action.help}{where} |")
     return "\n".join(lines) + "\n"

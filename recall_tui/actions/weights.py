@@ -12,6 +12,15 @@ def _is_rrf(session: Session) -> bool:
     return has_signals(session) and current(session).fusion == "rrf"
 
 
+def _can_undo(session: Session) -> bool:
+    """While the rows have scores, or a query came from the history and its rows have none."""
+    return has_pool(session) or bool(session.undo)
+
+
+def _can_redo(session: Session) -> bool:
+    return has_pool(session) or bool(session.redo)
+
+
 _ACTIONS = (
     Action("nudge(-5)", ("left",), "words", "Move the weight .05 towards the words", has_signals),
     Action("nudge(5)", ("right",), "meaning", "Move the weight .05 towards the meaning", has_signals),
@@ -32,8 +41,8 @@ _ACTIONS = (
     Action("step('pool', 1)", ("right_parenthesis",), "", "Widen the pool of candidates, and search again", has_pool),
     Action("step('rrf_k', -1)", ("semicolon",), "", "Lower the constant of reciprocal rank fusion", _is_rrf),
     Action("step('rrf_k', 1)", ("apostrophe",), "", "Raise the constant of reciprocal rank fusion", _is_rrf),
-    Action("undo_weights", ("u",), "undo", "Take the last change of the weights back", has_pool),
-    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", has_pool),
+    Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", _can_undo),
+    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
     Action("turn_curve", ("c",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
     Action("take_best", ("v",), "best", "Go to the middle of the weights that the grades speak for", has_signals),

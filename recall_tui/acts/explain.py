@@ -10,12 +10,13 @@ from textual.app import SuspendNotSupported
 from recall_core.errors import RecallError, UsageError
 from recall_tui import pager
 from recall_tui.acts.holder import Holder
-from recall_tui.messages import FixChosen, FixStepped, Picking, ViewChosen
+from recall_tui.messages import FixChosen, Picking, ViewChosen
 from recall_tui.opening import open_store
+from recall_tui.panes.explain import ExplainPane
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, remedies
 from recall_tui.state.packing import chosen_entry
-from recall_tui.state.session import Session, View, pointed
+from recall_tui.state.session import View, chosen, pointed
 
 
 class ExplainActions(Holder):
@@ -24,10 +25,6 @@ class ExplainActions(Holder):
     def on_view_chosen(self, message: ViewChosen) -> None:
         """A tab was clicked."""
         self._turn_to_view(message.view)
-
-    def on_fix_stepped(self, message: FixStepped) -> None:
-        """Up or Down among the fixes."""
-        self._point_fix(self.session.cursors.get(remedies.CURSOR, 0) + message.rows)
 
     def on_fix_chosen(self, message: FixChosen) -> None:
         """A fix was clicked: chosen, and tried when it was chosen already."""
@@ -43,6 +40,29 @@ class ExplainActions(Holder):
     def action_step_view(self, tabs: int) -> None:
         """Go from tab to tab."""
         self.become(explaining.stepped_view(self.session, tabs))
+
+    def action_scroll_explain(self, rows: int) -> None:
+        """Go on among the fixes, or, where there are none, among the lines."""
+        if remedies.chosen_remedy(self.session) is not None:
+            self._point_fix(self.session.cursors.get(remedies.CURSOR, 0) + rows)
+        else:
+            self._explained.scroll_relative(y=rows, animate=False, immediate=True)
+
+    def action_page_explain(self, pages: int) -> None:
+        """Scroll by what is visible."""
+        self._explained.scroll_pages(pages)
+
+    def action_explain_top(self) -> None:
+        """Scroll to the top."""
+        self._explained.scroll_home(animate=False, immediate=True)
+
+    def action_explain_end(self) -> None:
+        """Scroll to the end."""
+        self._explained.scroll_end(animate=False, immediate=True)
+
+    def action_select_beside(self, rows: int) -> None:
+        """Explain another result, and let the focus be."""
+        self.become(chosen(self.session, self.session.selected + rows))
 
     def action_open_funnel(self) -> None:
         """Show the funnel."""
@@ -76,16 +96,16 @@ class ExplainActions(Holder):
         if not remedies.is_doable(remedy):
             self.copy(remedy.command, remedy.command)
             return
-        self._take_fix(remedies.applied(self.session, remedy, self.clock()))
+        self.take(remedies.applied(self.session, remedy, self.clock()))
         self.notify(f"Trying: {remedy.change}; u takes it back", markup=False)
 
     def action_take_back(self) -> None:
         """Take the last fix back."""
-        self._take_fix(remedies.taken_back(self.session, self.clock()))
+        self.take(remedies.taken_back(self.session, self.clock()))
 
     def action_take_all_back(self) -> None:
         """Take all fixes back."""
-        self._take_fix(remedies.taken_back(self.session, self.clock(), whole=True))
+        self.take(remedies.taken_back(self.session, self.clock(), whole=True))
 
     async def action_page_document(self) -> None:
         """Lend the terminal to the pager."""
@@ -104,6 +124,10 @@ class ExplainActions(Holder):
         except OSError as error:
             self.warn(str(error))
 
+    @property
+    def _explained(self) -> ExplainPane:
+        return self.bench.query_one(ExplainPane)
+
     def _turn_to_view(self, view: View) -> None:
         self.become(explaining.turned_to(self.session, view))
         self.bench.give_focus("explain")
@@ -121,12 +145,6 @@ class ExplainActions(Holder):
     def _look_for(self, target: str) -> None:
         self.become(explaining.sought_after(self.session, target))
         self.bench.give_focus("explain")
-
-    def _take_fix(self, session: Session) -> None:
-        """Become a session under other settings, with its text in the editor, where ^z brings the other one back."""
-        self.move(session)
-        if self.bench.editor.text != session.text:
-            self.bench.editor.put(session.text)
 
 
 def document_text(store: str | None, doc_id: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from textual.app import App
 
+from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui.actions.table import Table
 from recall_tui.screens.bench import Bench
@@ -18,7 +20,11 @@ from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
 
 if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+
     from recall_core.service import Recall
+
+WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 
 
 class Holder(App[None]):
@@ -42,6 +48,13 @@ class Holder(App[None]):
         is_new = session.question != self.session.question
         self.become(session._replace(asked_at=self.clock()) if is_new else session)
 
+    def take(self, session: Session) -> None:
+        """Become this session, with its question in the editor: ^z there brings back the text before."""
+        is_other = session.text != self.session.text
+        self.move(session)
+        if is_other and self.bench.editor.text != session.text:
+            self.bench.editor.put(session.text)
+
     @abstractmethod
     async def perform(self, action: str) -> None:
         """Do an action of the table, named as there."""
@@ -50,10 +63,35 @@ class Holder(App[None]):
     def take_theme(self, name: str) -> None:
         """Show this theme, and remember it."""
 
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal out. Textual takes it back only where the borrower does not fail."""
+        failure: RecallError | OSError | None = None
+        with super().suspend():
+            try:
+                yield
+            except (RecallError, OSError) as error:
+                failure = error
+        if failure is not None:
+            raise failure
+
     def copy(self, text: str, what: str) -> None:
         """Put a text on the clipboard and say so."""
         self.copy_to_clipboard(text)
         self.notify(f"Copied: {what}", markup=False)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Say something for a while: what went wrong long enough to be read and typed after."""
+        seconds = WRONG_SECONDS if timeout is None and severity == "error" else timeout
+        super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
 
     def warn(self, message: str) -> None:
         """Say what went wrong."""

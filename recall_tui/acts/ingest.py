@@ -86,7 +86,8 @@ class IngestActions(Holder):
 
     def welcome(self, error: RecallError) -> None:
         """Say why there is no store, and offer to make one where that is what is missing."""
-        can_create = error.code == "no_store" or (self._choice is not None and error.code != "store_exists")
+        is_first = error.code == "no_store" and self.session.info is None  # one that was here may come back
+        can_create = is_first or (self._choice is not None and error.code != "store_exists")
         self.push_screen(WelcomeScreen(error, self.store, can_create=can_create, before=self._choice))
 
     def ingest_ended(self, event: Ended) -> None:

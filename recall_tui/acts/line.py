@@ -32,17 +32,18 @@ class LineActions(Holder):
 
     async def on_line_screen_entered(self, message: LineScreen.Entered) -> None:
         """Do what a line says."""
+        line = commandline.without_prompt(message.line)
         if message.takes_up:
-            await self._take_up(message.line)
-        elif (verb := commandline.verb(message.line)) is not None:
-            self._remember_line(message.line)
+            await self._take_up(line)
+        elif (verb := commandline.verb(line)) is not None:
+            self._remember_line(line)
             await self._do(verb)
         elif self.output.running:
             self._say("A command is under way; ^g cancels it.")
         else:
-            self._remember_line(message.line)
-            self._show_output(Output(running=message.line))
-            self.crew.run(message.line, self.session.saved)
+            self._remember_line(line)
+            self._show_output(Output(running=line))
+            self.crew.run(line, self.session.saved)
 
     def on_line_screen_cancelled(self) -> None:
         """Stop what runs."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from textual.timer import Timer
 
 from recall_tui.acts.holder import Holder
+from recall_tui.home.past import moved_by
 from recall_tui.messages import Lacking, Typed
+from recall_tui.screens.history import Choice, HistoryScreen, changed
 from recall_tui.state import session as state
+from recall_tui.state import weighing
 from recall_tui.state.shell import commands
 from recall_tui.texts import Texts
 
@@ -37,7 +40,11 @@ class QueryActions(Holder):
 
     async def action_open_history(self) -> None:
         """Choose an earlier query."""
-        await self.texts.pick()
+        past = self.texts.past()
+        if past:
+            await self.push_screen(HistoryScreen(past), self._past_chosen)
+        else:
+            self.notify("The history is empty: a query gets into it when it is answered and left.")
 
     async def action_save_query(self) -> None:
         """Save the query to a file."""
@@ -55,6 +62,24 @@ class QueryActions(Holder):
         """Put the command that reproduces the pane on the clipboard."""
         if typed := commands(self.session, self.store):
             self.copy(typed, typed)
+
+    def _past_chosen(self, choice: Choice | None) -> None:
+        if choice is None:
+            return
+        if choice.act == "text":
+            self.texts.put(choice.past.text)
+            return
+        if self.bench.editor.text != self.session.text:
+            self.ask()  # what was typed last is what an undo comes back to
+        before, (moved, unknown) = self.session, moved_by(choice.past)
+        self.bench.give_focus("query")
+        self.take(weighing.recalled(self.session, choice.past.text, choice.past.filter, moved))
+        known = [setting for setting in choice.past.settings if setting not in unknown]
+        said = changed(choice.past._replace(settings=tuple(known))) or "the saved settings"
+        without = f", without {', '.join(unknown)}" if unknown else ""
+        now = self.session
+        if without or (now.filter, now.tweaks, now.k) != (before.filter, before.tweaks, before.k):
+            self.notify(f"Taken with {said}{without}; u in pane 4 takes it back.", markup=False)
 
     def _rest(self) -> None:
         if self.typing is not None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
 import threading
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui.acts.ingest import UNDER_WAY, IngestActions
 from recall_tui.messages import Picked
+from recall_tui.opening import open_store
 from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import keeping
 from recall_tui.state import session as state
 from recall_tui.state.keeping import Remedy
@@ -27,6 +32,17 @@ COMPACT = "Removed documents go for good, and the file is written anew. It needs
 REEMBED = """\
 Every text is read by {name}; questions use the old vectors until all are there. recall.toml follows.{more}"""
 SENDS = " Every text is sent to the provider."
+NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter says what it names"
+STAYS = "The files on disk stay, and a sync brings back what a source still has. compact gives the space back."
+FORGOTTEN = "The files on disk stay. It is no source any longer. compact gives the space back."
+MOST_NAMED = 5  # documents that a question lists
+
+
+class Named(NamedTuple):
+    """What a target names: the paths of documents, and whether it is a source."""
+
+    paths: tuple[str, ...]
+    is_source: bool
 
 
 class StoreActions(IngestActions):
@@ -91,6 +107,11 @@ class StoreActions(IngestActions):
         """Show the embedders to choose from."""
         self.become(keeping.viewed(self.session, "embedders"))
 
+    async def action_remove(self) -> None:
+        """Ask which documents are to go."""
+        if self._may_begin():
+            await self._ask_for_documents("", NAMING)
+
     def action_cancel(self) -> None:
         """Stop the ingest run, or the reembed."""
         self.crew.cancel()
@@ -112,19 +133,53 @@ class StoreActions(IngestActions):
         else:
             await self._ask_first(Remedy("reembed", chosen["name"]), SENDS if chosen["network"] else "")
 
-    async def _ask_first(self, remedy: Remedy, more: str = "") -> None:
+    def _may_begin(self) -> bool:
         if state.is_ingesting(self.session):
             self.notify(UNDER_WAY)
-            return
-        if self.session.chore:
+        elif self.session.chore:
             self.notify(f"{self.session.chore} is under way.", markup=False)
+        else:
+            return True
+        return False
+
+    async def _ask_first(self, remedy: Remedy, more: str = "") -> None:
+        if not self._may_begin():
             return
-        title, question = {
-            "doctor": ("recall doctor --fix", DOCTOR),
-            "compact": ("recall compact", COMPACT),
-            "reembed": (f"recall reembed {remedy.name}", REEMBED.format(name=remedy.name, more=more)),
+        words, question = {
+            "doctor": (("doctor", "--fix"), DOCTOR),
+            "compact": (("compact",), COMPACT),
+            "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
         }[remedy.verb]
-        await self.push_screen(ConfirmScreen(title, question), partial(self._run_remedy, title, remedy))
+        title = shlex.join(["recall", *words])
+        screen = ConfirmScreen(title, question, command=self._command(*words))
+        await self.push_screen(screen, partial(self._run_remedy, title, remedy))
+
+    def _command(self, *words: str) -> str:
+        return shlex.join(["recall", *(["--store", self.store] if self.store else []), *words])
+
+    async def _ask_for_documents(self, target: str, hint: str) -> None:
+        screen = PromptScreen("Take documents out", target, hint, lambda typed: "" if typed else NAMING)
+        await self.push_screen(screen, self._target_typed)
+
+    def _target_typed(self, target: str | None) -> None:
+        """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
+        if target is not None:
+            self.run_worker(self._look_up(target), exclusive=True, group="remove")
+
+    async def _look_up(self, target: str) -> None:
+        try:
+            found = await asyncio.to_thread(named_in, self.store, target)
+        except RecallError as error:
+            await self._ask_for_documents(target, error.message)
+            return
+        words = ("rm", *(["--"] if target.startswith("-") else []), target)
+        title = shlex.join(["recall", *words])
+        screen = ConfirmScreen(title, removal_question(found), command=self._command(*words))
+        await self.push_screen(screen, partial(self._remove, title, target, found))
+
+    def _remove(self, title: str, target: str, found: Named, is_agreed: bool | None) -> None:
+        if is_agreed:
+            self.do(title, partial(removed, target=target, found=found))
 
     def _run_remedy(self, title: str, remedy: Remedy, is_agreed: bool | None) -> None:
         if not is_agreed:
@@ -136,6 +191,38 @@ class StoreActions(IngestActions):
             "reembed": partial(reembedded, remedy=remedy, stopped=self._stopped),
         }
         self.do(title, runs[remedy.verb])
+
+
+def named_in(store: str | None, target: str) -> Named:
+    """What a target names in a store. Raises RecallError, where it names nothing too."""
+    with open_store(store) as recall, recall.store.reading():
+        return named(recall, target)
+
+
+def named(recall: Recall, target: str) -> Named:
+    """What a target names, by a dry run. Raises RecallError."""
+    from recall_core.found import spellings  # noqa: PLC0415 - the engine loads behind the first frame
+
+    paths = recall.remove([target], dry_run=True)["removed"]["paths"]
+    folders = {root.folder for root in recall.store.roots()}
+    return Named(tuple(paths), not folders.isdisjoint(spellings(target, base=recall.base)))
+
+
+def removal_question(found: Named) -> str:
+    """How many documents are to go, the first of them, and what stays."""
+    count = len(found.paths)
+    lines = [f"{count:,} document{'s leave' if count > 1 else ' leaves'} the store:"]
+    lines += [f"  {path}" for path in found.paths[:MOST_NAMED]]
+    lines += [f"  and {count - MOST_NAMED:,} more"] if count > MOST_NAMED else []
+    return "\n".join([*lines, "", FORGOTTEN if found.is_source else STAYS])
+
+
+def removed(recall: Recall, _say: Say, *, target: str, found: Named) -> str:
+    """Take out what was agreed to, and nothing where the target names something else by then."""
+    if named(recall, target) != found:
+        return f"Nothing was removed: by now {target} names other documents."
+    count = recall.remove([target])["removed"]["documents"]
+    return f"{count:,} document{'s' * (count > 1)} removed, the files are where they were"
 
 
 def repaired(recall: Recall, _say: Say) -> str:

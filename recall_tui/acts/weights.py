@@ -49,11 +49,11 @@ class WeightActions(Holder):
 
     def action_undo_weights(self) -> None:
         """Take the last change back."""
-        self.move(weighing.undone(self.session))
+        self.take(weighing.undone(self.session))
 
     def action_redo_weights(self) -> None:
         """Make the change that was taken back again."""
-        self.move(weighing.redone(self.session))
+        self.take(weighing.redone(self.session))
 
     def action_reset_weights(self) -> None:
         """Go back to the saved settings."""

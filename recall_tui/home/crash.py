@@ -1,4 +1,4 @@
-"""What is left of a workbench that a defect stopped: a report that quotes nobody's texts, and the query."""
+"""What is left of a workbench that was stopped: the query, and of a defect a report that quotes nobody's texts."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
     if folder is None:
         return f"recall-tui stopped by a defect; there is no home folder for this report:\n{text}"
     try:
-        if defect.query.strip():
-            write_private(folder / QUERY_FILE, defect.query)
+        keep_query(defect.query, environ)
         path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
         write_private(path, text)
         _prune(folder)
@@ -52,8 +51,17 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
     )
 
 
+def keep_query(query: str, environ: Mapping[str, str]) -> bool:
+    """Keep what stood in the editor for the next start; False where there is nothing, or no place. Raises OSError."""
+    folder = state_folder(environ)
+    if folder is None or not query.strip():
+        return False
+    write_private(folder / QUERY_FILE, query)
+    return True
+
+
 def take_query(environ: Mapping[str, str]) -> str:
-    """The query that a defect interrupted, once: it is not kept any longer. "" where there is none."""
+    """The query that was interrupted, once: it is not kept any longer. "" where there is none."""
     folder = state_folder(environ)
     if folder is None:
         return ""

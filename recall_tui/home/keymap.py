@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from recall_core.errors import why_unread
 from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import SWALLOWED, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
@@ -43,7 +44,7 @@ def read(environ: Mapping[str, str]) -> Keymap:
             return Keymap(TABLE, (f"{path}: larger than {MOST_BYTES:,} bytes, so it is not read",))
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        return Keymap(TABLE, (f"{path}: cannot be read: {error}",))
+        return Keymap(TABLE, (f"{path}: cannot be read: {why_unread(error)}",))
     return applied(text, str(path))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.errors import ConfigError
+from recall_core.errors import ConfigError, why_unread
 from recall_tui.home.places import state_folder
 from recall_tui.state.session import Session, Tweaks
 from recall_tui.state.weighing import KEYS
@@ -57,7 +57,7 @@ def keep(place: Path, profile: Profile) -> None:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise ConfigError("settings_unwritable", f"{path} cannot be written ({error})") from error
+        raise ConfigError("settings_unwritable", f"{path} cannot be written: {why_unread(error)}.") from error
     write_settings(path, profile.tweaks)
 
 

@@ -92,10 +92,11 @@ def _above(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     if run is None:
         return [Text(fit("Nothing was read yet: A adds a folder, s syncs every folder.", width, glyphs))]
     lines = [Text(fit(_headline(run, glyphs), width, glyphs), Style(bold=True))]
-    lines += [_stage(stage, run, width, glyphs) for stage in stages(run.meter)]
-    if run.progress is not None:
-        queue = _fitting(_queue(run, run.progress), glyphs.dot, width)
-        lines.append(Text(fit(queue, width, glyphs)))
+    steps = stages(run.meter)
+    digits = max((len(figure(max(step.done, step.total))) for step in steps), default=0)
+    lines += [_stage(step, run, digits, width, glyphs) for step in steps]
+    if run.progress is not None and (facts := _queue(run, run.progress)):
+        lines.append(Text(fit(_fitting(facts, glyphs.dot, width), width, glyphs)))
     if run.skipped:
         heading = f"Skipped {figure(len(run.skipped))}{glyphs.dot}Enter says why"
         lines.append(_heading(heading, width, glyphs))
@@ -105,7 +106,7 @@ def _above(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
 def _headline(run: Run, glyphs: Glyphs) -> str:
     what = "sync of every folder" if run.folder == EVERYTHING else f"add {run.folder}"
     if run.ended:
-        again = [] if run.ended == "cancelled" else ["r again"]
+        again = [] if run.ended == "cancelled" else ["r again"]  # how it goes on is in its summary
         return glyphs.dot.join([f"{_mark(run, glyphs)} {what}: {run.summary}", *again])
     state = {
         "": "running, p pauses, ^g cancels",
@@ -115,23 +116,26 @@ def _headline(run: Run, glyphs: Glyphs) -> str:
     return glyphs.dot.join(filter(None, [f"{what}: {state}", _left(run)]))
 
 
-def _stage(stage: Stage, run: Run, width: int, glyphs: Glyphs) -> Text:
-    """`read   [####    ] 61%    784 of 1,284 files     120/s`; the rate of a run that is over says nothing."""
+def _stage(stage: Stage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
+    """`read   [####    ] 61%    784 of 1,284 files   120/s`; the rate of a run that stands still says nothing."""
     drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
     drawn = drawn if stage.total else " " * len(drawn)
-    count = f"{figure(stage.done):>9} of {figure(stage.total):>9}" if stage.total else f"{figure(stage.done):>9}"
-    rate = "" if run.ended else f"{stage.rate:>9,.0f}/s"
-    return Text(fit(f"{stage.name:<6}{drawn}{count:<22} {stage.unit:<6}{rate}", width, glyphs))
+    total = f" of {figure(stage.total):>{digits}}" if stage.total else " " * (digits + len(" of "))
+    rate = "" if run.ended or run.hold == "held" else f"{stage.rate:>9,.0f}/s"
+    count = f"{figure(stage.done):>{digits}}{total}"
+    return Text(fit(f"{stage.name:<6}{drawn}   {count} {stage.unit:<6}{rate}", width, glyphs))
 
 
 def _queue(run: Run, progress: Progress) -> list[str]:
     """What waits, and what the counts of the stages do not say; the most urgent first."""
-    facts = [f"{figure(progress.waiting)} texts wait for the embedder"] if progress.waiting else []
+    facts = [f"{figure(progress.waiting)} texts wait for the embedder"] if progress.waiting and not run.ended else []
     if run.hold == "held":
         unkept = f"{figure(progress.chunks - run.meter.indexed)} chunks are not stored yet"
         facts = ["the store is not locked", unkept, *facts]
-    facts.append(f"{figure(progress.unchanged)} unchanged")
-    facts.append(f"{figure(progress.reused)} vectors found again")
+    if progress.unchanged:
+        facts.append(f"{figure(progress.unchanged)} unchanged")
+    if progress.reused:
+        facts.append(f"{figure(progress.reused)} vectors found again")
     if progress.tokens is not None:
         facts.append(f"{figure(progress.tokens)} tokens charged")
     return facts

@@ -13,7 +13,7 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 from recall_core.errors import RecallError
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.state import judging
-from recall_tui.state.judging import Board, Figure, Line, Missed
+from recall_tui.state.judging import Board, Line, Missed
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
@@ -22,6 +22,9 @@ KEYS = ("a=3 s=2 d=1 f=0", "x clear", "u undo", "n measure", "Enter ask", "I imp
 """The keys; those that come last are left out first."""
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""
+SAVED = "vs saved"
+"""What the figures beside a measure are differences from: the settings of recall.toml."""
+MOVED_CELLS = 10
 MARK_CELLS = 3  # of the choice and of the question on the screen
 QUERY_CELLS = 12  # of an id, at most
 TALL = 18  # lines from which what the chosen query misses has half of them, below the queries
@@ -108,8 +111,8 @@ def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) 
         return Layout(tuple(Text(line) for line in folded(reason, width)), {}, 0)
     if not isinstance(known, Board):
         return Layout(tuple(_nothing(session, width, glyphs)), {}, 0)
-    heads = _heads(session, known, size, glyphs)
-    below = _below(session, width, height - len(heads), glyphs)
+    heads = len(_heads(session, known, size, glyphs))
+    below = _below(session, width, height - heads, glyphs)
     return _filled(session, heads, below, size, glyphs, first=first)
 
 
@@ -119,7 +122,7 @@ def _nothing(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     if judged is None:
         hint = "Reading the judgements."
     elif not any(judged.places.values()):
-        hint = "Nothing is judged yet: grade a result, or I imports judgements."
+        hint = "Nothing is judged yet: grade a result, or import with I."
     elif judging.relevant(judged):
         hint = "Asking the judged queries."
     else:
@@ -127,17 +130,17 @@ def _nothing(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     return [*lines, *(Text(line, Style(dim=True)) for line in folded(hint, width))]
 
 
-def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """The keys where there is room for them, the figures, and the names of the columns."""
+def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs, shown: str = "") -> list[Text]:
+    """The keys where there is room for them, the figures, and the names of the columns. shown: which of the rows."""
     width, height = size
     measure = judging.measure_of(session)
-    figures = summary(NAMES[measure], known.figures[measure], size, glyphs, is_moved=known.is_moved)
+    figures = summary(known, measure, size, glyphs)
     style = Style(bold=True, dim=not judging.is_current(session))
     lines = [Text(line, style) for line in figures]
     if height >= len(lines) + 4:
         lines.insert(0, Text(fit(_keys(width), width, glyphs), Style(dim=True)))
     if height >= len(lines) + 2:
-        lines.append(Text(fit(_columns(session, known, width), width, glyphs), Style(dim=True)))
+        lines.append(Text(fit(_columns(session, known, width, shown), width, glyphs), Style(dim=True)))
     return lines
 
 
@@ -146,14 +149,20 @@ def _keys(width: int) -> str:
     return next((line for line in lines if cell_len(line) <= width), KEYS[0])
 
 
-def summary(name: str, shown: Figure, size: tuple[int, int], glyphs: Glyphs, *, is_moved: bool) -> list[str]:
-    """A measure over all queries with its interval, and the difference from the saved settings with its own."""
+def summary(known: Board, measure: str, size: tuple[int, int], glyphs: Glyphs) -> list[str]:
+    """A measure over all queries with its interval, and the difference from the saved settings with its own.
+
+    One query alone has no interval: what resampling it gives is its own value.
+    """
     width, height = size
-    lines = [f"{name} {shown.mean:.3f}  95 % {shown.low:.3f} to {shown.high:.3f}"]
-    if is_moved:
+    shown, is_alone = known.figures[measure], len(known.lines) == 1
+    interval = "of one query" if is_alone else f"95 % {shown.low:.3f} to {shown.high:.3f}"
+    lines = [f"{NAMES[measure]} {shown.mean:.3f}  {interval}"]
+    if known.is_moved:
         counts = f"{glyphs.up}{shown.wins} {glyphs.down}{shown.losses} ={shown.ties}"
-        spread = f"{shown.difference:+.3f} ({shown.difference_low:+.3f} to {shown.difference_high:+.3f})"
-        lines.append(f"{spread} {counts}")
+        interval = "" if is_alone else f" ({shown.difference_low:+.3f} to {shown.difference_high:+.3f})"
+        spread = f"{shown.difference:+.3f}{interval}"
+        lines.append(f"{SAVED} {spread} {counts}")
         if cell_len(f"{lines[1]}{glyphs.dot}{shown.verdict}") <= width:
             lines[1] += f"{glyphs.dot}{shown.verdict}"
         elif height >= VERDICT:
@@ -173,23 +182,26 @@ def _id_cells(known: Board) -> int:
     return min(QUERY_CELLS, max(5, *(cell_len(line.query) for line in known.lines)))
 
 
-def _columns(session: Session, known: Board, width: int) -> str:
-    moved = f"{'from saved':>11}" if known.is_moved else ""
+def _columns(session: Session, known: Board, width: int, shown: str) -> str:
+    moved = f"{SAVED:>{MOVED_CELLS}}" if known.is_moved else ""
     right = f"{NAMES[judging.measure_of(session)]:>8}{'judged':>8}{moved}"
     ids = _id_cells(known)
-    return f"{' ' * MARK_CELLS}{'query':<{ids}} {'text':<{max(0, width - MARK_CELLS - ids - 1 - len(right))}}{right}"
+    cells = max(0, width - MARK_CELLS - ids - 1 - len(right))
+    text = f"text {shown}" if len(shown) + 6 <= cells else "text"
+    return f"{' ' * MARK_CELLS}{'query':<{ids}} {text:<{cells}}{right}"
 
 
 def _row(session: Session, line: Line, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     """A query: its mark, id, text, measure, judged share and difference."""
     measure, ids = judging.measure_of(session), _id_cells(known)
     is_here = line.query == judging.query_here(session)
-    moved = f"{delta(line.values[measure], line.before[measure], glyphs) if line.before else '':>11}"
+    is_fresh = judging.is_current(session) or line is judging.line_here(session)
+    moved = f"{delta(line.values[measure], line.before[measure], glyphs) if line.before else '':>{MOVED_CELLS}}"
     judged = "-" if line.judged is None else f"{line.judged:.0%}"
     right = f"{line.values[measure]:>8.3f}{judged:>8}{moved if known.is_moved else ''}"
     marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
     left = f"{fit(line.query, ids, glyphs)} {fit(line.text, width - MARK_CELLS - ids - 1 - len(right), glyphs)}"
-    return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here))
+    return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here, dim=not is_fresh))
 
 
 def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tuple[Text, int | None]]:
@@ -219,7 +231,7 @@ def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> T
 
 def _filled(
     session: Session,
-    heads: list[Text],
+    heads: int,
     below: list[tuple[Text, int | None]],
     size: tuple[int, int],
     glyphs: Glyphs,
@@ -231,11 +243,13 @@ def _filled(
     assert isinstance(known, Board)  # noqa: S101 - without one nothing is laid out
     width, height = size
     lines = judging.lines_of(session)
-    room = max(1, height - len(heads) - len(below))
+    room = max(1, height - heads - len(below))
     chosen = min(session.cursors.get("judge", 0), len(lines) - 1)
     first = max(chosen - room + 1, min(first, chosen, max(0, len(lines) - room)))
-    drawn, places = list(heads), {}
-    for row in range(first, min(len(lines), first + room)):
+    end = min(len(lines), first + room)
+    shown = f"{first + 1}-{end}/{len(lines)}" if end - first < len(lines) else ""
+    drawn, places = _heads(session, known, size, glyphs, shown), {}
+    for row in range(first, end):
         is_chosen = row == chosen and not judging.is_at_missed(session)
         places[len(drawn)] = ("judge", row)
         drawn.append(_row(session, lines[row], known, width, glyphs, is_chosen=is_chosen))

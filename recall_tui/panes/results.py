@@ -64,7 +64,6 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._table = answer.plan.table if answer else "chunk"
         self._is_stale = is_stale(session)
         self._hint = _hint(session)
-        self.set_class(self._is_stale, "-stale")
         title = "2 Results" + (" (stale)" if self._is_stale else "")
         entitle(self, title, _figures(session, self._count, self.glyphs))
         self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)

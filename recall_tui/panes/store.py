@@ -4,35 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
+from textual.content import Content
+from textual.events import Click
 
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
+from recall_tui.messages import Wanted
 from recall_tui.state.keeping import (
     CHECKS,
     VIEWS,
+    View,
     checks,
     cursor_of,
     embedder_words,
     ndcg,
     rows_of,
     shelf,
+    state_of,
     view_of,
 )
 from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
 from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
-from recall_tui.widgets.lines import NONE, entitle
+from recall_tui.widgets.lines import NONE
 
 if TYPE_CHECKING:
     from recall_core.contract import CheckView, EmbedderView, StoreView
 
-KEYS = {"figures": "d doctor  c compact  e reembed  Right next view", "embedders": "Enter reembeds"}
+KEYS = {"figures": "d doctor  c compact  e embedders  x remove  Right view", "embedders": "Enter reembeds"}
 NAME = 11  # cells of a figure's name
 NUMBER = 9  # cells of a figure
 SIZE_CELLS = 20
+TITLE_AT = 3  # cells from the pane's left edge to its title
 WIDE = 66  # cells from which a figure stands beside another
 _MIB = 1 << 20
 
@@ -43,6 +50,7 @@ class StorePane(ChoosingView):
     def __init__(self) -> None:
         super().__init__("store")
         self._shown: tuple[object, ...] = ()
+        self._front: View | None = None
 
     def show_session(self, session: Session) -> None:
         """Show the store of this session."""
@@ -51,11 +59,25 @@ class StorePane(ChoosingView):
         if seen == self._shown or session.info is None:
             return
         self._shown = seen
-        view = view_of(session)
-        names = (name.upper() if name == view else name for name in VIEWS)
-        entitle(self, self.glyphs.dot.join(["8 Store", *names]), _summary(session))
+        self._entitle(view_of(session), _summary(session))
         chosen = cursor_of(session) if session.pane == "store" else NONE
         self.offer(lambda width: self._built(session, width), chosen=chosen)
+
+    def on_click(self, event: Click) -> None:
+        """A click on a name in the title opens its view."""
+        view = view_at(self._front, event.x - TITLE_AT, self.glyphs) if event.y == 0 else None
+        if view is not None and self._front is not None and view != self._front:
+            is_next = (VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS) == 1
+            self.post_message(Wanted(f"turn_store({1 if is_next else -1})"))  # there are three, in a ring
+
+    def _entitle(self, front: View, summary: str) -> None:
+        """Name the views; setting a title draws the whole pane again."""
+        if front != self._front:
+            self._front = front
+            pieces = title_pieces(front, self.glyphs)
+            self.border_title = Content.assemble(*((text, "reverse" * (view == front)) for text, view in pieces))
+        if summary != self.border_subtitle:
+            self.border_subtitle = summary
 
     def _built(self, session: Session, width: int) -> list[Text]:
         lines = _chore(session, width, self.glyphs)
@@ -63,6 +85,25 @@ class StorePane(ChoosingView):
         rows, places = build(session, width, self.glyphs)
         self.places = [len(lines) + place for place in places]
         return [*lines, *rows]
+
+
+def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | None]]:
+    """The title in pieces, each with the view that a click on it opens; the view in front has the pointer."""
+    made: list[tuple[str, View | None]] = [("8 Store  ", None)]
+    for view in VIEWS:
+        made += [(glyphs.dot, None)] if len(made) > 1 else []
+        made.append((f"{glyphs.pointer if view == front else ''}{view.capitalize()}", view))
+    return made
+
+
+def view_at(front: View | None, x: int, glyphs: Glyphs) -> View | None:
+    """The view whose name stands at a cell of the title."""
+    at = 0
+    for text, view in title_pieces(front, glyphs):
+        if at <= x < at + cell_len(text):
+            return view
+        at += cell_len(text)
+    return None
 
 
 Rows = tuple[list[Text], list[int]]
@@ -94,7 +135,7 @@ def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
     if view is not None:
         lines += _sizes(view, width, glyphs)
         lines += [
-            _fact("root" if row == 0 else "", folder, width, glyphs) for row, folder in enumerate(view["roots"])
+            _fact("sources" if row == 0 else "", folder, width, glyphs) for row, folder in enumerate(view["roots"])
         ]
     lines.append(_fact("path", info.path, width, glyphs))
     return lines, []
@@ -157,6 +198,7 @@ def _check(check: CheckView | None, row: int, is_chosen: bool, width: int, glyph
     if check is None:
         return Text(fit(f"{mark}   waits    {CHECKS[row]}", width, glyphs), Style(dim=True))
     sign = {"ok": glyphs.yes, "warning": "!", "error": glyphs.no}[check["severity"]]
+    sign = "" if sign == check["severity"] else sign  # without Unicode the sign is the word
     line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {check['evidence']}"
     return Text(fit(line, width, glyphs), Style(bold=is_chosen or check["severity"] != "ok"))
 
@@ -176,7 +218,7 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
         return _wrong(known, width), []
     if known is None:
         return [Text("...")], []
-    heads = f" {'':<11}{'':<21}{'size':>5}  nDCG@10: Cranfield, SciFact"
+    heads = f" {'':<11}{'':<17}{'dimension':>9}  nDCG@10: Cranfield, SciFact"
     lines = [Text(fit(heads, width, glyphs), Style(dim=True))]
     places = []
     for row, embedder in enumerate(known.embedders):
@@ -190,10 +232,9 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
 
 
 def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
-    """Whether it can be used, its name, the size of its vectors, how well it ranks, and where it runs."""
-    sign, word = (glyphs.yes, "ready") if embedder["available"] else (glyphs.out, "missing")
-    if embedder["in_use"]:
-        sign, word = glyphs.yes, "in use"
+    """Whether it can be used, its name, the dimension of its vectors, how well it ranks, and where it runs."""
+    word = state_of(embedder)
+    sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
     size = str(embedder["dimension"]) if "dimension" in embedder else "-"
     where = "a provider" if embedder["network"] else "this machine"
     return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"

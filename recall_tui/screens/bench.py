@@ -136,7 +136,7 @@ class Bench(Screen[None]):
         results = self.query_one(ResultsPane)
         if results.is_on_screen and session.answer is not None:
             top = int(results.scroll_offset.y)
-            corner = results.region.offset + Offset(results.gutter.left, results.gutter.top + 1)
+            corner = results.region.offset + Offset(0, results.gutter.top + 1)  # on the border: ranks stay readable
             rows = range(top, min(listed(session.answer)[1], top + results.page_rows))
             marks += [Landmark(corner + Offset(0, row - top), f"choose_row({row})") for row in rows]
         return marks

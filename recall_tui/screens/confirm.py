@@ -12,22 +12,35 @@ from textual.widgets import Static
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Gives back True for yes. Nothing but `y` is a yes: Enter may still be on its way from the prompt before."""
+    """Gives back True for yes. Nothing but `y` is a yes: Enter may still be on its way from the prompt before.
+
+    command: what does the same in a shell; "" where nothing does.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Yes", show=False),
         Binding("n,escape", "dismiss(False)", "No", show=False),
+        Binding("Y", "copy_command", "Copy the command", show=False),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
-    def __init__(self, title: str, question: str) -> None:
+    def __init__(self, title: str, question: str, *, command: str = "") -> None:
         super().__init__()
         self._title = title
         self._question = question
+        self._command = command
 
     def compose(self) -> ComposeResult:
         """The question above its keys."""
         with Vertical(id="prompt") as box:
             box.border_title = self._title
             yield Static(self._question, markup=False)
-            yield Static("y yes   n no", id="hint", markup=False)
+            yield Static(
+                "y yes   n no" + ("   Y copies the command" if self._command else ""), id="hint", markup=False
+            )
+
+    def action_copy_command(self) -> None:
+        """Put the command on the clipboard, and wait for the answer."""
+        if self._command:
+            self.app.copy_to_clipboard(self._command)
+            self.notify(f"Copied: {self._command}", markup=False)

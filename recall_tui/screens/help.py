@@ -67,7 +67,7 @@ class HelpScreen(ModalScreen[None]):
 
     def action_page(self, pages: int) -> None:
         """Move the list by what is visible."""
-        self.action_scroll(pages * max(1, self.query_one(LineView).size.height - 1))
+        self.query_one(LineView).scroll_pages(pages)
 
     def _fill(self, words: str) -> None:
         view = self.query_one(LineView)
@@ -76,15 +76,16 @@ class HelpScreen(ModalScreen[None]):
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> list[Text]:
-    """A heading a group, then a line an action; those of this pane first. words: a line has all of them."""
+    """A heading a group, then a line an action; those of this pane first. words: a line and its heading have all."""
     wanted = words.lower().split()
     here = tuple(action for action in table.actions if pane in action.panes)
     lines = [Text(INTRODUCTION)] if not wanted else []
     for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
-        shown = [action for action in actions if _has(action, wanted) and (action not in here or actions is here)]
+        its_own = [action for action in actions if action not in here or actions is here]
+        of_group = [_line(action, is_here=actions is here) for action in its_own]
+        shown = [line for line in of_group if all(word in f"{group} {line.plain}".lower() for word in wanted)]
         if shown:
-            lines += [*([Text()] if lines else []), Text(group, Style(bold=True))]
-            lines += [_line(action, is_here=actions is here) for action in shown]
+            lines += [*([Text()] if lines else []), Text(group, Style(bold=True)), *shown]
     return lines or [Text("No key does that.")]
 
 
@@ -102,9 +103,3 @@ def _line(action: Action, *, is_here: bool) -> Text:
     keys = " ".join(map(key_name, action.keys)) or "no key"
     where = f" ({', '.join(action.panes)})" if 0 < len(action.panes) <= MOST_PANES and not is_here else ""
     return Text(f"  {keys:<{KEY_CELLS}} {action.help}{where}")
-
-
-def _has(action: Action, words: list[str]) -> bool:
-    panes = action.panes if len(action.panes) <= MOST_PANES else ()
-    text = " ".join([action.help, *panes, *map(key_name, action.keys)]).lower()
-    return all(word in text for word in words)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
@@ -18,17 +19,32 @@ from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView
 from recall_tui.widgets.pointed import PointedList
 
-KEYS = "Enter takes, Tab marks, F6 compares with the mark, Esc closes"
+KEYS = (
+    "Enter takes it with filter and settings, F5 its text alone, Tab marks, F6 compares, Esc closes",
+    "Enter takes all of it, F5 its text, Tab marks, F6 compares, Esc closes",
+    "Enter all, F5 text, Tab mark, F6 compare",
+    "Enter all, F5 text",
+)
+"""What the keys do, in as many words as there is room for."""
+CORNERS = 6  # cells of the border that its text never has
 
 
-class HistoryScreen(ModalScreen[str | None]):
-    """Gives back the query that was picked, or None. past: newest first."""
+class Choice(NamedTuple):
+    """What is to be taken of an earlier question: all that made its answer, or its text."""
+
+    act: Literal["all", "text"]
+    past: Past
+
+
+class HistoryScreen(ModalScreen[Choice | None]):
+    """Gives back what was picked, or None. past: newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+r", "dismiss", "Close", show=False),
         Binding("down", "step(1)", "Older", show=False, priority=True),
         Binding("up", "step(-1)", "Newer", show=False, priority=True),
         Binding("tab", "mark", "Mark", show=False, priority=True),
+        Binding("f5", "take('text')", "Take the text", show=False, priority=True),
         Binding("f6", "compare", "Compare", show=False, priority=True),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
@@ -58,13 +74,21 @@ class HistoryScreen(ModalScreen[str | None]):
 
     def on_input_submitted(self) -> None:
         """Give back the chosen one."""
-        chosen = self._chosen
-        if chosen is not None:
-            self.dismiss(chosen.text)
+        self.action_take("all")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back the one that was clicked."""
-        self.dismiss(self._found[event.option_index].text)
+        self.dismiss(Choice("all", self._found[event.option_index]))
+
+    def on_resize(self, _event: Resize) -> None:
+        """Another width has room for other words."""
+        self._entitle()
+
+    def action_take(self, act: Literal["all", "text"]) -> None:
+        """Give back the chosen one, or its text alone."""
+        chosen = self._chosen
+        if chosen is not None:
+            self.dismiss(Choice(act, chosen))
 
     def action_step(self, rows: int) -> None:
         """Choose another."""
@@ -92,8 +116,12 @@ class HistoryScreen(ModalScreen[str | None]):
         view = self.query_one(PointedList)
         lines = (entry_line(past, view.glyphs, is_marked=past is self._marked) for past in self._found)
         view.fill(lines, chosen=chosen if self._found else None)
-        box = self.query_one("#history")
-        box.border_subtitle = f"{figure(len(self._found))} of {figure(len(self._past))}, {KEYS}"
+        self._entitle()
+
+    def _entitle(self) -> None:
+        box, count = self.query_one("#history"), f"{figure(len(self._found))} of {figure(len(self._past))}"
+        feet = [f"{count}, {keys}" for keys in KEYS]
+        box.border_subtitle = next((foot for foot in feet if len(foot) <= box.outer_size.width - CORNERS), feet[-1])
 
 
 class MovedScreen(ModalScreen[None]):
@@ -151,8 +179,15 @@ def moved_lines(before: Past, after: Past, width: int, glyphs: Glyphs) -> list[T
     found = moves(before, after)
     lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
     lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
-    stayed = sum(move.before == move.after for move in found)
-    return [*lines, Text(), Text(fit(f"{stayed} of {len(found)} have not moved", width, glyphs))]
+    return [*lines, Text(), Text(fit(_counted(found), width, glyphs))]
+
+
+def _counted(found: Sequence[Move]) -> str:
+    """How many rows moved, came and left."""
+    new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
+    moved = sum(move.before != move.after for move in found) - new - left
+    told = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
+    return ", ".join(told) or f"all {len(found)} where they were"
 
 
 def _move_line(move: Move, glyphs: Glyphs) -> str:

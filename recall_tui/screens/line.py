@@ -20,7 +20,7 @@ from recall_tui.themes import NAMES
 from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView
 
-HINT = "Enter runs, Tab completes, Up and Down go through earlier lines, F5 takes the question up, Esc closes"
+HINT = "Enter runs, Tab completes, Up and Down bring earlier lines, F5 puts the question into the editor, Esc closes"
 MOST_CHOICES = 200  # characters of the names that may follow
 
 
@@ -131,8 +131,7 @@ class LineScreen(ModalScreen[None]):
 
     def action_page(self, pages: int) -> None:
         """Move the output by what is visible."""
-        view = self.query_one(LineView)
-        view.scroll_relative(y=pages * max(1, view.size.height - 1), animate=False, immediate=True)
+        self.query_one(LineView).scroll_pages(pages)
 
     def _enter(self, *, takes_up: bool) -> None:
         field = self.query_one(Input)

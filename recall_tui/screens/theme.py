@@ -35,7 +35,7 @@ class ThemeScreen(ModalScreen[str | None]):
         """One list."""
         with Vertical(id="themes") as box:
             box.border_title = "Theme"
-            box.border_subtitle = "Enter takes, Esc leaves it"
+            box.border_subtitle = "Enter takes, Esc goes back"
             yield PointedList(id="names")
 
     def on_mount(self) -> None:

@@ -21,7 +21,7 @@ from textual.widgets import Input, OptionList, Static
 from recall_core.errors import RecallError
 from recall_tui import opening
 from recall_tui.opening import Choice, Count
-from recall_tui.state.keeping import embedder_words, ndcg
+from recall_tui.state.keeping import embedder_words, ndcg, state_of
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
 from recall_tui.widgets.pointed import PointedList
 
@@ -173,7 +173,7 @@ class WelcomeScreen(Screen[None]):
 
     def _heading(self) -> str:
         toml = opening.settings_there(self._store)
-        return KEPT.format(toml=toml) if toml else f"{'Embedder':<34}{'size':>5}  nDCG@10: Cranfield, SciFact"
+        return KEPT.format(toml=toml) if toml else f"{'Embedder':<30}{'dimension':>9}  nDCG@10: Cranfield, SciFact"
 
     def _take(self, row: int) -> None:
         if row < len(self._folders):
@@ -224,7 +224,8 @@ class WelcomeScreen(Screen[None]):
 
 
 def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
-    sign, word = (glyphs.yes, "ready") if embedder["available"] else (glyphs.out, "missing")
+    word = state_of(embedder)
+    sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
     size = str(embedder.get("dimension", "-"))
     where = "a provider" if embedder["network"] else "this machine"
     return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"

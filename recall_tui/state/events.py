@@ -32,6 +32,8 @@ class Opened(NamedTuple):
     """The saved settings; None when only the figures changed."""
     toml: Path | None = None
     """Where they are saved."""
+    is_altered: bool = False
+    """It was written since it was last told of, by whomever, and has come to rest."""
 
 
 class Answered(NamedTuple):

@@ -142,6 +142,18 @@ def relevant(known: Judged) -> bool:
     return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
 
 
+def first_step(session: Session) -> str:
+    """How to begin, while nothing is judged that can be measured; "" once something is, or before that is known."""
+    known = judged(session)
+    if known is None or relevant(known):
+        return ""
+    if session.answer is None or session.answer.total == 0:
+        return "To begin: ask something (1), then grade its results with a s d f, or import judgements with I."
+    if any(known.places.values()):
+        return "Measures need a grade above 0: a s d grade the selected result 3 2 1."
+    return "To begin: a s d f grade the selected result 3 2 1 0 and go on to the next; I imports judgements."
+
+
 def board(session: Session) -> Board | RecallError | None:
     """The newest board, which may be of settings or judgements before these."""
     return lately(session, "board", Board)

@@ -38,6 +38,9 @@ PACE = {
 }
 """What to expect of those that run in this process, as docs/embedders.md has it."""
 
+SERVERS = ("ollama", "llamacpp")
+"""Those whose server is on this machine, where one runs."""
+
 _VIEW = "store view"  # the name of the cursor that says which view is in front
 
 
@@ -138,16 +141,27 @@ def chosen_embedder(session: Session) -> EmbedderView | None:
     return embedders(session)[cursor_of(session)]
 
 
+def state_of(embedder: EmbedderView) -> str:
+    """In a word whether it can be used. Of a server nobody knows before it is asked."""
+    if embedder["in_use"]:
+        return "in use"
+    if not embedder["available"]:
+        return "missing"
+    return "server" if embedder["name"] in SERVERS else "ready"
+
+
 def ndcg(name: str) -> str:
     """How an embedder ranks on the two measured collections, in a fixed width; blank where nobody measured."""
     return "  ".join(_short(value) for value in QUALITY[name]) if name in QUALITY else f"{'-':>4}  {'-':>4}"
 
 
 def embedder_words(embedder: EmbedderView) -> str:
-    """What it is good for, how fast it is, and what stands in its way or should be known about it."""
+    """What it is good for, how fast it is, and what stands in its way."""
     words = [f"{embedder['purpose']}.", PACE.get(embedder["name"], "")]
-    if embedder["reason"]:
+    if embedder["reason"] and not embedder["available"]:
         words.append(f"{embedder['reason']}.")
+    if state_of(embedder) == "server":
+        words.append("It needs a running server, which has not been asked yet.")
     if embedder["network"]:
         words.append("Every text is sent to the provider.")
     if embedder["name"] in QUALITY:

@@ -56,11 +56,20 @@ class Waiting(NamedTuple):
     path: str
 
 
+class Asked(NamedTuple):
+    """A question that took the place of another in one step with settings: text and filter, of each."""
+
+    before: tuple[str, str]
+    after: tuple[str, str]
+
+
 class Moved(NamedTuple):
     """What a person has moved away from where it is saved."""
 
     tweaks: Mapping[str, str | float | bool] = {}
     k: int | None = None
+    asked: Asked | None = None
+    """Among what can be undone, or made again: the question that came with the step away from here."""
 
 
 class Session(NamedTuple):
@@ -79,6 +88,8 @@ class Session(NamedTuple):
     answer: Answer | None = None
     ranked_at: int = 0
     """The generation that `answer` belongs to: a setting that has moved since is not in its order yet."""
+    answered: int = 0
+    """The question that `answer` belongs to, counted."""
     window: tuple[int, int] = (0, FIRST_WINDOW)
     """Rows the list wants: first and end."""
     hits: Mapping[int, Hit] = {}
@@ -287,13 +298,16 @@ def is_ingesting(session: Session) -> bool:
 
 
 def stamp_of(session: Session, study: Study) -> Stamp:
-    """What the finding of a study depends on, as it is now."""
-    store = (session.info.generation if session.info else 0, session.chores)
+    """What the finding of a study depends on; while a newer question has no rows, those that are shown."""
+    info = session.info
+    store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.chores)
     match SCOPES[study.kind]:
         case "store":
             return store
         case "question":
-            return (*store, session.question)
+            return (*store, session.answered)
+        case "answer" if session.answered != session.question:
+            return (*store, session.answered, session.ranked_at)
         case "answer":
             return (*store, session.question, session.generation)
 

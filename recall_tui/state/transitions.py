@@ -120,6 +120,7 @@ def _answered(session: Session, event: Answered) -> Session:
     return (session if same else forgotten(session))._replace(
         answer=answer,
         ranked_at=event.generation,
+        answered=event.question,
         hits=event.hits,
         states=event.states,
         plain=event.plain,

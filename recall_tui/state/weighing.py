@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import SEARCH_K, SETTINGS, Config
 from recall_core.tuning.grid import retrieval
-from recall_tui.state.session import Moved, Session, Tweaks
+from recall_tui.state.session import Asked, Moved, Session, Tweaks, asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
@@ -132,9 +132,18 @@ def put(session: Session, moved: Moved) -> Session:
 
 def dressed(session: Session, settings: Tweaks) -> Session:
     """The session with just these settings moved, and no others."""
-    saved = session.saved or Config()
-    kept = {key: settings[key] for key in KEYS if key in settings and settings[key] != getattr(saved, key)}
+    kept = _unsaved(session, settings)
     return session if kept == dict(session.tweaks) else _changed(session, Moved(kept, session.k))
+
+
+def recalled(session: Session, text: str, filters: str, moved: Moved) -> Session:
+    """The session with this question, filtered by an expression, and just this moved: one step, for an undo too."""
+    now, then = (session.text, session.filter), (text, filters)
+    kept = Moved(_unsaved(session, moved.tweaks), moved.k)
+    if now == then and kept == Moved(dict(session.tweaks), session.k):
+        return session
+    fresh = _changed(session, kept, question=Asked(now, then))
+    return asked(fresh._replace(filter=filters), text, session.asked_at)
 
 
 def reset(session: Session) -> Session:
@@ -147,8 +156,7 @@ def undone(session: Session) -> Session:
     if not session.undo:
         return session
     *earlier, before = session.undo
-    redo = (*session.redo, Moved(session.tweaks, session.k))
-    return _moved(session, before)._replace(undo=tuple(earlier), redo=redo)
+    return _gone_to(session, before)._replace(undo=tuple(earlier), redo=(*session.redo, _way_back(session, before)))
 
 
 def redone(session: Session) -> Session:
@@ -156,8 +164,7 @@ def redone(session: Session) -> Session:
     if not session.redo:
         return session
     *others, after = session.redo
-    undo = (*session.undo, Moved(session.tweaks, session.k))
-    return _moved(session, after)._replace(undo=undo, redo=tuple(others))
+    return _gone_to(session, after)._replace(undo=(*session.undo, _way_back(session, after)), redo=tuple(others))
 
 
 def stored(session: Session, saved: Tweaks) -> Session:
@@ -176,9 +183,31 @@ def _stop(stops: tuple[int, ...], now: int, steps: int) -> int:
     return next(reversed(stops[: bisect_left(stops, now)]), min(now, stops[0]))
 
 
-def _changed(session: Session, moved: Moved, *, joins: bool = False) -> Session:
+def _unsaved(session: Session, settings: Tweaks) -> dict[str, str | float | bool]:
+    """Those settings that are not as they are saved."""
+    saved = session.saved or Config()
+    return {key: settings[key] for key in KEYS if key in settings and settings[key] != getattr(saved, key)}
+
+
+def _gone_to(session: Session, place: Moved) -> Session:
+    """The session at a place of the undo or the redo. A text or filter that was changed since then stays."""
+    fresh = _moved(session, place)
+    if place.asked is None:
+        return fresh
+    now = session.text, session.filter
+    text, filters = (was if is_ == became else is_ for is_, was, became in zip(now, *place.asked, strict=True))
+    return fresh if (text, filters) == now else asked(fresh._replace(filter=filters), text, session.asked_at)
+
+
+def _way_back(session: Session, place: Moved) -> Moved:
+    """Where the session stands, as a place to come back to from there."""
+    came_with = None if place.asked is None else Asked(place.asked.after, place.asked.before)
+    return Moved(session.tweaks, session.k, came_with)
+
+
+def _changed(session: Session, moved: Moved, *, joins: bool = False, question: Asked | None = None) -> Session:
     """The session with this moved in place of what was; what had been undone is gone."""
-    before = Moved(session.tweaks, session.k)
+    before = Moved(session.tweaks, session.k, question)
     undo = session.undo if joins and session.undo else (*session.undo, before)[-UNDO_MOST:]
     return _moved(session, moved)._replace(undo=undo, redo=())
 

@@ -45,7 +45,7 @@ class ChoosingView(LineView, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """A click on a row chooses it."""
         line = event.y - self.gutter.top + int(self.scroll_offset.y)
-        if line in self.places:
+        if event.y >= self.gutter.top and line in self.places:
             self.post_message(Picked(self._pane, list(self.places).index(line)))
 
     def _bring_into_view(self) -> None:

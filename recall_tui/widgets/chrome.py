@@ -18,6 +18,7 @@ from recall_tui.actions.table import Offer, Table, footer
 from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
+from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
@@ -100,8 +101,8 @@ class HeaderLine(Line):
             facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
             facts += [f"profile {heading(session)}"] if width >= NARROW else []
         right = f"   {HELP} "
-        left = told(facts, width - cell_len(activity) - len(right) - 1, glyphs)
-        line = Text(f"{left} {activity}   ", Style(bold=True))
+        left = told(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
+        line = Text(f"{left}{GAPS[-1]}{activity}   ", Style(bold=True))
         self.clickable(line, Text(HELP), "help")
         line.append(" ")
         return line
@@ -121,7 +122,8 @@ class StatusLine(Line):
             return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
         hint = Text(" Y copies " if typed else "")
-        shown = f" $ {abridged(typed, glyphs)}" if typed else ""
+        first = first_step(session) if session.pane == "judge" else ""
+        shown = f" $ {abridged(typed, glyphs)}" if typed else f" {first}"
         line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
         self.clickable(line, hint, "copy_command")
         return line
@@ -153,12 +155,12 @@ class FooterLine(Line):
         self._table = table
 
     def drawn(self, session: Session, width: int) -> Text:
-        """As many keys as fit; help and quit always do."""
+        """As many keys as fit before a blank; help and quit always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
         offers = footer(session, editing=editing, table=self._table)
         last = [offer for offer in offers if offer.action in LAST]
-        room = width - sum(cell_len(f"  {offer.key} {offer.label}") for offer in last)
+        room = width - 1 - sum(cell_len(f"  {offer.key} {offer.label}") for offer in last)
         for offer in offers:
             if offer in last:
                 continue
@@ -170,17 +172,18 @@ class FooterLine(Line):
         return line
 
     def _add(self, line: Text, offer: Offer) -> None:
-        line.append("  ")
+        line.append("  " if self._places else " ")
         self.clickable(line, Text().append(offer.key, Style(bold=True)).append(f" {offer.label}"), offer.action)
 
 
 def _taken(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
-    return cell_len(f" budget  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)}")
+    """Cells of all but the gauge, with a blank at either end."""
+    return cell_len(f" budget  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)} ")
 
 
 def abridged(typed: str, glyphs: Glyphs) -> str:
     """A command on one line, its ids by their first digits: what is copied has them whole."""
-    return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", " "))
+    return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", glyphs.newline))
 
 
 def told(facts: list[str], width: int, glyphs: Glyphs) -> str:

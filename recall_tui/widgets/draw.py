@@ -41,15 +41,17 @@ class Glyphs(NamedTuple):
     tick: str
     here: str
     upright: str
+    newline: str
+    """A line break in a text that is shown on one line."""
 
 
 UNICODE = Glyphs(
     *("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█", "█▓▒░", "┊", " ", "▕", "▏", "▶", " › ", " · ", "✓", "✗", "×", "…", "─"),
-    *("▲", "▼", "●", "━", "◀▶", "╵", "▲", "│"),
+    *("▲", "▼", "●", "━", "◀▶", "╵", "▲", "│", "↵"),
 )
 ASCII = Glyphs(
-    *("#", "123456789", "#=+:", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!=", "x", "~", "-"),
-    *("+", "-", "O", "=", "<>", "'", "^", "|"),
+    *("#", "123456789", "#=+:", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!!", "x", "~", "-"),
+    *("+", "-", "O", "=", "<>", "'", "^", "|", "\\n"),
 )
 
 
@@ -64,6 +66,8 @@ def bar(share: float, width: int, glyphs: Glyphs, *, series: int = 0) -> str:
 
     The first series ends in a fraction of a cell; the others, drawn in patterns, in a whole one.
     """
+    if width <= 0:
+        return ""
     share = min(1.0, max(0.0, share))
     fill = glyphs.series[series % len(glyphs.series)]
     steps = len(glyphs.eighths) if series == 0 else 1

@@ -59,6 +59,10 @@ class LineView(ScrollView, can_focus=True):
         if not keep_place:
             self.scroll_to(y=0, animate=False, immediate=True)
 
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll by what is visible, but for one line."""
+        self.scroll_relative(y=pages * max(1, self.size.height - 1), animate=False, immediate=True)
+
     def render_line(self, y: int) -> Strip:
         """One visible line, in the widget's own style so that no segment is without one."""
         row = y + int(self.scroll_offset.y)

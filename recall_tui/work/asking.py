@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
     from recall_core.service import Recall
+    from recall_core.types import StoreInfo
+
+LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
 
 
 class Desk(NamedTuple):
@@ -67,6 +70,7 @@ class QueryThread:
         self._recall: Recall | None = None
         self._asking = 0
         self._desk = Desk()
+        self._told = self._looked = 0
         self._thread = threading.Thread(target=self._live, name="recall-query", daemon=True)
 
     def start(self) -> None:
@@ -96,17 +100,25 @@ class QueryThread:
 
     def _live(self) -> None:
         try:
-            with self._opener() as recall:
-                self._post(Opened(recall.store.info(), recall.config, recall.toml))
-                self._serve_all(recall)
+            while not self._closing:
+                with self._opener() as recall:
+                    info = self._tell(recall)
+                    self._post(Opened(info, recall.config, recall.toml))
+                    self._serve_all(recall)
         except RecallError as error:
             self._post(Unusable(error))
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
 
     def _serve_all(self, recall: Recall) -> None:
+        """Answer until the end, or until another file stands in the store's place: then its answers begin anew."""
         self._recall = recall
-        while (wish := self._take()) is not None:
+        while (wish := self._take(recall)) is not None:
+            if recall.store.is_replaced():
+                self._desk = Desk()
+                self._again(wish)
+                self._let_go()
+                return
             try:
                 self._serve(recall, wish)
             except Interrupted:
@@ -118,15 +130,40 @@ class QueryThread:
                 with self._changed:
                     self._asking = 0
 
-    def _take(self) -> Wish | None:
+    def _take(self, recall: Recall) -> Wish | None:
+        while not self._is_called():
+            self._look(recall)
         with self._changed:
-            self._changed.wait_for(lambda: self._closing or self._wish is not None)
             wish, self._wish = self._wish, None
             if self._closing or wish is None:
                 self._recall = None
                 return None
             self._asking = wish.generation
             return wish
+
+    def _is_called(self) -> bool:
+        """Wait for a wish or the end; False when neither has come for a while."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closing or self._wish is not None, LOOK_SECONDS)
+
+    def _look(self, recall: Recall) -> None:
+        """Say so when someone else has written, once that is over. A store that cannot be read is for a question."""
+        try:
+            before, self._looked = self._looked, recall.store.generation()
+            if self._looked == before and self._looked != self._told:
+                self._post(Opened(self._tell(recall), is_altered=True))
+        except RecallError:
+            return
+
+    def _tell(self, recall: Recall) -> StoreInfo:
+        info = recall.store.info()
+        self._told = info.generation
+        return info
+
+    def _let_go(self) -> None:
+        """Nothing runs in the store that is about to be closed."""
+        with self._changed:
+            self._recall, self._asking = None, 0
 
     def _again(self, wish: Wish) -> None:
         """Put an interrupted wish back, unless a newer one stands there: an abort can arrive a step late."""
@@ -173,7 +210,7 @@ class QueryThread:
             )
         )
         if before is None or before.generation != answer.generation:
-            self._post(Opened(recall.store.info()))
+            self._post(Opened(self._tell(recall)))
 
     def _weigh(self, recall: Recall, wish: Wish, answer: Answer) -> None:
         """Rank the same pool again under the settings that are wished for."""

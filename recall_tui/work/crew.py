@@ -60,7 +60,7 @@ class Crew:
         if (wish := wish_of(session)) != wish_of(before):
             self._asking.submit(wish)
         studies = wanted(session)
-        if studies and self._studying is None:
+        if studies and (self._studying is None or self._studying.is_over):
             self._studying = StudyThread(self._opener, self._post)
             self._studying.start()
         if self._studying is not None:

@@ -60,6 +60,11 @@ class StudyThread:
         """Begin to listen; the store is opened for the first study."""
         self._thread.start()
 
+    @property
+    def is_over(self) -> bool:
+        """True when it found no store, and studies no more."""
+        return self._thread.ident is not None and not self._thread.is_alive()
+
     def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
         """Want these studies of this session, in this order, and no others; new ones wait until wants rest."""
         with self._changed:
@@ -83,22 +88,22 @@ class StudyThread:
 
     def _live(self) -> None:
         try:
-            if self._next() is None:
-                return
-            with self._opener() as recall:
-                try:
-                    self._study_all(recall)
-                finally:
-                    with self._changed:
-                        self._recall = None  # what is closed cannot be interrupted
+            while self._next() is not None:
+                with self._opener() as recall:
+                    try:
+                        self._study_all(recall)
+                    finally:
+                        with self._changed:
+                            self._recall = None  # what is closed cannot be interrupted
         except RecallError:
             return  # the query thread meets the same store and says what is wrong with it
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
 
     def _study_all(self, recall: Recall) -> None:
+        """Study until the end, or until another file stands in the store's place."""
         kept: dict[str, object] = {}
-        while (found := self._next()) is not None:
+        while (found := self._next()) is not None and not recall.store.is_replaced():
             wanted, session = found
             with self._changed:
                 self._under_way, self._recall = wanted, recall

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 
 from tests.browser import Browser, opened
-from tests.served import GONE, Served
+from tests.served import GONE, Served, running_processes
 from tests.workbench_corpus import build_store
 
 
@@ -138,7 +138,28 @@ async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
 
     assert (code, out) == (0, "")
     assert err == "The workbench is at this address until Ctrl-C, for whoever on this machine knows it.\n"
-    assert not {first, second} & running_processes()
+    assert not {first, second} & running_processes().keys()
+
+
+@pytest.mark.parametrize("is_idle", [True, False], ids=["idle", "starting"])
+async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tmp_path: Path, is_idle: bool) -> None:
+    address = f"{served.address}ws"
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(address) as one,
+        session.ws_connect(address) as two,
+    ):
+        for page in (one, two) if is_idle else ():
+            await drawn(page)
+        left = set(served.wait_for_workbenches(2))
+
+        await asyncio.to_thread(served.kill)
+
+        deadline = asyncio.get_running_loop().time() + GONE
+        while left & running_processes().keys():
+            assert asyncio.get_running_loop().time() < deadline, "a workbench stays although nobody sees it"
+            await asyncio.sleep(0.1)
+    assert list(tmp_path.rglob("crash-*")) == []
 
 
 async def test_a_tab_that_closes_takes_its_workbench_along_and_no_other(served: Served) -> None:
@@ -202,13 +223,18 @@ def test_a_port_in_use_is_told_with_a_way_out(served: Served, store: Path, tmp_p
     assert err.endswith("hint: recall-tui --serve --port 0\n")
 
 
+async def drawn(page: aiohttp.ClientWebSocketResponse) -> None:
+    """Wait until the workbench behind this socket has opened its store, and draws no more."""
+    screen = b""
+    while b"37 docs" not in screen:
+        screen += (await page.receive(timeout=GONE)).data
+    with contextlib.suppress(TimeoutError):
+        while True:
+            await page.receive(timeout=1.0)
+
+
 async def close_code(page: aiohttp.ClientWebSocketResponse) -> object:
     """How the server has closed this socket; what it had sent before is passed over."""
     while (message := await page.receive(timeout=GONE)).type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT):
         pass
     return message.data
-
-
-def running_processes() -> set[int]:
-    table = subprocess.run(["ps", "-A", "-o", "pid="], capture_output=True, text=True, check=True)
-    return {int(pid) for pid in table.stdout.split()}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +80,47 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     screen = terminal.wait_for(lambda screen: "doctor=" in screen)
     assert "exit=0" in screen
     assert "doctor=0" in screen
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
+    terminal: Terminal, tmp_path: Path, number: signal.Signals
+) -> None:
+    store, pid = build_store(tmp_path), tmp_path / "pid"
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    started = f"sh -c 'echo $$ > pid; exec {workbench}'"
+    terminal.start(f'{started}; echo "exit=$?"; read line; {workbench}; exec sleep 60', cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household tea")
+    terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
+
+    os.kill(int(pid.read_text()), number)
+    screen = terminal.wait_for(lambda screen: "exit=" in screen)
+    assert "exit=130" in screen
+    assert not terminal.is_alternate()
+
+    terminal.type("\r")
+    terminal.wait_for(lambda screen: "Take up the query" in screen and "household tea" in screen)
+    terminal.type("y")
+    terminal.wait_for(household_first)
+
+
+def test_an_editor_and_a_pager_that_fail_give_the_terminal_back(terminal: Terminal, tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    terminal.start(f'{workbench}; echo "exit=$?"; exec sleep 60', cwd=tmp_path, EDITOR="false", PAGER="false")
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household")
+    terminal.wait_for(household_first)
+
+    terminal.press("F4")
+    terminal.wait_for(lambda screen: "false ended with code 1; the query is as it was." in " ".join(screen.split()))
+    assert terminal.is_alternate()
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen)
+    terminal.type("3v")
+    terminal.wait_for(lambda screen: "(export PAGER=less)" in screen)
+    assert terminal.is_alternate()
 
 
 def household_first(screen: str) -> bool:

@@ -43,6 +43,14 @@ def test_help_shows_every_action() -> None:
     assert all(action.help in text and key_name(action.keys[0]) in text for action in ACTIONS)
 
 
+def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
+    found = [line.plain for line in help_lines(pane="results", words="weights")]
+
+    assert "Weights" in found
+    assert any("Take the other fusion of the signals (weights)" in line for line in found)
+    assert not any("Select the next result" in line for line in found)
+
+
 def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
     names = [offer.key for offer in footer(Session(), editing=True)]
 

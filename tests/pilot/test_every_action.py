@@ -20,7 +20,7 @@ from recall_core.config import load
 from recall_core.evaluate.judgements import Judgement, put
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
-from recall_core.types import Progress, Skip
+from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GROUPS, TABLE, is_valid
 from recall_tui.app import Workbench
@@ -31,6 +31,7 @@ from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.explain.absence import row_of_fix
 from recall_tui.panes.explain.pane import TITLE_AT, pieces
+from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen, Label
 from recall_tui.state import explaining, judging, keeping, packing, remedies, shell, tuning, weighing
@@ -49,8 +50,6 @@ SET = {
     "q1": (QUESTION, {"docs/budget.md": 3, "notes/cafe.txt": 1}),
     "q2": ("read a file line by line", {"docs/files.md": 2, "src/read.py": 1}),
 }
-SCANNED: tuple[Pane, ...] = ("results", "weights")
-"""Where a page is one of the results: the explain pane scrolls."""
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('tea')"
 MISSED = "notes/diary.txt"
 SMALL = 62
@@ -139,6 +138,25 @@ async def sought(bench: Driver) -> None:
     await _become(bench, explaining.sought_after(bench.session._replace(budget_tokens=SMALL), MISSED))
     bench.app.bench.give_focus("explain")
     await bench.until(remedies.chosen_remedy)
+
+
+async def lower(bench: Driver) -> None:
+    """The explain pane is lower than what it shows, and begins with the first line."""
+    pane = bench.app.bench.query_one(ExplainPane)
+    for _ in range(6):
+        bench.app.action_heighten(-5)
+    pane.scroll_to(y=0, animate=False, immediate=True)
+    await bench.until(lambda _: pane.max_scroll_y > pane.size.height > 2)
+
+
+def scrolled_to(line: int) -> Step:
+    """It is scrolled to that line."""
+
+    async def scroll(bench: Driver) -> None:
+        await lower(bench)
+        bench.app.bench.query_one(ExplainPane).scroll_to(y=line, animate=False, immediate=True)
+
+    return scroll
 
 
 def two_fixes(now: Session) -> Session:
@@ -240,7 +258,7 @@ async def remembered(_bench: Driver) -> None:
     """The history has a query."""
     path = history.place(os.environ)
     assert path is not None
-    history.append(path, history.Past("cosine"))
+    history.append(path, history.Past("cosine", "doc.path GLOB 'docs/*'", ("fusion=rrf",)))
 
 
 async def kept(_bench: Driver) -> None:
@@ -292,6 +310,25 @@ def at_row(row: Callable[[Was, Driver], int]) -> Effect:
         and bench.session.hit is bench.session.hits.get(bench.session.selected)
         and f"{bench.session.selected + 1} " in _pointed_line(bench, "results")
     )
+
+
+def beside(row: Callable[[Was], int]) -> Effect:
+    """That row is selected and explained, by the pane that still has the focus."""
+    return lambda was, bench: (
+        at_row(lambda was, _: row(was))(was, bench)
+        and in_front("explain")(was, bench)
+        and f"Explain #{bench.session.selected + 1} " in bench.painted("explain")
+    )
+
+
+def explain_at(line: Callable[[ExplainPane], int]) -> Effect:
+    """The explain pane is scrolled to that line, and the selection is where it was."""
+
+    def is_so(was: Was, bench: Driver) -> bool:
+        pane = bench.app.bench.query_one(ExplainPane)
+        return pane.scroll_offset.y == line(pane) > -1 and bench.session.selected == was.session.selected
+
+    return is_so
 
 
 def packed_for(budget_tokens: int) -> Effect:
@@ -490,6 +527,18 @@ async def _removed(bench: Driver) -> None:
     await bench.until(lambda now: now.info and now.info.tombstones > 0)
 
 
+async def one_more(bench: Driver) -> None:
+    """The store has a document of a folder of its own."""
+    file = Path("one") / "once.txt"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("A bilby was here.\n", encoding="utf-8")
+    with Recall.open(bench.session.info.path) as recall:  # type: ignore[union-attr]
+        list(recall.add([str(file)], Root("")))
+        documents = recall.store.info().documents
+    bench.app.do("look", lambda recall, _say: "")
+    await bench.until(lambda now: now.info and now.info.documents == documents and not now.chore)
+
+
 async def another_query(bench: Driver) -> None:
     """There is a file with a query that the store does not know yet."""
     judgement = f"tea {len(_judged(bench.session))},notes/diary.txt,2"
@@ -532,7 +581,12 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "open_history",
-        lambda _, bench: bench.app.bench.editor.text == "cosine" and bench.session.pane == "query",
+        lambda _, bench: (
+            bench.app.bench.editor.text == "cosine"
+            and bench.session.pane == "query"
+            and bench.session.filter == "doc.path GLOB 'docs/*'"
+            and bench.session.tweaks == {"fusion": "rrf"}
+        ),
         remembered,
         then=("@cosine", "enter"),
     ),
@@ -552,13 +606,21 @@ ROWS: tuple[Row, ...] = (
     # Results.
     Row("select(1)", at_row(lambda was, _: was.session.selected + 1), mouse=click("results", "src/pack.py")),
     Row("select(-1)", at_row(lambda was, _: was.session.selected - 1), selected(2)),
-    Row("page(1)", at_row(lambda was, bench: was.session.selected + bench.app.bench.page_rows), panes=SCANNED),
-    Row("page(-1)", at_row(lambda *_: 0), selected(3), panes=SCANNED),
+    Row("page(1)", at_row(lambda was, bench: was.session.selected + bench.app.bench.page_rows)),
+    Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
     Row("select_last", at_row(lambda was, _: was.session.answer.total - 1)),  # type: ignore[union-attr]
     # Explain.
     Row("step_view(-1)", lambda _, bench: "▶Compare" in bench.painted("explain")),
     Row("step_view(1)", lambda _, bench: "▶Passage" in bench.painted("explain"), mouse=click_tab),
+    Row("scroll_explain(1)", explain_at(lambda _: 1), lower),
+    Row("scroll_explain(-1)", explain_at(lambda _: 1), scrolled_to(2)),
+    Row("page_explain(1)", explain_at(lambda pane: pane.size.height - 1), lower),
+    Row("page_explain(-1)", explain_at(lambda _: 0), scrolled_to(2)),
+    Row("explain_top", explain_at(lambda _: 0), scrolled_to(2)),
+    Row("explain_end", explain_at(lambda pane: pane.max_scroll_y), lower),
+    Row("select_beside(1)", beside(lambda was: was.session.selected + 1)),
+    Row("select_beside(-1)", beside(lambda was: was.session.selected - 1), selected(2)),
     Row(
         "why_not",
         lambda was, bench: (
@@ -793,6 +855,12 @@ ROWS: tuple[Row, ...] = (
         then=("y",),
     ),
     Row(
+        "remove",
+        lambda was, bench: _idle(bench) and bench.session.info.documents == was.documents - 1,  # type: ignore[union-attr]
+        one_more,
+        then=("@one/[a-z]*.txt", "enter", "question", "y"),
+    ),
+    Row(
         "reembed",
         lambda _, bench: keeping.view_of(bench.session) == "embedders" and "in use" in bench.painted("store"),
     ),
@@ -908,6 +976,8 @@ async def follow(bench: Driver, keys: Sequence[str]) -> None:
     for key in keys:
         if key == "jump to the context":
             await jump_to_context(bench)
+        elif key == "question":
+            await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         elif key.startswith("@"):
             await bench.until(lambda _: bench.app.focused is not None)
             await bench.write(key[1:])
@@ -995,7 +1065,7 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
         (many / f"n{number:02}.txt").write_text(f"Note {number} has a budget.\n", encoding="utf-8")
     with provider_server(768) as server:
         Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={server.url}",))
-        server.delay_seconds = 0.3
+        server.gate.clear()
         async with workbench(tmp_path / "recall.db", size=SIZE) as bench:
             await bench.until(lambda now: now.info)
             await bench.press("escape")
@@ -1004,12 +1074,13 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
             await bench.press("7")
             if row.action == "repeat_run":
                 bench.app.action_cancel()
+                server.gate.set()
                 await bench.until(lambda now: now.run and now.run.ended == "cancelled")
-                server.delay_seconds = 0.0
             was = Was(bench.session, bench.app.bench.measured(), 0)
             assert not row.holds(was, bench)
 
             await bench.press(BY_ID[row.action].keys[0])
+            server.gate.set()
 
             await bench.until(lambda _: row.holds(was, bench))
 

@@ -25,7 +25,7 @@ async def add(bench: Driver, path: Path) -> None:
 
 
 class Slow(NamedTuple):
-    """A store whose embedder is a server that takes its time, and a folder of 60 files to add to it."""
+    """A store whose embedder is a server that answers when its gate is set, and a folder of 60 files to add to it."""
 
     store: Path
     folder: Path
@@ -40,8 +40,9 @@ def slow(tmp_path: Path) -> Iterator[Slow]:
         (folder / f"n{number:02}.txt").write_text(f"Note {number} has a budget.\n", encoding="utf-8")
     with provider_server(768) as server:
         Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={server.url}",))
-        server.delay_seconds = 0.3
+        server.gate.clear()
         yield Slow(tmp_path / "recall.db", folder, server)
+        server.gate.set()
 
 
 async def started(bench: Driver, slow: Slow) -> None:
@@ -55,6 +56,7 @@ async def started(bench: Driver, slow: Slow) -> None:
 async def held(bench: Driver, slow: Slow) -> None:
     await started(bench, slow)
     await bench.press("p")
+    slow.server.gate.set()
     await bench.until(lambda now: now.run and now.run.hold == "held")
 
 
@@ -92,7 +94,7 @@ async def test_the_opened_pane_has_every_stage_the_skipped_files_and_the_sources
         shown = bench.painted("ingest")
         for stage in ("read", "chunk", "embed", "index"):
             assert any(line.startswith(stage) and "100%" in line for line in shown.splitlines())
-        assert "3 of         3 files" in shown
+        assert "3 of 3 files" in shown
         assert "new/broken.txt" in shown
         assert "new/picture.txt" in shown
         assert "Sources 5" in shown
@@ -159,8 +161,10 @@ async def test_ctrl_g_cancels_and_r_goes_on_to_the_end(slow: Slow) -> None:
         await started(bench, slow)
 
         await bench.press("ctrl+g")
+        slow.server.gate.set()
         await bench.until(lambda now: now.run and now.run.ended == "cancelled")
-        slow.server.delay_seconds = 0.0
+        await bench.until(lambda _: "cancelled;" in bench.painted("ingest"))
+        assert "wait for the embedder" not in bench.painted("ingest")
         await bench.press("r")
         await bench.until(lambda now: now.run and now.run.ended == "done")
 
@@ -172,11 +176,11 @@ async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_pa
     async with workbench(slow.store) as bench:
         await held(bench, slow)
         assert "PAUSED" in bench.painted("ingest")
+        assert "/s" not in bench.painted("ingest")
         assert bench.session.run is not None
         before = bench.session.run.progress
         asked = len(slow.server.seen)
 
-        slow.server.delay_seconds = 0.0
         (tmp_path / "elsewhere.txt").write_text("Somebody else writes.\n", encoding="utf-8")
         with Recall.open(str(slow.store)) as other:
             list(other.add([str(tmp_path / "elsewhere.txt")], Root("")))

@@ -9,16 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.style import Style
 from textual.widgets import Input
 
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
-from recall_tui.panes.judge import JudgePane
+from recall_tui.panes.judge import JudgePane, Layout, layout
 from recall_tui.state import judging
 from recall_tui.state.session import Session
-from recall_tui.state.shell import command
+from recall_tui.widgets.draw import UNICODE
 from tests.workbench_driver import Driver, workbench
 
 SET = {
@@ -60,6 +61,12 @@ def board_row(bench: Driver, query: str) -> str:
     return next((line for line in lines if line[3:].startswith(f"{query} ")), "")
 
 
+def is_dim(drawn: Layout) -> list[bool]:
+    """Whether the row of each query is dim."""
+    styles = [drawn.lines[at].style for at, (name, _) in drawn.places.items() if name == "judge"]
+    return [isinstance(style, Style) and bool(style.dim) for style in styles]
+
+
 def stored_now(session: Session) -> bool:
     """Nothing is on its way into the store, and all of it was read back."""
     return not session.gradings and not session.chore
@@ -89,6 +96,26 @@ async def test_the_home_row_grades_down_the_list_and_the_store_has_it(own_store:
         assert queries(own_store) == {"q1": "token budget"}
         paths = [bench.session.hits[row].doc.path for row in range(4)]
         assert judged(own_store) == {("q1", path, 3 - row) for row, path in enumerate(paths)}
+
+
+@pytest.mark.parametrize("width", [100, 120, 200])
+async def test_the_line_below_says_how_to_begin_until_something_can_be_measured(own_store: Path, width: int) -> None:
+    async with workbench(own_store, size=(width, 40)) as bench:
+        await bench.until(lambda now: now.info)
+        await bench.press("escape", "6")
+        await bench.until(lambda _: "ask something (1)" in bench.painted("status"))
+        assert "import judgements with I" in bench.painted("status")
+
+        await bench.ask()
+        await bench.until(lambda _: "a s d f grade the selected result" in bench.painted("status"))
+        assert "I imports judgements." in bench.painted("status")
+
+        await bench.press("f")
+        await bench.until(lambda _: "Measures need a grade above 0" in bench.painted("status"))
+
+        await bench.press("a")
+        await bench.until(lambda _: "recall --store" in bench.painted("status"))
+        assert "Y copies" in bench.painted("status")
 
 
 async def test_a_grade_is_painted_before_the_store_has_it(own_store: Path) -> None:
@@ -244,7 +271,7 @@ async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: P
         await bench.ask("keep the manual in mind")
         await bench.press("escape", "6")
         await bench.until(current)
-        assert "from saved" not in bench.painted("judge")
+        assert "vs saved" not in bench.painted("judge")
 
         await bench.press("4", *["right"] * 16, "6")
         await bench.until(lambda now: current(now) and now.tweaks)
@@ -254,12 +281,51 @@ async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: P
         figure = known.figures["ndcg@10"]
         assert (figure.wins, figure.losses, figure.ties) == (1, 1, 1)
         painted = bench.painted("judge")
-        assert "from saved" in painted
+        assert painted.count("vs saved") == 2, "over the column, and before the mean difference"
         assert "▲1 ▼1 =1" in painted
         for line in known.lines:
             delta = line.values["ndcg@10"] - line.before["ndcg@10"]
             shown = "=" if abs(delta) < 0.0005 else f"{'▲' if delta > 0 else '▼'}{abs(delta):.3f}"
             assert board_row(bench, line.query).split()[-1] == shown
+
+
+async def test_rows_that_were_measured_under_other_settings_are_dim(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await bench.ask("keep the manual in mind")
+        await bench.press("escape", "6")
+        await bench.until(current)
+        measured = bench.session
+        moved = measured._replace(tweaks={**measured.tweaks, "vector_weight": 0.7})
+
+        dim = [is_dim(layout(session, (60, 20), UNICODE, 0)) for session in (measured, moved)]
+
+        assert dim == [[False] * 3, [True] * 3]
+
+
+async def test_a_pane_too_low_for_all_queries_says_which_it_shows(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await bench.ask("keep the manual in mind")
+        await bench.press("escape", "6")
+        await bench.until(current)
+
+        low, high = (layout(bench.session, (60, rows), UNICODE, 0) for rows in (5, 6))
+        below = layout(judging.stepped(bench.session, 2), (60, 5), UNICODE, 0)
+
+        assert [each.lines[2].plain.split()[:3] for each in (low, below)] == [
+            ["query", "text", "1-2/3"],
+            ["query", "text", "2-3/3"],
+        ]
+        assert high.lines[2].plain.split()[:3] == ["query", "text", "nDCG@10"]
+
+
+async def test_one_query_has_no_interval(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("a", "6")
+        await bench.until(lambda now: current(now) and isinstance(judging.board(now), judging.Board))
+
+        assert "nDCG@10 1.000  of one query" in bench.painted("judge")
+        assert "95 %" not in bench.painted("judge")
 
 
 async def test_n_shows_the_next_measure(judged_store: Path) -> None:
@@ -375,16 +441,20 @@ def shell(line: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("steps", [0, 12], ids=["as saved", "moved"])
-async def test_the_command_of_the_pane_gives_its_figures(judged_store: Path, steps: int) -> None:
+async def test_the_copied_command_gives_the_figures_of_the_pane_under_moved_settings(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await open_results(bench)
-        await bench.press("4", *["right"] * steps, "6")
-        await bench.until(lambda now: current(now) and bool(now.tweaks) == bool(steps))
-        known, typed = judging.board(bench.session), command(bench.session, str(judged_store))
+        await bench.press("6")
+        await bench.until(current)
+        await bench.press("Y")
+        assert bench.app.clipboard.endswith(" --metrics ndcg@10,mrr,map,p@10,recall@10,recall@100 --per-query")
+        await bench.press("4", *["right"] * 12, "6")
+        await bench.until(lambda now: current(now) and now.tweaks)
+        known = judging.board(bench.session)
         assert isinstance(known, judging.Board)
 
-        said = shell(f"{typed} --json")
+        await bench.press("Y")
+        said = shell(f"{bench.app.clipboard} --json")
 
         assert figures(said) == {
             measure: (
@@ -400,22 +470,7 @@ async def test_the_command_of_the_pane_gives_its_figures(judged_store: Path, ste
             for each in json.loads(said)["evaluation"]["comparisons"]
         }
         moved = {name: (each.difference, each.wins, each.losses, each.ties) for name, each in known.figures.items()}
-        assert compared == (moved if steps else {})
-
-
-async def test_y_copies_the_command(judged_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copied: list[str] = []
-    async with workbench(judged_store) as bench:
-        monkeypatch.setattr(bench.app, "copy_to_clipboard", copied.append)
-        await open_results(bench)
-        await bench.press("6")
-        await bench.until(current)
-
-        await bench.press("Y")
-        await bench.pilot.pause()
-
-    assert len(copied) == 1
-    assert copied[0].endswith("eval --metrics ndcg@10,mrr,map,p@10,recall@10,recall@100 --per-query")
+        assert compared == moved
 
 
 async def prompted(bench: Driver, key: str, typed: str) -> None:

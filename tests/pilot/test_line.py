@@ -46,6 +46,18 @@ async def test_a_command_shows_its_streams_apart_and_its_exit_code(shared_store:
         assert "exit 2" in shown
 
 
+async def test_a_command_may_be_pasted_as_it_was_copied(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_line(bench)
+
+        bench.app.screen.query_one(Input).value = f"$ recall --store {shared_store} search 'token budget' --k 2"
+        await bench.press("enter")
+        await bench.until(lambda _: bench.app.output.ran)
+
+        assert "docs/budget.md" in bench.painted("output")
+        assert "recall recall" not in bench.painted("output")
+
+
 async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> None:
     (own_store.parent / "more.txt").write_text("A chapter on zebras.\n", encoding="utf-8")
     async with workbench(own_store) as bench:

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from recall_core.service import Recall
+from recall_tui.work import asking
 from tests.workbench_driver import workbench
 
 
@@ -137,3 +141,21 @@ async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: 
         await bench.answered("token budget")
 
         assert "docs/budget.md:1-7" in bench.painted("results")
+
+
+async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        gone = bench.session.hits[0].doc.path
+        assert gone in bench.painted("results")
+
+        with Recall.open(str(own_store)) as other:
+            other.remove((gone,))
+
+        await bench.until(lambda now: now.answer and now.info and now.answer.generation == now.info.generation > 1)
+        await bench.until(lambda now: not now.busy and now.hits[0].doc.path != gone)
+        assert gone not in bench.painted("results")
+        assert any("Another program" in notice.message for notice in bench.app._notifications)

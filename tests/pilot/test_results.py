@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+from textual.geometry import Region
+
+from recall_core.service import Recall
+from recall_core.types import Root
 from recall_tui.panes.results import ResultsPane
 from tests.workbench_driver import Driver, workbench
 
@@ -103,3 +107,25 @@ async def test_a_pane_that_had_the_whole_screen_leaves_the_list_where_it_was(sha
         await bench.until(lambda _: bench.app.bench.query_one("#results").size.height > 5)
 
         assert bench.app.bench.query_one("#results").scroll_offset.y == 0
+
+
+async def test_no_name_and_no_text_of_a_file_reaches_the_terminal_as_a_command(own_store: Path) -> None:
+    steering = own_store.parent / "notes" / "zebra\x1b[31m\u202e\nfdp.md"
+    steering.write_text("Zebras \x1b]0;another title\x07 \x9b2J and\u2066 stripes.\n", encoding="utf-8")
+    with Recall.open(str(own_store)) as recall:
+        for _ in recall.add([str(steering)], Root("")):
+            pass
+
+    async with workbench(own_store) as bench:
+        await bench.ask("zebras")
+        await bench.press("escape", "3", "right")
+        await bench.until(lambda _: "stripes" in bench.painted("explain"))
+        drawn = "".join(
+            segment.text
+            for widget in bench.app.screen.walk_children()
+            for strip in widget.render_lines(Region(0, 0, *widget.size))
+            for segment in strip
+        )
+
+    assert "zebra[31mfdp.md" in drawn
+    assert not {mark for mark in drawn if mark < " " or "\x7f" <= mark < "\xa0" or mark in "\u202e\u2066"}

@@ -72,6 +72,18 @@ async def test_a_faulty_keymap_is_told_and_the_table_holds(shared_store: Path, s
         assert bench.session.zoomed
 
 
+async def test_many_faults_of_a_keymap_name_their_folder_once(shared_store: Path, state_home: Path) -> None:
+    keymap(state_home, "[keys]\n" + "".join(f"nosuch{number} = []\n" for number in range(9)))
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda _: list(bench.app._notifications))
+
+        (told,) = bench.app._notifications
+        lines = told.message.splitlines()
+        assert told.message.count(str(state_home)) == 1
+        assert lines[1] == "keymap.toml:2: there is no action 'nosuch0'"
+        assert lines[-1] == "3 more, all of them: recall-tui --keys"
+
+
 # What a defect left.
 
 
@@ -201,6 +213,22 @@ async def test_a_letter_goes_to_its_pane_or_row(shared_store: Path) -> None:
         await bench.until(lambda now: now.pane == "results" and now.selected == 2)
 
 
+@pytest.mark.parametrize("size", [NARROW, (120, 40)])
+async def test_no_letter_covers_the_rank_of_its_row(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        await bench.ask()
+        await bench.press("escape", "end", "ctrl+o")
+        await bench.until(lambda now: now.selected == 36 and isinstance(bench.app.screen, JumpScreen))
+
+        labels = [label for label in bench.app.screen.query(Label) if label.mark.action.startswith("choose_row")]
+        results = bench.app.bench.query_one("#results")
+        lines = (results.render_line(row).text for row in range(results.size.height))
+        line = next(line for line in lines if "▶" in line)
+        first_digit = results.content_region.x + line.index("37")
+        assert labels
+        assert all(label.region.right <= first_digit for label in labels)
+
+
 async def test_a_letter_can_be_clicked(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+o")
@@ -210,7 +238,20 @@ async def test_a_letter_can_be_clicked(shared_store: Path) -> None:
         await bench.until(lambda now: now.pane == "context")
 
 
-# The mouse in the bars.
+# The bars, and the mouse in them.
+
+
+@pytest.mark.parametrize("size", [NARROW, (100, 30), (120, 40), (200, 60)])
+async def test_the_bars_keep_a_blank_at_the_right_edge(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        await bench.ask()
+        await bench.press("escape")
+        for key in "2345678":
+            await bench.press(key)
+            await bench.pilot.pause()
+
+            painted = [bench.painted(bar).ljust(size[0]) for bar in ("header", "status", "footer")]
+            assert [(line[-1], len(line)) for line in painted] == [(" ", size[0])] * 3
 
 
 async def test_keys_in_the_footer_can_be_clicked(shared_store: Path) -> None:
@@ -361,3 +402,37 @@ async def test_a_dialog_that_was_closed_leaves_nothing_behind(shared_store: Path
                 break
 
         assert [each() for each in left] == [None, None]
+
+
+# Ways out that nobody finds, and failures that nobody has time to read.
+
+
+@pytest.mark.parametrize("keys", [["ctrl+c"], ["escape", "ctrl+c"]], ids=["edit", "nav"])
+async def test_ctrl_c_without_a_selection_says_how_to_leave(shared_store: Path, keys: list[str]) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press(*keys)
+        await bench.until(lambda _: [notice.message for notice in bench.app._notifications])
+        assert "^q leaves" in next(iter(bench.app._notifications)).message
+        assert bench.app.is_running
+
+
+async def test_a_failure_stays_longer_on_the_screen_than_a_notice(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        bench.app.warn("it failed")
+        bench.app.notify("it is so")
+        await bench.until(lambda _: len(bench.app._notifications) == 2)
+        seconds = {notice.message: notice.timeout for notice in bench.app._notifications}
+        assert seconds["it failed"] >= 10 > seconds["it is so"]
+
+
+@pytest.mark.parametrize("pane", ["3", "4", "5", "6", "8"])
+async def test_the_smallest_terminal_has_room_for_hits_beside_every_pane(shared_store: Path, pane: str) -> None:
+    async with workbench(shared_store, size=(60, 20)) as bench:
+        await bench.ask()
+        await bench.press("escape", pane)
+        await bench.until(lambda now: now.pane != "query")
+        assert sum("docs/" in line or "src/" in line for line in bench.painted("results").splitlines()) >= 2
+        await bench.press("z")
+        await bench.until(lambda now: now.zoomed)
+        assert bench.app.bench.query_one(f"#{bench.session.pane}").size.height >= 12

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import apsw
 import pytest
+from textual.content import Content
+from textual.widgets import Input, Static
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
 from recall_core.service import Recall
+from recall_tui.panes.store import TITLE_AT
 from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state.keeping import CHECKS
 from recall_tui.state.shell import command
 from tests.workbench_driver import Driver, workbench
@@ -85,7 +89,7 @@ async def test_right_and_left_turn_the_views_and_each_copies_its_command(
             found.append(command(bench.session, str(shared_store)))
             await bench.press("right")
         await bench.press("left")
-        assert "EMBEDDERS" in bench.painted("store")
+        assert "▶Embedders" in bench.painted("store")
         digest = bench.session.info.digest if bench.session.info else ""
 
     assert [shlex.split(each)[3:] for each in found] == [["stats"], ["doctor"], ["embedders"]]
@@ -187,6 +191,37 @@ async def test_a_click_chooses_a_row(shared_store: Path) -> None:
         )
 
 
+def title_of(bench: Driver) -> str:
+    """The upper edge of the pane, cell by cell."""
+    title = Content.from_markup(bench.painted("store").splitlines()[0]).plain
+    return f"{'':{TITLE_AT}}{title}"
+
+
+async def test_a_click_on_a_name_in_the_title_opens_its_view_and_chooses_no_row(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
+        await checked(bench)
+        await bench.press("G")
+        await bench.until(lambda _: "▶" in bench.painted("store") and "sparse_ceiling" in bench.painted("store"))
+        for name in ("Figures", "Embedders", "Checks"):
+            await bench.pilot.click("#store", offset=(title_of(bench).index(name), 0))
+
+            await bench.until(lambda _, name=name: f"▶{name}" in bench.painted("store"))
+
+        await bench.pilot.click("#store", offset=(title_of(bench).index("Checks"), 0))
+        await bench.pilot.pause()
+        assert any("▶" in line and "sparse_ceiling" in line for line in bench.painted("store").splitlines())
+
+
+async def test_without_unicode_a_check_is_called_ok_once(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await checked(bench)
+
+        line = next(each for each in bench.painted("store").splitlines() if "integrity" in each)
+
+        assert line.split()[:2] == ["ok", "integrity"] or line.split()[:3] == [">", "ok", "integrity"]
+
+
 async def test_the_chosen_check_stays_in_sight_on_a_small_screen(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await checked(bench)
@@ -206,3 +241,113 @@ async def test_the_checks_do_not_wait_for_a_query_that_can_be_answered(shared_st
         await checked(bench)
 
         assert "integrity" in bench.painted("store")
+
+
+async def named(bench: Driver, target: str) -> None:
+    """Name documents to take out."""
+    await opened(bench, "x")
+    await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
+    await bench.write(target)
+    await bench.press("enter")
+
+
+def asked(bench: Driver) -> str:
+    """What the question in front says."""
+    return "\n".join(str(line.render()) for line in bench.app.screen.query(Static))
+
+
+@pytest.mark.parametrize(
+    ("target", "documents", "shown"),
+    [
+        ("docs/budget.md", 1, ["1 document leaves the store", "  docs/budget.md"]),
+        ("manual/part0[12].txt", 2, ["2 documents leave the store", "  manual/part01.txt\n  manual/part02.txt"]),
+        ("**/*.txt", 32, ["32 documents leave the store", "  and 27 more"]),
+    ],
+)
+async def test_documents_are_counted_first_and_leave_after_a_yes(
+    own_store: Path, target: str, documents: int, shown: list[str]
+) -> None:
+    async with workbench(own_store) as bench:
+        await named(bench, target)
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        assert [text for text in shown if text not in asked(bench)] == []
+        assert "a sync brings back what a source still has" in asked(bench)
+        with Recall.open(str(own_store)) as recall:
+            assert recall.store.info().documents == 37
+
+        await agreed(bench)
+        await bench.until(lambda now: now.info and now.info.documents == 37 - documents)
+
+        assert f"{documents} document{'s' * (documents > 1)} removed" in told(bench)
+        assert bench.session.info.tombstones > 0  # type: ignore[union-attr]
+    with Recall.open(str(own_store)) as recall:
+        assert recall.store.info().documents == 37 - documents
+    assert (own_store.parent / "docs" / "budget.md").exists()
+
+
+async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own_store.parent)
+    async with workbench(own_store) as bench:
+        await named(bench, "docs")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        assert "It is no source any longer" in asked(bench)
+
+        await agreed(bench)
+        await bench.until(lambda now: now.info and now.info.documents == 34)
+    with Recall.open(str(own_store)) as recall:
+        assert "docs" not in recall.stats()["store"]["roots"]
+
+
+async def test_a_no_takes_no_document_out(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await named(bench, "docs/*.md")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+        await bench.press("n")
+        await bench.pilot.pause()
+
+        assert bench.session.chores == 0
+    with Recall.open(str(own_store)) as recall:
+        assert recall.store.info().documents == 37
+
+
+async def test_the_question_copies_the_command_and_waits(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with workbench(own_store) as bench:
+        await named(bench, "docs/*.md")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+        await bench.press("Y")
+
+        typed = shlex.split(bench.app.clipboard)
+        assert isinstance(bench.app.screen, ConfirmScreen)
+        await bench.press("escape")
+    assert typed == ["recall", "--store", str(own_store), "rm", "docs/*.md"]
+    assert cli.main([*typed[1:], "--dry-run", "--json"], streams=standard()) == 0
+    said = json.loads(capsys.readouterr().out)["removed"]
+    assert said["paths"] == ["docs/budget.md", "docs/files.md", "docs/scoring.md"]
+
+
+async def test_a_name_of_nothing_stays_in_the_prompt_with_the_reason(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await named(bench, "nowhere/*.md")
+        await bench.until(
+            lambda _: isinstance(bench.app.screen, PromptScreen) and "nothing named" in bench.painted("hint")
+        )
+
+        assert bench.app.screen.query_one(Input).value == "nowhere/*.md"
+        await bench.press("escape")
+        assert bench.session.chores == 0
+
+
+async def test_nothing_leaves_when_other_documents_match_by_the_time_of_the_yes(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await named(bench, "docs/*.md")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        with Recall.open(str(own_store)) as recall:
+            recall.remove(["docs/files.md"])
+
+        await agreed(bench)
+
+        assert "Nothing was removed: by now docs/*.md names other documents." in told(bench)
+    with Recall.open(str(own_store)) as recall:
+        assert recall.get("docs/budget.md")["ok"]

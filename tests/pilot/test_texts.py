@@ -89,6 +89,99 @@ async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
         assert editor.text == "draft"
 
 
+PAST = history.Past("household tea", "doc.path GLOB 'notes/*'", ("fusion=rrf", "min_score=0.01", "k=3"))
+
+
+def asked_with(bench: Driver) -> tuple[object, ...]:
+    """Everything that an entry of the history restores."""
+    now = bench.session
+    return now.text, now.filter, dict(now.tweaks), now.k
+
+
+async def taken(bench: Driver, *keys: str) -> None:
+    await bench.press("ctrl+r", *keys)
+    await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.text == PAST.text)
+
+
+async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all_of_it_back(
+    shared_store: Path, state_home: Path
+) -> None:
+    history.append(state_home / "recall" / "history.jsonl", PAST)
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "4", "f")
+        await bench.until(lambda now: now.answer and now.answer.plan.config.fusion == "rrf")
+        await bench.press("n", "s")
+        before = asked_with(bench)
+
+        await taken(bench, "down", "enter")
+
+        assert asked_with(bench) == (PAST.text, PAST.filter, {"fusion": "rrf", "min_score": 0.01}, 3)
+        assert bench.session.answer.total == 2  # type: ignore[union-attr]
+        assert said(bench) == (
+            "Taken with filter doc.path GLOB 'notes/*', fusion=rrf, min_score=0.01, k=3; u in pane 4 takes it back."
+        )
+        await bench.press("escape", "4", "u")
+        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.text == "token budget")
+        assert asked_with(bench) == before
+        assert bench.app.bench.editor.text == "token budget"
+        await bench.press("U")
+        await bench.answered(PAST.text)
+        assert asked_with(bench) == (PAST.text, PAST.filter, {"fusion": "rrf", "min_score": 0.01}, 3)
+        assert bench.app.bench.editor.text == PAST.text
+
+
+async def test_f5_takes_the_text_of_an_entry_alone(shared_store: Path, state_home: Path) -> None:
+    history.append(state_home / "recall" / "history.jsonl", PAST)
+    async with workbench(shared_store) as bench:
+        await bench.ask("cosine")
+        await bench.press("escape", "4", "n")
+        settings = dict(bench.session.tweaks)
+
+        await taken(bench, "down", "f5")
+
+        assert settings
+        assert asked_with(bench) == (PAST.text, "", settings, None)
+
+
+async def test_settings_that_are_not_known_are_told_and_left_out(shared_store: Path, state_home: Path) -> None:
+    strange = PAST._replace(filter="", settings=("fusion=rrf", "k1=2", "normalize=softmax", "k=many"))
+    history.append(state_home / "recall" / "history.jsonl", strange)
+    async with workbench(shared_store) as bench:
+        await taken(bench, "enter")
+
+        assert asked_with(bench) == (PAST.text, "", {"fusion": "rrf"}, None)
+        left_out = "k1=2, normalize=softmax, k=many"
+        assert said(bench) == f"Taken with fusion=rrf, without {left_out}; u in pane 4 takes it back."
+
+
+async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "4", "comma", "comma", "f5")
+        await bench.until(lambda now: not now.busy and now.kept.settings)
+
+        (newest, *_) = history.load(state_home / "recall" / "history.jsonl")
+
+        assert newest.settings == (f"k={bench.session.k}",) != ("k=None",)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+async def test_the_list_says_what_enter_takes_and_what_f5(
+    shared_store: Path, state_home: Path, size: tuple[int, int]
+) -> None:
+    history.append(state_home / "recall" / "history.jsonl", PAST)
+    async with workbench(shared_store, size=size) as bench:
+        await bench.press("ctrl+r")
+        await bench.until(lambda _: "1 of 1" in bench.painted("history").splitlines()[-1])
+
+        foot = bench.painted("history").splitlines()[-1]
+
+        assert "Enter" in foot
+        assert "F5" in foot
+        assert len(foot) <= min(size[0], 100) - 4
+
+
 async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store: Path, state_home: Path) -> None:
     for text in ("first", "second", "third"):
         history.append(state_home / "recall" / "history.jsonl", history.Past(text))

@@ -267,6 +267,28 @@ async def test_a_file_that_is_no_store_is_named_and_r_tries_again(tmp_path: Path
         await bench.ask("quokka")
 
 
+async def test_a_store_that_is_taken_away_is_missed_and_r_finds_it_again(tmp_path: Path) -> None:
+    store = build_store(tmp_path / "kept")
+    aside = tmp_path / "aside.db"
+    async with workbench(store) as bench:
+        await bench.ask("token budget")
+        await bench.press("escape", "j")
+        await bench.until(lambda _: "leaves add up" in bench.painted("explain"))
+
+        store.rename(aside)
+        await bench.press("f5")
+        await welcomed(bench)
+        assert "There is no store at" in bench.painted("reason")
+        aside.rename(store)
+        await bench.press("r")
+        await bench.until(lambda _: bench.app.screen is bench.app.bench)
+
+        await bench.ask("quokka")
+        await bench.ask("household tea")
+        await bench.press("escape")
+        await bench.until(lambda _: "leaves add up" in bench.painted("explain"))
+
+
 async def test_escape_leaves_with_a_code_of_0(empty_folder: Path) -> None:
     async with workbench(None) as bench:
         await welcomed(bench)

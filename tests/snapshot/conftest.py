@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver
 
-PATIENCE = 150  # looks at a session that is set by hand, and may never settle
+PATIENCE = 150  # looks at a session that stands still: one that is set by hand may never settle
 BASELINES = Path(__file__).parents[2] / "snapshots"
 
 Steps = Callable[[Driver], Awaitable[None]]
@@ -78,11 +77,11 @@ def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
             await pilot.pause()
             app.bench.editor.cursor_blink = False
             await steps(Driver(app, pilot))
-            for _ in range(PATIENCE):
-                await pilot.pause()
-                if is_settled(app.session):
-                    break
-                await asyncio.sleep(0.02)
+            await pilot.pause()
+            looks, seen = 0, app.session
+            while not is_settled(app.session) and looks < PATIENCE:
+                await pilot.pause(0.02)
+                looks, seen = looks + 1 if app.session is seen else 0, app.session
             await pilot.pause()
 
         return bool(compare(app, terminal_size=size, run_before=run_before))

@@ -20,6 +20,7 @@ from tests.workbench_corpus import MODIFIED
 from tests.workbench_driver import Driver
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SHORT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
 FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8 LIMIT 2"
 
 
@@ -65,14 +66,23 @@ async def why_not(bench: Driver) -> None:
     await bench.until(lambda now: now.cursors.get("fixes") == 2)
 
 
-async def filtered_out(bench: Driver) -> None:
-    await bench.ask(FILTERED)
+async def missed(bench: Driver, text: str, target: str) -> None:
+    await bench.ask(text)
     await bench.press("escape", "t")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
-    await bench.write("src/pack.py")
-    await seen(bench, Study("paths", "src/pack.py"))
+    await bench.write(target)
+    await seen(bench, Study("paths", target))
     await bench.press("enter")
     await bench.until(absence_of)
+
+
+async def filtered_out(bench: Driver) -> None:
+    await missed(bench, FILTERED, "src/pack.py")
+
+
+async def below_the_limit(bench: Driver) -> None:
+    await missed(bench, SHORT, "notes/diary.txt")
+    await bench.press("z")
 
 
 async def funnel(bench: Driver) -> None:
@@ -130,6 +140,10 @@ def test_why_not(store: Path, picture: Picture, size: tuple[int, int]) -> None:
 
 def test_the_stage_that_fails_is_opened(store: Path, picture: Picture) -> None:
     assert picture(filtered_out, (120, 40))
+
+
+def test_what_would_bring_a_row_above_the_limit(store: Path, picture: Picture) -> None:
+    assert picture(below_the_limit, (120, 40))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])

@@ -12,7 +12,7 @@ from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.state import judging
+from recall_tui.state import judging, weighing
 from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
@@ -44,7 +44,9 @@ def settled(session: Session) -> bool:
 
 async def measured(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
-    await bench.press("escape", "4", *["right"] * 16, "6")
+    await bench.press("escape")
+    bench.app.move(weighing.put_at(bench.session, 0.9))
+    await bench.press("6")
     await bench.until(lambda now: settled(now) and now.tweaks and now.packed and now.before)
     await bench.until(lambda now: now.answer and now.packed_at == now.generation)
 

@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from recall_core.service import Recall
+from recall_tui.state import weighing
 from tests.snapshot.conftest import Picture, Steps, is_settled
 from tests.workbench_driver import Driver
 
@@ -26,8 +27,14 @@ async def waits(bench: Driver, text: str) -> None:
     bench.app.become(bench.session._replace(text=text, busy=True))
 
 
-async def misspelt_field(bench: Driver) -> None:
+async def answered(bench: Driver) -> None:
+    """The first question has its answer, and the panes all that follows from it."""
     await bench.ask()
+    await bench.until(lambda now: not now.busy and is_settled(now))
+
+
+async def misspelt_field(bench: Driver) -> None:
+    await answered(bench)
     bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
     await bench.until(lambda now: now.trouble)
 
@@ -42,7 +49,8 @@ async def small_context(bench: Driver) -> None:
 
 async def moved_weights(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
-    await bench.press("escape", "j", "j", "4", *["right"] * 12, "shift+right")
+    await bench.press("escape", "j", "j", "4")
+    bench.app.move(weighing.put_at(bench.session, 0.71))
     await bench.until(lambda now: now.chart and now.answer and now.answer.plan.config.vector_weight == 0.71)
     await bench.until(lambda now: now.packed and now.before)
 
@@ -56,7 +64,7 @@ async def coloured_query(bench: Driver) -> None:
 
 
 async def offered_values(bench: Driver) -> None:
-    await bench.ask()
+    await answered(bench)
     await bench.write("SELECT * FROM chunk USING lexical('budget') FILTER doc.path = 'docs/")
     await bench.until(lambda now: now.trouble and len(bench.app.bench.editor.offers.options) == 3)
     await bench.press("down")

@@ -11,9 +11,10 @@ from recall_core.contract import CheckView
 from recall_core.errors import StoreError, StoreLocked
 from recall_core.types import Progress, Skip
 from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state.events import Ended
 from recall_tui.state.keeping import CHECKS, Health, Shelf, shelf
 from recall_tui.state.rates import Meter, Rates
-from recall_tui.state.runs import EVERYTHING, Run
+from recall_tui.state.runs import EVERYTHING, Run, run_after
 from recall_tui.state.session import Session, stamp_of
 from recall_tui.state.studies import Study
 from tests.snapshot.conftest import Picture
@@ -23,8 +24,8 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["
 SMALL_AND_MIDDLE = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 
 SKIPPED = (
-    Skip("docs/assets/logo.png", "binary_file", "it has a NUL byte"),
-    Skip("docs/old/latin.txt", "not_utf8", "byte 0xe9 at offset 3 is not UTF-8 (re-save it as UTF-8)"),
+    Skip("docs/assets/logo.png", "binary_file", "is a binary file: it has a NUL byte."),
+    Skip("docs/old/latin.txt", "not_utf8", "is not UTF-8: byte 0xe9 at offset 3. (re-save it as UTF-8)"),
 )
 HALFWAY = Progress("embed", "docs/b.md", 784, 1_284, 790, 5_730, 4_410, 802, 120, 600, 64, 0, SKIPPED, waiting=518)
 METER = Meter(9.0, HALFWAY, 5_120, 9.0, Rates(120.4, 870.2, 812.6, 799.9, 0.055))
@@ -33,7 +34,7 @@ RUNS = {
     "done": Run(
         "docs", METER._replace(progress=DONE, indexed=5_730), ended="done", summary="664 added, 120 unchanged"
     ),
-    "cancelled": Run("docs", METER, ended="cancelled", summary="cancelled; what was committed stays"),
+    "cancelled": run_after(Run("docs", METER), Ended(None, None)),
     "running": Run("docs", METER._replace(seconds=0.0)),
     "left": Run("docs", METER),
     "paused": Run("docs", METER, hold="held"),

@@ -51,7 +51,7 @@ def test_pins_are_a_band_of_weights(judged: Path, picture: Picture, size: tuple[
     assert picture(graded_and_pinned, size)
 
 
-@pytest.mark.parametrize("size", [(120, 40), (200, 60)], ids=["120x40", "200x60"])
+@SIZES
 def test_the_mean_of_all_judged_queries_has_a_band(judged: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
         await mean(bench)

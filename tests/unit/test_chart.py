@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from recall_core.config import Config
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
-from recall_tui.panes.weights.ranks import rank_lines, verdict
+from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
 from recall_tui.state.chart import DEPTH, chart_of, flips, gauge_at, top_at, tops_over
 from recall_tui.widgets.draw import ASCII, UNICODE
 
@@ -77,12 +77,13 @@ def test_a_narrow_stretch_is_called_fragile_by_a_word_and_a_sign() -> None:
     chart = chart_of(crossing(), Config())
 
     near, far = (verdict(chart, gauge_at(chart, Fraction(at, 100)), 80, UNICODE) for at in (49, 20))
-    narrow = verdict(chart, gauge_at(chart, Fraction(1, 5)), 40, UNICODE)
+    narrow, narrower = (verdict(chart, gauge_at(chart, Fraction(1, 5)), cells, UNICODE) for cells in (38, 34))
 
     assert flips(chart) == (Fraction(1, 2),)
-    assert near == ["✗ fragile by 0.010 · top 2 █ order 0.00-0.50, ▒ set 0.00-1.00"]
-    assert far == ["✓ steady by 0.300 · top 2 █ order 0.00-0.50, ▒ set 0.00-1.00"]
-    assert narrow == ["✓ steady by 0.300", "top 2 █ order 0.00-0.50, ▒ set 0.00-1.00"]
+    assert near == ["✗ top 2 fragile, 0.010 from a flip · █ order 0.00-0.50 · ▒ set 0.00-1.00"]
+    assert far == ["✓ top 2 steady, 0.300 from a flip · █ order 0.00-0.50 · ▒ set 0.00-1.00"]
+    assert narrow == ["✓ top 2 steady, 0.300 from a flip", "█ order 0.00-0.50 · ▒ set 0.00-1.00"]
+    assert narrower[-2:] == ["█ order 0.00-0.50", "▒ set 0.00-1.00"]
 
 
 def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
@@ -91,6 +92,27 @@ def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
     drawn = [line.plain for line in rank_lines(chart, Fraction(0), None, (12, 3), UNICODE)]
 
     assert [line[:2] for line in drawn] == ["1 ", "2 ", "3 "]
+
+
+def test_a_rank_that_one_of_the_first_takes_over_goes_on_where_rows_are_fewer_than_ranks() -> None:
+    chart = chart_of(crossing(), Config())
+
+    (drawn,) = rank_lines(chart, Fraction(1, 5), None, (12, 1), ASCII)
+
+    assert drawn.plain.startswith("1 ")
+    assert " " not in drawn.plain[2:]
+
+
+def test_ticks_and_band_share_a_line_where_lines_are_short() -> None:
+    chart = chart_of(pool_of([(9, 1), (8, 2), (1, 9)]), Config())
+    weight = Fraction(1, 20)
+
+    ticks, band = (line.plain for line in scale(chart, weight, 42, ASCII))
+    (joint,) = (line.plain for line in scale(chart, weight, 42, ASCII, joint=True))
+
+    inside = [at for at, mark in enumerate(ticks) if mark == "'" and band[at] == "#"]
+    assert ticks.count("'") - len(inside) == joint.count("'") > 0
+    assert [mark for mark in joint if mark != "'"] == [mark for at, mark in enumerate(band) if joint[at] != "'"]
 
 
 def test_lines_that_cross_change_rows_at_their_break_point() -> None:

@@ -58,6 +58,16 @@ def test_an_ignored_file_stays_out(home: Path) -> None:
     assert out.startswith("files: 1 added, 0 updated, 0 unchanged, 0 removed")
 
 
+def test_a_dry_run_of_rm_names_what_would_go(home: Path) -> None:
+    run("add", "docs")
+
+    assert run("rm", "docs/*.md", "docs/b.txt", "--dry-run") == (
+        0, "would remove 2 documents\ndocs/a.md\ndocs/b.txt\n", ""
+    )  # fmt: skip
+    assert run("rm", "docs/*.md") == (0, "removed 1 document\n", "")
+    assert run("rm", "docs/*.md")[0] == 8
+
+
 def test_a_query_comes_from_the_line_a_file_or_stdin(home: Path) -> None:
     run("add", "docs")
     (home / "q.rql").write_text(RQL)
@@ -72,6 +82,33 @@ def test_a_query_that_cannot_be_found_is_refused(home: Path) -> None:
     assert refusal("query") == "missing_argument"
     assert refusal("query", "--rql", "@nowhere.rql") == "rql_unreadable"
     assert refusal("query", "--rql", RQL, "more") == "unexpected_argument"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["query", "--rql", "@{}"],
+        ["eval", "--fixtures", "{}"],
+        ["judge", "import", "--queries", "{}", "--qrels", "{}"],
+        ["import", "{}"],
+    ],
+    ids=lambda line: line[0],
+)
+def test_a_file_that_cannot_be_read_is_told_in_plain_words(line: list[str], home: Path) -> None:
+    (home / "latin").write_bytes(b"caf\xe9")
+
+    told = [run(*(word.format(name) for word in line))[2] for name in ("latin", "nowhere")]
+
+    assert "it is not UTF-8 text (byte 3)" in told[0]
+    assert "no such file or directory" in told[1]
+    assert not any(word in text for text in told for word in ("Errno", "codec"))
+
+
+def test_a_hyphen_behind_out_is_stdout_and_no_file(home: Path) -> None:
+    run("add", "docs")
+
+    assert run("export", "--out", "-") == run("export")
+    assert not (home / "-").exists()
 
 
 def test_a_context_takes_words_or_a_query_but_not_both(home: Path) -> None:
@@ -171,6 +208,15 @@ def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:
         headless.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
 
     assert caught.value.code == "commands_unreadable"
+
+
+def test_a_command_line_may_begin_with_the_name_of_the_program() -> None:
+    streams = fresh_streams()
+
+    assert headless.run_commands(["recall --version", "--version"], store=None, streams=streams) == 0
+
+    first, second = streams.stdout.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert first == second
 
 
 def test_an_export_into_a_file_that_is_no_folder_names_it(home: Path) -> None:

@@ -27,8 +27,9 @@ def test_split_uses_every_cell_and_is_never_off_by_one(weights: list[int], width
 @BOTH
 @pytest.mark.parametrize("share", [-0.1, 0.0, 0.004, 0.5, 0.999, 1.0, 1.7])
 @pytest.mark.parametrize("series", [0, 1])
-def test_a_bar_fills_its_cells_exactly(glyphs: Glyphs, share: float, series: int) -> None:
-    assert cell_len(bar(share, 12, glyphs, series=series)) == 12
+@pytest.mark.parametrize("width", [0, 1, 12])
+def test_a_bar_fills_its_cells_exactly(glyphs: Glyphs, share: float, series: int, width: int) -> None:
+    assert cell_len(bar(share, width, glyphs, series=series)) == width
 
 
 def test_a_folded_line_keeps_its_indentation() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -98,6 +99,28 @@ def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -
     assert [(block.number, block.text) for block in context.blocks] == [(1, text), (2, "y")]
     assert "[2] x:1-1\ny" in context.text
     assert context.blocks[0].ranks == (1, 2, 4)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_block_that_grows_without_white_space_is_not_counted_again(backwards: bool) -> None:
+    counted = 0
+
+    def count(text: str) -> int:
+        nonlocal counted
+        counted += len(text)
+        return WORDS.count(text)
+
+    text = "a" * 200_000 + " end"
+    cuts = [*range(0, len(text), 1_000), len(text)]
+    spans = [(max(0, start - 100), end) for start, end in pairwise(cuts)]
+    spans = spans[::-1] if backwards else spans
+    hits = [cut(rank, "a.min.js", text, *ends) for rank, ends in enumerate(spans, 1)]
+
+    context = pack(hits, total=201, budget_tokens=9, counter=Counter("whitespace", count), config=Config())
+
+    assert context.text.endswith(text)
+    assert context.used_tokens == 4
+    assert counted < 5 * len(text)
 
 
 def test_neighbours_of_two_documents_with_one_path_do_not_merge() -> None:

@@ -273,6 +273,44 @@ def test_removed_documents_are_gone_from_every_answer(recall: Recall) -> None:
     assert recall.get("cache.md")["ok"]
 
 
+def test_a_glob_takes_out_the_documents_that_match_and_a_dry_run_only_names_them(recall: Recall) -> None:
+    for name in ("a/one.md", "a/b/two.md", "a/three.txt", "a/[x].md"):
+        place = recall.base / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"Text of {name}.\n")
+    add(recall, recall.base / "a")
+    before = recall.store.info()
+
+    would = recall.remove(["a/**/*.md", "a/b"], dry_run=True)["removed"]
+    assert (would["documents"], would["dry_run"]) == (3, True)
+    assert would["paths"] == ["a/[x].md", "a/b/two.md", "a/one.md"]
+    assert recall.store.info() == before
+
+    assert recall.remove(["a/[x].md"], dry_run=True)["removed"]["paths"] == ["a/[x].md"]
+    done = recall.remove(["a/*.md"])["removed"]
+    assert (done["documents"], done["dry_run"], done["paths"]) == (2, False, [])
+    assert recall.get("a/b/two.md")["ok"]
+    with pytest.raises(UnknownTarget):
+        recall.remove(["a/*.md"], dry_run=True)
+
+
+def test_what_a_source_still_holds_comes_back_unless_the_source_was_removed(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tea.md").write_text("Tea.\n")
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        add(recall, tmp_path / "notes")
+
+        recall.remove(["notes/*.md"])
+        list(recall.sync())
+        assert recall.get("notes/tea.md")["ok"]
+
+        recall.remove(["notes"])
+        list(recall.sync())
+        with pytest.raises(UnknownTarget):
+            recall.get("notes/tea.md")
+
+
 def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
     secret = recall.base / "secret.txt"
     secret.write_text("the launch code is xylophone seventeen\n" * 50)

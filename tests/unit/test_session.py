@@ -26,6 +26,7 @@ from recall_tui.state.events import (
     Learned,
     Opened,
     Repacked,
+    Studied,
     Weighed,
 )
 from recall_tui.state.lexicon import Entry, Lookup
@@ -37,14 +38,17 @@ from recall_tui.state.session import (
     budgeted,
     chosen,
     focused,
+    found,
     is_ingesting,
     is_stale,
     lacking,
     listed,
     looking_at,
     settled,
+    stamp_of,
     stepped,
 )
+from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
 from recall_tui.state.wishes import wish
 
@@ -104,6 +108,17 @@ def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
     assert not session.busy
     assert (session.answer, session.hits) == (before.answer, before.hits)
     assert not is_stale(asked(session, "", 13.0))
+
+
+def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
+    asked_for, study = answered(), Study("ledger", "c" * 64)
+    known = after(asked_for, Studied(study, stamp_of(asked_for, study), "leaves"))
+
+    busy = asked(known, "SELECT nonsense", 12.0)
+    stale = after(busy, Failed(busy.generation, UsageError("bad", "No.")))
+    other = after(busy, Answered(busy.generation, answer_of("other", 3), {}, {}, 12.5, question=busy.question))
+
+    assert [found(now, study, str) for now in (known, busy, stale, other)] == ["leaves", "leaves", "leaves", None]
 
 
 def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:

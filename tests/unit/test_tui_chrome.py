@@ -22,5 +22,5 @@ def test_an_id_in_a_command_is_shown_by_its_first_digits() -> None:
     whole = "ab" * 32
 
     assert abridged(f"recall context --pin {whole} 'token\nbudget'", UNICODE) == (
-        "recall context --pin abababababab… 'token budget'"
+        "recall context --pin abababababab… 'token↵budget'"
     )

@@ -6,7 +6,7 @@ import pytest
 
 from recall_core.adapters.menu import COMMANDS
 from recall_core.errors import UsageError
-from recall_tui.commandline import VERBS, Offered, Taken, Verb, completed, question, verb
+from recall_tui.commandline import VERBS, Offered, Taken, Verb, completed, question, verb, without_prompt
 from recall_tui.themes import NAMES
 
 
@@ -20,6 +20,20 @@ def test_no_word_of_the_workbench_is_a_command_of_recall() -> None:
 )
 def test_a_line_is_for_the_workbench_or_for_recall(line: str, meant: Verb | None) -> None:
     assert verb(line) == meant
+
+
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        (" $ recall --store demo search tea ", "--store demo search tea"),
+        ("recall stats", "stats"),
+        ("recall", ""),
+        ("search recall tea", "search recall tea"),
+        ("recalls", "recalls"),
+    ],
+)
+def test_a_line_may_be_pasted_as_a_shell_takes_it(pasted: str, line: str) -> None:
+    assert without_prompt(pasted) == line
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,11 @@ def test_the_title_names_every_tab_and_a_cell_of_a_name_means_its_tab(room: int,
     assert view_at(session, 0, room, glyphs) is None  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("value", "said"), [(0, "0.000"), (0.5, "0.500"), (-0.0005, "-0.001"), (3e-7, "3e-07")])
-def test_figures_too_small_for_three_decimals_are_powers_of_ten(value: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0, "0.000"), (-0.0, "0.000"), (0.5, "0.500"), (-0.0005, "-0.001"), (3e-7, "<.001"), (-8e-5, ">-.001")],
+)
+def test_figures_too_small_for_three_decimals_say_so_in_as_many_places(value: float, said: str) -> None:
     assert number(value) == said
 
 

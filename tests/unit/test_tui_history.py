@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from recall_tui.home.history import LONGEST, MOST, Move, Past, Row, append, load, moves, place
+from recall_tui.home.past import moved_by
+from recall_tui.state.session import Moved
 
 
 def texts_of(file: Path) -> list[str]:
@@ -146,3 +148,20 @@ def test_what_moved_between_two_answers() -> None:
         Move(Row("c", "c.txt"), None, 2),
         Move(Row("a", "docs/a.md:1-2"), 1, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "moved", "unknown"),
+    [
+        ((), Moved(), ()),
+        (("vector_weight=0.7", "bm25_weight=0.3"), Moved({"bm25_weight": 0.3, "vector_weight": 0.7}), ()),
+        (("bm25_weight=0.0", "vector_weight=1.0"), Moved({"bm25_weight": 0.0, "vector_weight": 1.0}), ()),
+        (("sparse_recall=false", "k=5"), Moved({"sparse_recall": False}, 5), ()),
+        (("match=all", "k=0", "k1=2"), Moved({"match": "all"}), ("k=0", "k1=2")),
+        (("budget_tokens=5", "chunk_tokens=9", "pool"), Moved(), ("budget_tokens=5", "chunk_tokens=9", "pool")),
+    ],
+)
+def test_the_settings_of_an_entry_are_read_back(
+    settings: tuple[str, ...], moved: Moved, unknown: tuple[str, ...]
+) -> None:
+    assert moved_by(Past("tea", settings=settings)) == (moved, unknown)

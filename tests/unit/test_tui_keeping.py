@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.config import Config
 from recall_core.errors import StoreCorrupt
 from recall_core.maintain.doctor import codes
+from recall_core.maintain.embedders import embedders
 from recall_core.types import Progress, Skip
 from recall_tui.state import keeping
 from recall_tui.state.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
@@ -33,6 +35,16 @@ def with_checks(session: Session, **severities: str) -> Session:
 
 def test_the_checks_are_those_of_doctor_in_its_order() -> None:
     assert codes() == CHECKS
+
+
+def test_of_a_server_that_nobody_has_asked_it_is_said_that_one_must_run() -> None:
+    listed = {view["name"]: view for view in embedders(Config(), in_use=None, probe=False)}
+    assert set(keeping.SERVERS) <= set(listed)
+    assert (keeping.state_of(listed["ollama"]), keeping.state_of(listed["hash"])) == ("server", "ready")
+    assert "needs a running server" in keeping.embedder_words(listed["ollama"])
+    assert "server" not in keeping.embedder_words(listed["hash"])
+    assert keeping.state_of({**listed["ollama"], "in_use": True}) == "in use"
+    assert keeping.state_of({**listed["ollama"], "available": False}) == "missing"
 
 
 @pytest.mark.parametrize("name", QUALITY)

@@ -262,6 +262,8 @@ def test_facts_are_never_broken() -> None:
     facts = ["12 in", "3 out", "94% of bound", "words 2/3"]
 
     assert flowed(facts, 24, UNICODE) == ["12 in · 3 out", "94% of bound · words 2/3"]
+    assert flowed(facts, 28, UNICODE) == ["12 in · 3 out · 94% of bound", "words 2/3"]
+    assert flowed(facts, 28, UNICODE, reserved=1) == ["12 in · 3 out", "94% of bound · words 2/3"]
 
 
 VIEW = {
@@ -362,10 +364,17 @@ def test_the_chosen_line_has_a_pointer_and_only_it() -> None:
 
 
 def test_entries_begin_where_they_are_said_to() -> None:
-    drawn = listing(look(worth=WORTH), 78, UNICODE)
+    drawn = listing(look(worth=WORTH), 80, UNICODE)
 
     names = ["aa.md", "bb.md", "whole.md", "out.md", "empty.md", "1,233 more", "ffff", "waits.md"]
     assert [name in drawn.lines[start].plain for name, start in zip(names, drawn.starts, strict=True)] == [True] * 8
+
+
+def test_blocks_have_their_number_and_what_was_left_out_its_rank() -> None:
+    lines = text_of(look(), UNICODE, width=80).splitlines()
+
+    assert any(line.startswith("▶▓ 2 docs/bb.md") for line in lines)
+    assert any(line.startswith(" × #4 out.md") for line in lines)
 
 
 def test_a_folded_block_shows_its_first_line_and_a_whole_one_all() -> None:
@@ -382,6 +391,7 @@ def test_the_account_names_covered_and_missing_words_repeats_and_twins() -> None
     shown_text = text_of(look(worth=WORTH), UNICODE)
 
     assert "1.500 of at most 2.000 (75%)" in shown_text
+    assert "30 in chunks + 8 in headers + 2 in separators" in shown_text
     assert "not in the context: zebra" in shown_text
     assert "covered    token" in shown_text
     assert "#1 #2, 7 tokens packed twice" in shown_text

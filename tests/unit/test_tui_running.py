@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from recall_core.ingest.watch import Stop
 from recall_core.service import Recall
 from recall_tui.opening import open_store
 from recall_tui.state.events import Crashed, Event, Opened, Ran
@@ -100,6 +102,24 @@ def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
     command.stop()
 
     assert said.ran().code == 0
+
+
+def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:
+    said, is_watching = Listener(), threading.Event()
+
+    class Watched(Recall):
+        def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
+            for places in super().changes(stop):
+                yield places
+                is_watching.set()  # the first sync is over
+
+    command = CommandThread("sync --watch", store, Watched.open, said, None)
+    command.start()
+    assert is_watching.wait(20)
+    command.cancel()
+
+    assert said.ran().code == 130
+    assert "0 added" in said.ran().stdout
 
 
 def test_what_a_command_writes_is_kept_up_to_a_size() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import socket
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError, UsageError
 from recall_tui import __main__ as entry
+from recall_tui.driver import written
 from recall_tui.serve import HOST, Site, serve
 
 
@@ -65,3 +67,14 @@ def test_every_server_has_an_address_of_its_own_on_loopback() -> None:
     assert one.address.startswith("http://127.0.0.1:7322/")
     assert one.address != two.address
     assert HOST == "127.0.0.1"
+
+
+def test_what_nobody_reads_is_written_without_a_defect() -> None:
+    reader, writer = os.pipe()
+    try:
+        assert written(writer, b"frame") == 5
+        assert os.read(reader, 10) == b"frame"
+        os.close(reader)
+        assert written(writer, b"frame") == 0
+    finally:
+        os.close(writer)

@@ -14,8 +14,8 @@ from recall_core.explain.explanation import explanation
 from recall_core.found import chunk as chunk_row
 from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
-from recall_tui.state.events import Chored, ChoreMoved, Crashed, Opened, Studied
-from recall_tui.state.explaining import Ledger
+from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
+from recall_tui.state.explaining import Ledger, Paths
 from recall_tui.state.session import Session, asked, found, stamp_of
 from recall_tui.state.studies import SCOPES, Kind, Study
 from recall_tui.state.transitions import after
@@ -60,7 +60,8 @@ def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
         info = recall.store.info()
     first = hits[0]
     assert first.chunk is not None
-    session = asked(Session(info=info), text, 0.0)._replace(busy=False, answer=answer, hits=hits, hit=first)
+    asking = asked(Session(info=info), text, 0.0)
+    session = asking._replace(busy=False, answer=answer, answered=asking.question, hits=hits, hit=first)
     return session, first.chunk.id
 
 
@@ -200,6 +201,38 @@ def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(tmp_path: Path
     thread.stop()
 
     assert desk.events == []
+
+
+def test_another_file_in_the_place_of_the_store_is_the_one_that_is_studied(tmp_path: Path, desk: Desk) -> None:
+    place = build_store(tmp_path / "one")
+    Recall.init(str(tmp_path / "two"))
+    other = tmp_path / "two" / "recall.db"
+    session, _ = answered(place)
+    thread = StudyThread(lambda: Recall.open(str(place)), desk.post)
+    thread.start()
+    thread.submit([(Study("paths"), (0, 0))], session)
+    before = desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == (0, 0))
+
+    other.replace(place)
+    thread.submit([(Study("paths"), (0, 1))], session)
+    after = desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == (0, 1))
+    thread.stop()
+
+    assert [_paths(event) for event in (before, after)] == [37, 0]
+
+
+def _paths(event: Event) -> int:
+    assert isinstance(event, Studied)
+    assert isinstance(event.finding, Paths)
+    return len(event.finding.paths)
+
+
+def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
+    session, _ = answered(store)
+    assert session.info is not None
+    other = session._replace(info=session.info._replace(digest="0" * 64))
+
+    assert stamp_of(session, Study("paths")) != stamp_of(other, Study("paths"))
 
 
 def test_chores_are_done_in_order_and_each_end_is_told(desk: Desk, chores: ChoreThread) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
-from recall_tui.state.session import Session
+from recall_tui.state.session import Moved, Session, asked
 from recall_tui.state.weighing import (
     counted,
     current,
@@ -18,6 +18,7 @@ from recall_tui.state.weighing import (
     nudged,
     put_at,
     raised,
+    recalled,
     redone,
     reset,
     share,
@@ -227,3 +228,32 @@ def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
 
     assert (dict(session.tweaks), session.k) == ({"match": "all"}, None)
     assert undone(session).k == 5
+
+
+def test_a_recalled_question_is_one_step_there_and_back() -> None:
+    asked_first = asked(nudged(SAVED, 5), "tea", 0.0)._replace(filter="doc.tag = 'x'")
+
+    session = recalled(asked_first, "budget", "", Moved({"fusion": "rrf", "vector_weight": 0.1}, 7))
+
+    assert (session.text, session.filter, dict(session.tweaks), session.k) == ("budget", "", {"fusion": "rrf"}, 7)
+    assert session.question > asked_first.question
+    back = undone(session)
+    assert (back.text, back.filter, back.tweaks, back.k) == ("tea", "doc.tag = 'x'", asked_first.tweaks, None)
+    again = redone(back)
+    assert (again.text, again.filter, again.tweaks, again.k) == ("budget", "", session.tweaks, 7)
+    assert undone(undone(again)).tweaks == {}
+
+
+def test_an_undo_leaves_a_text_that_was_written_since() -> None:
+    session = recalled(asked(SAVED, "tea", 0.0), "budget", "doc.tag = 'x'", Moved({"fusion": "rrf"}))
+
+    back = undone(asked(session, "budgets", 0.0))
+
+    assert (back.text, back.filter, dict(back.tweaks)) == ("budgets", "", {})
+    assert (redone(back).text, redone(back).filter) == ("budgets", "doc.tag = 'x'")
+
+
+def test_recalling_what_stands_there_is_no_step() -> None:
+    session = asked(nudged(SAVED, 5), "tea", 0.0)
+
+    assert recalled(session, "tea", "", Moved(session.tweaks)) is session

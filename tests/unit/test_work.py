@@ -33,6 +33,7 @@ from recall_tui.state.events import (
 from recall_tui.state.lexicon import Lookup
 from recall_tui.state.session import Packing
 from recall_tui.state.wishes import Wish
+from recall_tui.work import asking
 from recall_tui.work.asking import QueryThread
 from recall_tui.work.ingesting import IngestThread
 from tests.desk import Desk
@@ -231,6 +232,65 @@ def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, desk: Desk) -
 
     assert isinstance(event, Unusable)
     assert event.error.code == "no_store"
+
+
+def test_another_file_in_the_place_of_the_store_is_the_one_that_answers(tmp_path: Path, desk: Desk) -> None:
+    place = build_store(tmp_path / "one")
+    Recall.init(str(tmp_path / "two"))
+    other = tmp_path / "two" / "recall.db"
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    other.replace(place)
+    thread.submit(wish_for(2))
+    answered = desk.wait_for(lambda event: isinstance(event, Answered) and event.generation == 2)
+    thread.stop()
+
+    assert isinstance(answered, Answered)
+    assert answered.answer.total == 0
+    opened = [event for event in desk.events if isinstance(event, Opened)]
+    assert [event.info.documents for event in opened if event.config is not None] == [37, 0]
+
+
+def test_what_others_write_is_told_once_when_it_has_come_to_rest(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    place = build_store(tmp_path)
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    with Recall.open(str(place)) as other:
+        path = other.store.execute("SELECT path FROM doc LIMIT 1")[0][0]
+        other.remove((path,))
+    told = desk.wait_for(lambda event: isinstance(event, Opened) and event.is_altered)
+    time.sleep(0.3)
+    thread.stop()
+
+    assert isinstance(told, Opened)
+    assert told.info.documents == 36
+    assert sum(isinstance(event, Opened) and event.is_altered for event in desk.events) == 1
+
+
+def test_a_store_whose_file_was_deleted_answers_no_more(tmp_path: Path, desk: Desk) -> None:
+    place = build_store(tmp_path)
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    place.unlink()
+    thread.submit(wish_for(2))
+    gone = desk.wait_for(lambda event: isinstance(event, Unusable))
+    thread.stop()
+
+    assert isinstance(gone, Unusable)
+    assert gone.error.code == "no_store"
+    assert desk.generations(Answered) == [1]
 
 
 def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(desk: Desk) -> None:

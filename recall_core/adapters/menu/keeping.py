@@ -39,9 +39,12 @@ FILLING: tuple[Command, ...] = (
     Command(
         "rm",
         "Take documents out of the store; the files on disk stay.",
-        Operand("TARGET", "a path, or a document id (six digits are enough)", most=None),
-        (Flag("--purge", "leave no byte of their text in the store's files"),),
-        ("recall rm docs/old.md", "recall rm 3f2a9c --purge"),
+        Operand("TARGET", "a path, a folder, a glob in quotes, or a document id (six digits are enough)", most=None),
+        (
+            Flag("--dry-run", "name the documents, and take none out"),
+            Flag("--purge", "leave no byte of their text in the store's files"),
+        ),
+        ("recall rm docs/old.md", "recall rm 'docs/**/*.md' --dry-run", "recall rm 3f2a9c --purge"),
     ),
     Command(
         "sync",
@@ -72,7 +75,7 @@ CARE: tuple[Command, ...] = (
             Flag("--no-embeddings", "leave the vectors out"),
         ),
         examples=("recall export --out backup.jsonl", "recall export --no-embeddings | gzip > backup.jsonl.gz"),
-        note="Without --out the lines are stdout's only content; with --json the report then goes to stderr.",
+        note="Without --out, or with --out -, stdout has the lines alone; with --json the report goes to stderr.",
     ),
     Command(
         "import",

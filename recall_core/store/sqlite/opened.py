@@ -24,6 +24,7 @@ class OpenStore:
         self.db = db
         self.path = path
         self.writable = writable
+        self._file = _file_at(path)
         db.pragma("query_only", True)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -106,9 +107,22 @@ class OpenStore:
         with translated(self.path):
             self.db.close()
 
+    def is_replaced(self) -> bool:
+        """True when another file stands in the place of the open one by now, or none; it would answer for good."""
+        return _file_at(self.path) != self._file
+
     def size_bytes(self) -> int:
         """Bytes of the file, its log included."""
         if self.path == MEMORY:
             return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
         files = (Path(self.path), Path(f"{self.path}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    """What tells the file at this path from every other; None where there is none."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -35,7 +35,7 @@ def occurrences(
     sizes: Mapping[int, tuple[int, int]] | None,
 ) -> Occurrences:
     """See ports.Store. sizes: of every row, where they are at hand."""
-    rows, totals = _totals(execute)
+    rows, totals = index_totals(execute)
     dfs = {phrase.tokens: frequency(db, execute, phrase.tokens) for phrase in query.phrases}
     db.register_fts5_function("recall_occurrences", _count)
     if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
@@ -57,14 +57,14 @@ def occurrences(
 def lengths(execute: Execute, rowids: Sequence[int] | None) -> Counts:
     """rowid to its tokens in title and body, of these rows or of all."""
     found = execute(_SIZES) if rowids is None else execute(_SIZES_OF, (json.dumps(list(rowids)),))
-    return {rowid: _pair(size) for rowid, size in found}
+    return {rowid: pair(size) for rowid, size in found}
 
 
 def _stat(phrase: Phrase, df: int, rows: int) -> TermStat:
     return TermStat(phrase.text, df, idf(df, rows))
 
 
-def _totals(execute: Execute) -> tuple[int, tuple[int, int]]:
+def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
     """How many rows the index holds, and their tokens in title and body: FTS5's averages record."""
     (record,) = execute("SELECT block FROM chunk_fts_data WHERE id = 1")[0]
     rows, *totals = _varints(record) or [0, 0, 0]
@@ -105,7 +105,7 @@ def _count(api: apsw.FTS5ExtensionApi, *_: object) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _pair(packed: bytes) -> tuple[int, int]:
+def pair(packed: bytes) -> tuple[int, int]:
     """Two packed numbers. Rows of equal length are many, and are read once."""
     return _two(_varints(packed))
 

@@ -9,7 +9,7 @@ import apsw
 
 from recall_core.config import EXACT_VECTORS
 from recall_core.rql.ast import Expr, OrderKey
-from recall_core.store.sqlite import lexical, phrases, postings, records, vectors
+from recall_core.store.sqlite import lexical, many, phrases, postings, records, vectors
 from recall_core.store.sqlite.connect import connect, create, load_vector_functions, translated
 from recall_core.store.sqlite.memo import Memo
 from recall_core.store.sqlite.opened import OpenStore
@@ -87,6 +87,10 @@ class SqliteStore(OpenStore):
             windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
             snapshot=newest or "",
         )
+
+    def generation(self) -> int:
+        """How many transactions have changed what is stored."""
+        return int(self.execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
 
     def embedder(self) -> str:
         """Identity of the embedder that made the vectors."""
@@ -169,10 +173,16 @@ class SqliteStore(OpenStore):
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
     ) -> dict[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
+        if many.is_long(query):
+            with translated(self.path):
+                return many.long_scores(self.db, self.execute, query, where=where, k=k, title_weight=title_weight)
         return lexical.scores(self.execute, query.match, where=where, k=k, title_weight=title_weight)
 
     def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
+        if many.is_long(query):
+            with translated(self.path):
+                return many.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, query.match, rowids, title_weight=title_weight)
 
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:

@@ -138,8 +138,7 @@ class ContextPane(Vertical, can_focus=True):
 
     def scroll_pages(self, pages: int) -> None:
         """Scroll the list by what is visible of it."""
-        blocks = self.query_one(PackedList)
-        blocks.scroll_relative(y=pages * max(1, blocks.size.height - 1), animate=False, immediate=True)
+        self.query_one(PackedList).scroll_pages(pages)
 
     def _look(self, session: Session) -> Look:
         """What is to be drawn. The worth of the context before stays until the next is known, and says so."""

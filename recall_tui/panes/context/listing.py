@@ -127,7 +127,7 @@ def _omission(left: Omission, pins: tuple[str, ...], width: int, glyphs: Glyphs)
     reason = REASONS[left.reason]
     reason = f" pinned, {reason}" if left.chunk_id in pins else f" {reason}"
     more = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else ""
-    where = f"{glyphs.out} {left.rank} {left.path}{more}" if left.path else f"{glyphs.out} {left.rank}{more}"
+    where = f"{glyphs.out} #{left.rank} {left.path}{more}" if left.path else f"{glyphs.out} #{left.rank}{more}"
     return _line(fit(where, width - len(reason), glyphs) + reason, Style(dim=True))
 
 

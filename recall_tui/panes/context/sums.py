@@ -64,17 +64,17 @@ def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
     lines = [Text(f"{drawn}{packed.used_tokens / packed.budget_tokens:>5.0%}")]
     mark = "" if look.is_settled or look.trouble else f" {glyphs.cut}"
     facts = [*_counts(packed), *_worth(look.worth), *_sizes(packed, look.block_tokens)]
-    first, *others = flowed(facts, width - 2, glyphs)
+    first, *others = flowed(facts, width, glyphs, reserved=2)
     lines.append(Text(fit(first, width - cell_len(mark), glyphs) + mark, Style(dim=True)))
     return [*lines, *(Text(fit(line, width, glyphs), Style(dim=True)) for line in others)]
 
 
-def flowed(facts: Sequence[str], width: int, glyphs: Glyphs) -> list[str]:
-    """Facts in lines of at most `width` cells, broken between facts only; never none."""
+def flowed(facts: Sequence[str], width: int, glyphs: Glyphs, *, reserved: int = 0) -> list[str]:
+    """Facts in lines of at most `width` cells, broken between facts only; never none. reserved: of the first line."""
     lines = [""]
     for fact in facts:
         longer = f"{lines[-1]}{glyphs.dot}{fact}" if lines[-1] else fact
-        if lines[-1] and cell_len(longer) > width:
+        if lines[-1] and cell_len(longer) > width - (reserved if len(lines) == 1 else 0):
             lines.append(fact)
         else:
             lines[-1] = longer

@@ -25,7 +25,7 @@ ID = 12  # digits of an id
 def absence_lines(absence: Absence, place: int, note: str, width: int, glyphs: Glyphs) -> list[Text]:
     """The verdict, the ladder, the fixes. place: of the chosen fix. note: what the account leaves out of account."""
     view = absence.view
-    lines = [*_verdict(absence, width, glyphs), *_ladder(view, width, glyphs)]
+    lines = [*_verdict(absence, width, glyphs), *_ladder(absence, width, glyphs)]
     lines += [Text(line, DIM) for line in folded(note, width)]
     if not view["present"]:
         lines += _fixes(absence, place, width, glyphs)
@@ -64,8 +64,9 @@ def _place(view: SoughtView) -> str:
     return f"{view['path']}:{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
 
 
-def _ladder(view: WhyNotView, width: int, glyphs: Glyphs) -> Iterator[Text]:
+def _ladder(absence: Absence, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """The first failing stage with its evidence; those with something to say on a line; the others together."""
+    view = absence.view
     failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
     is_opened = failing is not None and not view["present"]
     plain: list[str] = []
@@ -75,10 +76,12 @@ def _ladder(view: WhyNotView, width: int, glyphs: Glyphs) -> Iterator[Text]:
         elif stage["status"] != "not_applicable":
             yield from _together(glyphs.yes, plain, width, glyphs)
             plain = []
-            yield from _stage(stage, width, glyphs, is_opened=is_opened and stage is failing)
+            more = _more(stage, absence) if is_opened and stage is failing else None
+            yield from _stage(stage, more, width, glyphs)
     yield from _together(glyphs.yes, plain, width, glyphs)
     passed_over = [stage["stage"] for stage in view["stages"] if stage["status"] == "not_applicable"]
-    yield from _together(glyphs.dot.strip(), passed_over, width, glyphs)
+    told = [f"do not apply: {passed_over[0]}", *passed_over[1:]] if passed_over else []
+    yield from _together(glyphs.dot.strip(), told, width, glyphs)
 
 
 def _together(mark: str, names: list[str], width: int, glyphs: Glyphs) -> Iterator[Text]:
@@ -86,23 +89,25 @@ def _together(mark: str, names: list[str], width: int, glyphs: Glyphs) -> Iterat
         yield Text(f"{mark if place == 0 else '':<2} {line}", DIM)
 
 
-def _stage(stage: StageView, width: int, glyphs: Glyphs, *, is_opened: bool) -> Iterator[Text]:
+def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    """Its sentence, and more of it where it is the opened one."""
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
     for place, line in enumerate(folded(one_line(stage["detail"]), width - len(head)) or [""]):
-        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), Style(bold=is_opened))
-    if not is_opened:
-        return
-    told = [*_evidence(stage.get("evidence", {})), *([stage["hint"]] if "hint" in stage else [])]
-    for each in told:
+        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), Style(bold=more is not None))
+    for each in more or ():
         yield from (Text(f"     {line}") for line in folded(each, width - 5))
 
 
+def _more(stage: StageView, absence: Absence) -> list[str]:
+    """What neither the sentence of a stage says nor a fix."""
+    fixes = [remedy.change for remedy in absence.remedies]
+    told = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
+    return [*told, *([stage["hint"]] if "hint" in stage else [])]
+
+
 def _evidence(view: EvidenceView) -> Iterator[str]:
-    """What a stage goes by, beyond its sentence."""
-    for failing in view.get("failing", []):
-        value = "missing" if failing["value"] is None else one_line(str(failing["value"]))[:80]
-        yield f"{failing['predicate']} is {value}"
+    """What a stage goes by, beyond its sentence, which names the predicates that fail and their values."""
     for dropped in view.get("drop", []):
         yield f"drop {' and '.join(dropped)}"
     for term in view.get("terms", []):

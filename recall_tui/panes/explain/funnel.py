@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.types import SIGNALS
 from recall_tui.panes.explain.ledger import DIM
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
 
@@ -32,9 +33,17 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
         if stage["stage"] == "filter" and "filter" in view:
             lines += _filter(view["filter"], width, glyphs)
     whole = view["timings"].get("answer")
-    told = "Both signals take what the filter leaves; union is what they propose together."
-    spent_in_all = "" if whole is None else f" The answer took {whole:.1f} ms."
-    return [*lines, *(Text(line, DIM) for text in (told + spent_in_all, note) for line in folded(text, width))]
+    spent_in_all = "" if whole is None else f"The answer took {whole:.1f} ms."
+    told = " ".join(filter(None, [_signals(view), spent_in_all]))
+    return [*lines, *(Text(line, DIM) for text in (told, note) for line in folded(text, width))]
+
+
+def _signals(view: TraceView) -> str:
+    """Why rows come in again after the filter; nothing where no signal is asked."""
+    asked = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
+    if len(asked) > 1:
+        return "Both signals take what the filter leaves; union is what they propose together."
+    return f"Only {asked[0]} proposes rows, out of what the filter leaves." if asked else ""
 
 
 def _filter(predicates: list[PredicateView], width: int, glyphs: Glyphs) -> Iterator[Text]:

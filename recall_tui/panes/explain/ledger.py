@@ -13,21 +13,29 @@ from recall_core.types import SIGNALS, Hit, Part
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
 
 if TYPE_CHECKING:
-    from recall_core.contract.ledger import ExplanationView, LeafView, LedgerView, NeighbourView, StabilityView
+    from recall_core.contract.ledger import (
+        ExplanationView,
+        LeafView,
+        LedgerView,
+        NeighbourView,
+        StabilityView,
+        VersusView,
+    )
 
 NAME = 10  # cells of the first column where there is no room for more
 NAME_MOST = 28
 FIGURES = 33  # cells of the columns behind it: 9 raw, 8 value, 8 weight, 8 points
 SHARE_CELLS = 12
+VISIBLE = 0.0005  # the least that three decimals show
 DIM = Style(dim=True)
 DECISIONS = {
-    "score": "by score",
-    "path": "equal scores, by path",
-    "offset": "equal scores, by place in the document",
-    "fused": "equal scores, in the order before the reranker",
-    "order_by": "by ORDER BY",
-    "recall": "by sparse-document recall",
+    "path": ", equal scores, by path",
+    "offset": ", equal scores, by place in the document",
+    "fused": ", equal scores, in the order before the reranker",
+    "order_by": ", by ORDER BY",
+    "recall": ", by sparse-document recall",
 }
+"""What decides where it is not the score alone."""
 ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
@@ -81,8 +89,15 @@ def ledger_lines(
 
 
 def number(value: float) -> str:
-    """A figure in three decimals, and in powers of ten where those would show nothing."""
-    return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.0e}"
+    """A figure in three decimals; where those would show nothing, on which side of zero it is."""
+    if value == 0 or abs(value) >= VISIBLE:
+        return f"{value + 0.0:.3f}"  # never -0.000
+    return "<.001" if value > 0 else ">-.001"
+
+
+def raw_number(value: float) -> str:
+    """A signal's own figure, which may be tiny and still be divided by another: in powers of ten then."""
+    return f"{value:.0e}" if 0 < abs(value) < VISIBLE else f"{value:.3f}"
 
 
 def count(value: int) -> str:
@@ -96,9 +111,9 @@ def one_line(text: str) -> str:
 
 
 def _signal(part: Part, score: float, width: int, glyphs: Glyphs) -> Text:
-    raw = "none" if part.raw is None else number(part.raw)
-    line = Text(f"{part.signal:<{name_width(width)}}{raw:>9}{part.value:>8.3f}{part.weight:>8.2f}", Style(bold=True))
-    line.append(f"{part.points:>8.3f}")
+    raw = "none" if part.raw is None else raw_number(part.raw)
+    figures = f"{raw:>9}{number(part.value):>8}{part.weight:>8.2f}{number(part.points):>8}"
+    line = Text(f"{part.signal:<{name_width(width)}}{figures}", Style(bold=True))
     _add_share(line, part.points / score if score > 0 else 0.0, part.signal, width, glyphs)
     return line
 
@@ -130,6 +145,7 @@ def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs
     if others and others[0]["kind"] in ("feature", "collision", "token", "sentence", "removal"):
         heads = f"{'  text':<{name_width(width)}}{'kind':>17}{'cosine':>8}{'':>8}"
         yield Text(fit(heads, width, glyphs).rstrip(), DIM)
+    most = None if most is None or len(others) == most + 1 else most  # one more takes no more than a line about it
     for leaf in others[:most]:
         yield _with_share(_leaf(leaf, width, glyphs), leaf["points"], score, width)
     if most is not None and len(others) > most:
@@ -140,7 +156,7 @@ def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs
 
 def _about_words(leaves: list[LeafView], bound: float | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """What the raw value is divided by, and what the star of an idf says."""
-    told = [f"of at most {number(bound)}, the bound of its terms"] if bound else []
+    told = [f"of at most {raw_number(bound)}, the bound of its terms"] if bound else []
     told += ["* the least idf"] if any(leaf.get("floored") for leaf in leaves) else []
     if told:
         yield Text(fit(f"  {glyphs.dot.join(told)}", width, glyphs).rstrip(), DIM)
@@ -169,7 +185,7 @@ def _leaf(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
 
 
 def _with_share(line: Text, points: float, score: float, width: int) -> Text:
-    if width - line.cell_len >= 2 + SHARE_CELLS + 5 and score > 0 and abs(points) >= 0.0005:
+    if width - line.cell_len >= 2 + SHARE_CELLS + 5 and score > 0 and abs(points) >= VISIBLE:
         line.append(f"{'':<{2 + SHARE_CELLS}}{round(100 * points / score) or 0:>4}%", DIM)
     return line
 
@@ -196,7 +212,7 @@ def _told_of_leaves(view: ExplanationView, residual: float, glyphs: Glyphs) -> l
     rounding = fsum(
         leaf["points"] for made in _leaves_of(view).values() for leaf in made if leaf["kind"] == "rounding"
     )
-    return [f"leaves add up, rounding {number(rounding)}", "leaves add up"]
+    return [f"leaves add up, rounding {number(abs(rounding))}", "leaves add up"]
 
 
 def _standing(view: LedgerView, width: int) -> Iterator[Text]:
@@ -208,8 +224,14 @@ def _standing(view: LedgerView, width: int) -> Iterator[Text]:
 
 
 def _neighbour(view: NeighbourView) -> str:
+    return f"{view['path']}{lead_of(view)}"
+
+
+def lead_of(view: NeighbourView | VersusView) -> str:
+    """By how much one of two rows leads, what decided that, and the weight at which they change places."""
+    by = "" if view["margin"] == 0 else f" by {number(view['margin'])} points"
     flip = f", {flip_of(view['flips_at'])}" if "flips_at" in view else ""
-    return f"{view['path']} by {view['margin']:.3f} {DECISIONS[view['decided_by']]}{flip}"
+    return f"{by}{DECISIONS.get(view['decided_by'], '')}{flip}"
 
 
 def flip_of(weight: float | None) -> str:
@@ -220,8 +242,9 @@ def flip_of(weight: float | None) -> str:
 def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text]:
     mark, word = (glyphs.no, "fragile") if view["fragile"] else (glyphs.yes, "steady")
     order, members = (f"{each['low']:.3f} to {each['high']:.3f}" for each in (view["order"], view["members"]))
-    told = f"{mark} {word}{glyphs.dot}top {view['k']} in order from {order}, as a set from {members}"
-    yield from _told(f"at {view['weight']:.3f}", told, width)
+    firm = f"{mark} {word} at {view['weight']:.3f}"
+    told = f"top {view['k']} in order from {order}, as a set from {members}"
+    yield from _told("weight", glyphs.dot.join([firm, told]), width)
 
 
 def _told(name: str, told: str, width: int) -> Iterator[Text]:

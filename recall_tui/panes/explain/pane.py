@@ -7,11 +7,12 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
+from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
 
 from recall_core.errors import RecallError
-from recall_tui.messages import FixChosen, FixStepped, ViewChosen
+from recall_tui.messages import FixChosen, ViewChosen
 from recall_tui.panes.explain.absence import FIX, absence_lines, row_of_fix
 from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.panes.explain.ledger import ledger_lines
@@ -50,9 +51,10 @@ SEEK = "t asks what is missed; w takes the row that is selected."
 ABOVE = 2  # lines of the document that stay in sight above its chunk
 
 
-class ExplainPane(LineView):
-    """The tabs in the title, the one in front below."""
+class ExplainPane(LineView, inherit_bindings=False):
+    """The tabs in the title, the one in front below; the table of actions has its keys."""
 
+    BINDINGS: ClassVar[list[BindingType]] = []
     COMPONENT_CLASSES: ClassVar[set[str]] = {"explain--shared"}
 
     def __init__(self) -> None:
@@ -90,14 +92,6 @@ class ExplainPane(LineView):
         elif (fix := event.style.meta.get(FIX)) is not None:
             self.post_message(FixChosen(fix))
 
-    def action_scroll_up(self) -> None:
-        """Among fixes the previous one, elsewhere a line up."""
-        self._step(-1)
-
-    def action_scroll_down(self) -> None:
-        """Among fixes the next one, elsewhere a line down."""
-        self._step(1)
-
     def on_resize(self, event: object) -> None:
         """Another width has another title, and folds the lines elsewhere."""
         self._rebuild()
@@ -114,14 +108,6 @@ class ExplainPane(LineView):
             return  # setting a title draws the whole pane again
         self._title = shown
         self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
-
-    def _step(self, rows: int) -> None:
-        if self._session.view == "absence" and _count_of_fixes(self._session) > 0:
-            self.post_message(FixStepped(rows))
-        elif rows > 0:
-            super().action_scroll_down()
-        else:
-            super().action_scroll_up()
 
     def _go_to_chunk(self, session: Session) -> None:
         finding, width = _finding(session), self.scrollable_content_region.width
@@ -294,11 +280,6 @@ def _found(session: Session, study: Study | None, of: type[object]) -> object:
 
 def _beside_of(session: Session) -> object:
     return _found(session, passage_study(session), Passage) if session.view == "ledger" else None
-
-
-def _count_of_fixes(session: Session) -> int:
-    finding = _finding(session)
-    return len(finding.remedies) if isinstance(finding, Absence) else 0
 
 
 def _note(session: Session) -> str:

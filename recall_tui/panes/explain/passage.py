@@ -112,7 +112,7 @@ class _Page:
         told = f"{mark} chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}{glyphs.dot}{chunk.tokens} tokens "
         told = f"{' ' * self._digits} {told}"
         line = told + glyphs.line * max(0, self._width - cell_len(told))
-        return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=not is_own))
+        return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
     def line(self, line: Line, cut: int | None) -> Iterator[Text]:
         """One line of the document, folded; a rule where the context ends in it."""

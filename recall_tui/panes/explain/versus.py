@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import SIGNALS
-from recall_tui.panes.explain.ledger import ABSENCES, DECISIONS, DIM, flip_of, number, one_line
+from recall_tui.panes.explain.ledger import ABSENCES, DIM, VISIBLE, lead_of, number, one_line
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def _head(name: str, view: LedgerView, width: int, glyphs: Glyphs) -> Text:
 
 def _verdict(view: VersusView, first: str) -> str:
     side = "This" if view["winner"] == first else "The marked one"
-    flip = f", {flip_of(view['flips_at'])}" if "flips_at" in view else ""
-    return f"{side} leads by {view['margin']:.3f} {DECISIONS[view['decided_by']]}{flip}."
+    return f"{side} leads{lead_of(view)}."
 
 
 def _difference(view: DifferenceView, most: float, names: int, width: int, glyphs: Glyphs) -> Text:
@@ -56,9 +55,9 @@ def _difference(view: DifferenceView, most: float, names: int, width: int, glyph
     name = fit(f"{view['signal'][:3]} {view['kind']} {about}", names - 1, glyphs)
     figures = f"{number(view['points']):>9}{number(view['other_points']):>9}{_signed(view['delta']):>9}"
     line = Text(f"{name} {figures}")
-    if width >= WIDE:
+    if width >= WIDE and abs(view["delta"]) >= VISIBLE:
         series = 0 if view["delta"] >= 0 else 2
-        drawn = bar(abs(view["delta"]) / most if most else 0.0, BAR_CELLS, glyphs, series=series)
+        drawn = bar(abs(view["delta"]) / most, BAR_CELLS, glyphs, series=series)
         line.append("  ").append(drawn, Style(color=COLOURS[view["signal"]] if view["signal"] in SIGNALS else None))
     return line
 
@@ -73,4 +72,4 @@ def _sum(versus: VersusView, first: LedgerView, second: LedgerView, names: int, 
 
 
 def _signed(value: float) -> str:
-    return "=" if value == 0 else number(value) if value < 0 else f"+{number(value)}"
+    return "=" if value == 0 else number(value) if value < VISIBLE else f"+{number(value)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.panes.weights.curve import CURVE_ROWS, curve_rows, figures, marks
+from recall_tui.panes.weights.curve import curve_rows, figures, marks
 from recall_tui.panes.weights.pins import pin_band, pin_figures, pin_names
 from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
 from recall_tui.panes.weights.settings import moved_settings, settings_lines
@@ -16,7 +16,12 @@ from recall_tui.state.weighing import current, drawn, exact_share, why_no_lines,
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
 LEAST_RANK_ROWS = 2
+FEW_RANK_ROWS = 3  # with fewer than these the ticks give up their line
+MOST_APART = 4  # rows a rank
 LEAST_CURVE_ROWS = 2  # one of the curve, one of its marks
+CURVE_ROWS = 16  # that it has before the ranks get more than a row each
+MOST_CURVE_ROWS = 24
+ROOMY = 2 * DEPTH + CURVE_ROWS  # lines from which the figures need not save any
 
 Size = tuple[int, int]
 """Cells across and down."""
@@ -46,28 +51,34 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     said += pin_figures(session, width, glyphs)
     curve, granted = curve_of(session), granted_of(session)
     under = scale(chart, weight, width, glyphs)
-    if granted is not None and granted.weights:
-        under.append(pin_band(granted, weight, width, glyphs))
-    below = figures(session, width, glyphs)
-    lines = settings_lines(session, width, glyphs)
+    bands = [pin_band(granted, weight, width, glyphs)] if granted is not None and granted.weights else []
+    below = figures(session, width, glyphs, in_full=height >= ROOMY)
     wanted = len(chart.orders[0]) + (LEAST_CURVE_ROWS if curve is not None and curve.steps else 0)
-    if len(lines) + len(said) + len(under) + len(below) + wanted > height:
+    room = height - len(said) - len(bands) - len(below)
+    lines = settings_lines(session, width, glyphs)
+    if len(lines) + len(under) + wanted > room:
         lines = moved_settings(session, width, glyphs)
-    lines += said
-    left = height - len(lines) - len(under) - len(below)
+    if room - len(lines) - len(under) < FEW_RANK_ROWS:
+        under = scale(chart, weight, width, glyphs, joint=True)
+    if len(lines) + len(under) > room:
+        lines = moved_settings(session, width, glyphs, with_keys=False)
+    left = room - len(lines) - len(under)
     least = LEAST_CURVE_ROWS + (0 if session.is_of_all else LEAST_RANK_ROWS)  # who turns to the mean wants to see it
     has_curve = curve is not None and bool(curve.steps) and left >= least
-    ranks = max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
-    if left >= 2 * DEPTH + (CURVE_ROWS + 1 if has_curve else 0):
-        ranks *= 2  # lines that are further apart are easier to follow where they cross
-    if ranks:
-        lines = [*lines, *rank_lines(chart, weight, thick_line(session), (width, ranks), glyphs)]
-    lines = [*lines, *under, *below]
+    ranks = _rank_rows(left, has_curve=has_curve)
+    drawn_ranks = rank_lines(chart, weight, thick_line(session), (width, ranks), glyphs) if ranks else []
+    lines = [*lines, *said, *drawn_ranks, *under, *bands, *below]
     if curve is not None and has_curve:
-        rows = min(CURVE_ROWS, left - ranks - 1)
+        rows = min(MOST_CURVE_ROWS, left - ranks - 1)
         lines += [*curve_rows(curve, weight, (width, rows), glyphs), marks(curve, weight, width, glyphs)]
     names = pin_names(session, width, glyphs)
     return [*lines, *names] if len(lines) + len(names) <= height else lines
+
+
+def _rank_rows(left: int, *, has_curve: bool) -> int:
+    """Rows for the lines of the ranks: lines that are further apart are easier to follow where they cross."""
+    apart = min(MOST_APART, (left - (CURVE_ROWS + 1 if has_curve else 0)) // DEPTH)
+    return DEPTH * apart if apart > 1 else max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
 
 
 def thick_line(session: Session) -> int | None:

@@ -15,12 +15,14 @@ from recall_tui.state.weighing import current, exact_share
 from recall_tui.widgets.canvas import Canvas
 from recall_tui.widgets.draw import Glyphs, folded
 
-CURVE_ROWS = 16
 LEAST_GAIN = 0.0005  # what three places show
 
 
-def figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """The curve in figures; how far it is, or why there is none, in a line. Without any grades there is no line."""
+def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = False) -> list[Text]:
+    """The curve in figures; how far it is, or why there is none, in a line. Without any grades there is no line.
+
+    in_full: with the key of the other curve and the range of this one, whatever lines they take.
+    """
     study = curve_study(session)
     finding = found(session, study, Curve) if study is not None else None
     if isinstance(finding, RecallError):
@@ -39,7 +41,7 @@ def figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     other = "c this question" if session.is_of_all else f"c all {finding.judged} judged"
     for more in (other, f"drawn from {min(finding.means):.3f} to {max(finding.means):.3f}"):
         longer = joined([*pieces, more], width, glyphs)
-        if len(longer) == len(lines):
+        if in_full or len(longer) == len(lines):
             pieces, lines = [*pieces, more], longer
     return [Text(line) for line in lines]
 

@@ -21,27 +21,27 @@ KEPT = 8  # drawings
 
 
 def verdict(chart: Chart, gauge: Gauge, width: int, glyphs: Glyphs) -> list[str]:
-    """The weights that keep the first ranks, and whether that is a narrow stretch: in a sign and in words.
+    """Whether the first ranks hold, how far the next change of them is, and the weights that keep them.
 
-    The fills before the stretches are those of the bands under the lines.
+    The fills before the stretches are those of the bands under the lines. No stretch is broken over two lines.
     """
-    depth = len(chart.orders[0])
     mark, word = (glyphs.no, "fragile") if gauge.fragile else (glyphs.yes, "steady")
+    far = " at every weight" if gauge.distance is None else f", {gauge.distance:.3f} from a flip"
     order, members = span(*gauge.order[:2]), span(*gauge.members[:2])
-    where = f"{glyphs.series[0]} order {order}, {glyphs.series[2]} set {members}"
-    far = "at every weight" if gauge.distance is None else f"by {gauge.distance:.3f}"
-    return joined([f"{mark} {word} {far}", f"top {depth} {where}"], width, glyphs)
+    held = [f"{glyphs.series[0]} order {order}", f"{glyphs.series[2]} set {members}"]
+    if len(both := glyphs.dot.join(held)) <= width:
+        held = [both]
+    return joined([f"{mark} top {len(chart.orders[0])} {word}{far}", *held], width, glyphs)
 
 
 def rank_lines(
     chart: Chart, weight: Fraction, selected: int | None, size: tuple[int, int], glyphs: Glyphs
 ) -> list[Text]:
-    """The ranks of the first candidates over all weights, as many as have a row each; the selected one's is thicker.
+    """The lines of the first candidates over all weights, on as many ranks as have a row each.
 
-    size: cells across and down. The upright is the weight as it is.
+    The selected one's is thicker. size: cells across and down. The upright is the weight as it is.
     """
-    ranks = min(len(chart.orders[0]), size[1])
-    candidates = frozenset(top_at(chart, weight)[:ranks])
+    candidates = frozenset(top_at(chart, weight))
     rows = _rows(chart, candidates, selected, (max(1, size[0] - LABEL_CELLS), size[1]), glyphs)
     return [crossed(label, row, weight, glyphs) for label, row in rows]
 
@@ -52,7 +52,7 @@ def _rows(
 ) -> list[tuple[str, str]]:
     """Label and text of each row; kept, because a weight that moves changes it only where candidates change."""
     canvas = Canvas(*size)
-    ranks = len(candidates)
+    ranks = min(len(candidates), canvas.height)
     tops = [top[:ranks] for top in tops_over(chart, canvas.columns)]
     for candidate in candidates:
         _draw(canvas, tops, candidate, ranks, thickness=2 if candidate == selected else 1)
@@ -78,15 +78,26 @@ def _row(canvas: Canvas, rank: int, ranks: int) -> int:
     return (2 * rank + 1) * canvas.rows // (2 * ranks)
 
 
-def scale(chart: Chart, weight: Fraction, width: int, glyphs: Glyphs) -> list[Text]:
-    """Under the lines: where they change, then how far the order and the set of the first ranks hold."""
+def scale(chart: Chart, weight: Fraction, width: int, glyphs: Glyphs, *, joint: bool = False) -> list[Text]:
+    """Under the lines: where they change, then how far the order and the set of the first ranks hold.
+
+    joint: both in one line, for a pane that is short of lines.
+    """
     cells, gauge = max(1, width - LABEL_CELLS), gauge_at(chart, weight)
     order, members = _cells(gauge.order, cells), _cells(gauge.members, cells)
+    ticks = _ticked(chart, cells, glyphs)
     band = "".join(
-        glyphs.series[0] if cell in order else glyphs.series[2] if cell in members else glyphs.line
-        for cell in range(cells)
+        glyphs.series[0]
+        if cell in order
+        else tick
+        if joint and tick != " "
+        else glyphs.series[2]
+        if cell in members
+        else glyphs.line
+        for cell, tick in enumerate(ticks)
     )
-    return [Text(" " * LABEL_CELLS + _ticked(chart, cells, glyphs)), labelled("", band, weight, glyphs)]
+    marked = labelled("", band, weight, glyphs)
+    return [marked] if joint else [Text(" " * LABEL_CELLS + ticks), marked]
 
 
 @lru_cache(KEPT)

@@ -14,10 +14,11 @@ from recall_tui.state.session import Session
 from recall_tui.state.weighing import current, why_not
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
-CELLS = 19  # of a column: keys, name, mark and value
+LEAST_CELLS = 18  # of a column, whatever is in it: keys, name and value
+MOST_GAP = 4  # cells between two columns
 KEYS_CELLS = 3
+NAME_CELLS = 7
 DIM = Style(dim=True)
-NAME_CELLS = 6
 ALWAYS = ("fusion", "normalize", "rrf_k")
 """Settings that are shown even at their defaults: what the score of every row is made by."""
 
@@ -32,17 +33,16 @@ class Setting(NamedTuple):
 
 
 def settings_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """As few lines as hold them, in equal columns; a star stands before each value that is moved."""
+    """As few lines as hold them, in columns; a star stands behind each value that is moved."""
     shown = _shown(session, current(session))
     if why_not(session.answer):
         del shown[0]  # one signal is not fused
-    rows_least = ceil(len(shown) / max(1, width // CELLS))
-    columns = ceil(len(shown) / rows_least)
-    lines = _in_columns(shown, session, columns, width // columns, glyphs)
+    rows_least = ceil(len(shown) / _columns(shown, session, width))
+    lines = _in_columns(shown, session, ceil(len(shown) / rows_least), width, glyphs)
     return [*lines, *_decided(session, width)]
 
 
-def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+def moved_settings(session: Session, width: int, glyphs: Glyphs, *, with_keys: bool = True) -> list[Text]:
     """Those that are not at their defaults, and of the others the keys: for a pane that is short of lines."""
     config, plain = current(session), Config()
     shown = _shown(session, config)
@@ -51,21 +51,31 @@ def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         for each in shown
         if each.key in ALWAYS or _is_moved(each, session) or _value(config, each) != _value(plain, each)
     ]
-    lines = _in_columns(told, session, max(1, width // CELLS), CELLS, glyphs)
+    lines = _in_columns(told, session, _columns(told, session, width), width, glyphs)
     others = " ".join(each.keys for each in shown if each not in told)
-    if others:
-        note = f"at default {others}{glyphs.dot}z shows"
-        if len(lines) > 1 or len(told) * CELLS + len(note) > width:
+    if others and with_keys:
+        note = f"default: {others}{glyphs.dot}z shows them"
+        gap = min(MOST_GAP, width - lines[0].cell_len - len(note))
+        if len(lines) > 1 or gap < 1:
             lines.append(Text(fit(note, width, glyphs).rstrip(), DIM))
         else:
-            lines[0].pad_right(len(told) * CELLS - lines[0].cell_len)
-            lines[0].append(note, DIM)
+            lines[0].append(" " * gap).append(note, DIM)
     return [*lines, *_decided(session, width)]
 
 
-def _in_columns(shown: Sequence[Setting], session: Session, columns: int, cells: int, glyphs: Glyphs) -> list[Text]:
-    rows = [shown[at : at + columns] for at in range(0, len(shown), columns)]
-    return [Text("".join(fit(_spelled(each, session), cells, glyphs) for each in row).rstrip()) for row in rows]
+def _columns(shown: Sequence[Setting], session: Session, width: int) -> int:
+    """How many have room beside each other, with a blank between them."""
+    cells = max(LEAST_CELLS, *(len(_spelled(each, session)) for each in shown))
+    return min(len(shown), max(1, (width + 1) // (cells + 1)))
+
+
+def _in_columns(shown: Sequence[Setting], session: Session, columns: int, width: int, glyphs: Glyphs) -> list[Text]:
+    texts = [_spelled(each, session) for each in shown]
+    widest = [max(map(len, texts[at::columns])) for at in range(columns)]
+    gap = min(MOST_GAP, (width - sum(widest)) // (columns - 1)) if columns > 1 else 0
+    padded = [f"{text:<{widest[at % columns] + gap}}" for at, text in enumerate(texts)]
+    rows = ["".join(padded[at : at + columns]) for at in range(0, len(padded), columns)]
+    return [Text(fit(row.rstrip(), width, glyphs).rstrip()) for row in rows]
 
 
 def _decided(session: Session, width: int) -> list[Text]:
@@ -91,8 +101,8 @@ def _shown(session: Session, config: Config) -> list[Setting]:
 
 
 def _spelled(setting: Setting, session: Session) -> str:
-    mark = "*" if _is_moved(setting, session) else " "
-    return f"{setting.keys:<{KEYS_CELLS}}{setting.name:<{NAME_CELLS}}{mark}{setting.value}"
+    mark = "*" if _is_moved(setting, session) else ""
+    return f"{setting.keys:<{KEYS_CELLS}}{setting.name:<{NAME_CELLS}}{setting.value}{mark}"
 
 
 def _is_moved(setting: Setting, session: Session) -> bool:

@@ -71,10 +71,13 @@ def _stretch(row: Row) -> Stretch:
 
 
 def _lines(text: str, start: int, number: int, marks: Sequence[Mark]) -> Iterator[Line]:
-    """Each line with the marks that reach into it. marks: in code points of the text, by their start."""
+    """Each line with the marks that reach into it. marks: in code points of the text, by their start.
+
+    A line break at the end ends the last line and begins none.
+    """
     waiting = list(marks)
     offset = 0
-    for at, line in enumerate(text.split("\n"), start=number):
+    for at, line in enumerate(text.removesuffix("\n").split("\n"), start=number):
         end = offset + len(line)
         own = [mark for mark in waiting if mark.start < end]
         inside = tuple(Mark(max(0, mark.start - offset), min(end, mark.end) - offset, mark.kind) for mark in own)
