@@ -180,7 +180,8 @@ def repacked(session: Session, event: Repacked) -> Session:
 def worth_study(session: Session) -> Study | None:
     """The study that says what the context on the screen is worth; None while that is of an older ranking."""
     packing = session.packing
-    if session.packed is None or packing is None or session.packed_at != session.generation:
+    shown_at = session.generation if session.answered == session.question else session.ranked_at
+    if session.packed is None or packing is None or session.packed_at != shown_at:
         return None
     return Study("worth", str(packing.budget_tokens), " ".join((*packing.pins, "-", *packing.drops)))
 

@@ -458,3 +458,16 @@ async def test_the_pins_stay_while_a_weight_moves(shared_store: Path) -> None:
         assert pinned in ids_inside(bench.session)
         assert bench.session.answer is not None
         assert bench.session.answer.plan.config != Config()
+
+
+async def test_a_question_that_cannot_be_answered_leaves_the_figures_of_the_one_before(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await look_at_context(bench, budget="60")
+        await bench.until(worth_of)
+        figures = bench.painted("sums")
+
+        bench.app.bench.editor.text = "SELECT nonsense"
+        await bench.until(lambda now: now.trouble)
+
+        assert "bound" in figures
+        assert bench.painted("sums") == figures

@@ -145,7 +145,7 @@ class ContextPane(Vertical, can_focus=True):
         study = packing.worth_study(session)
         finding = found(session, study, Worth) if study is not None else None
         if isinstance(finding, Worth):
-            self._worth = session.question, finding
+            self._worth = session.answered, finding
         question, known = self._worth
         return Look(
             packed=session.packed,
@@ -156,7 +156,7 @@ class ContextPane(Vertical, can_focus=True):
             waiting=session.waiting,
             unfolded=session.unfolded,
             is_whole=session.zoomed and session.pane == "context",
-            worth=known if question == session.question else None,
+            worth=known if question == session.answered else None,
             is_settled=isinstance(finding, Worth),
             trouble=finding.message if isinstance(finding, RecallError) else "",
         )
