@@ -17,9 +17,8 @@ from recall_core.store.sqlite.postings import index_totals, pair
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import LexicalQuery, Phrase
 
-FEW = (
-    1000  # up to so many phrases FTS5's own bm25() is as fast; its time grows with their square, this one's does not
-)
+FEW = 1000
+"""Phrases up to which FTS5's own bm25() is as fast: its time grows with their square, this one's does not."""
 _AT_ONCE = 100  # phrases of several words that FTS5 is given together
 
 _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
