@@ -167,12 +167,12 @@ def ingesting(stores: Stores, home: Path, *, rounds: int) -> Figure:
             terminal.press(PASTED.format(many))
             terminal.rest(0.3)
             terminal.press("\r")
-            terminal.until("ch/s")
+            terminal.until("10,000 files")
             terminal.press("2")
             terminal.rest(0.3)
             busy = _p95(_pressed(terminal, [ROW] * KEYS))
             terminal.press("")
-            terminal.until("ch/s", seconds=5)  # the run goes on
+            terminal.until("10,000 files", seconds=5)  # the run goes on
         pairs.append((busy, idle))
         shutil.rmtree(store)
     return _figure(f"key to paint, {FILES} files ingested, p95", "no ingest", "ms", pairs, most=3.0)

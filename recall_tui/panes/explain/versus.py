@@ -31,7 +31,7 @@ def versus_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text
         return lines
     versus = view["versus"]
     lines += [Text(line, Style(bold=True)) for line in folded(_verdict(versus, first["id"]), width)]
-    names = width - FIGURES - 2 - (BAR_CELLS if width >= WIDE else 0)
+    names = max(1, width - FIGURES - 2 - (BAR_CELLS if width >= WIDE else 0))
     lines.append(Text(fit(f"{'leaf':<{names}}{'this':>9}{'marked':>9}{'differ':>9}", width, glyphs), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
     lines += [_difference(each, most, names, width, glyphs) for each in versus["differences"]]

@@ -1,0 +1,56 @@
+"""Every pane can be drawn however narrow a border makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_tui.panes.explain import pane
+from recall_tui.panes.results import ResultsPane
+from recall_tui.state import explaining, judging, keeping
+from recall_tui.state.session import VIEWS, View, is_seen
+from recall_tui.state.wants import wanted
+from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
+from recall_tui.widgets.lines import LineView
+from tests.workbench_driver import Driver, workbench
+
+WIDTHS = range(1, 90)
+LINES = (HeaderLine, StatusLine, FooterLine)
+
+
+def draw_at_every_width(bench: Driver) -> int:
+    """How many lines that makes; a pane that cannot be drawn raises."""
+    drawn, results = 0, bench.app.bench.query_one(ResultsPane)
+    for width in WIDTHS:
+        drawn += sum(len(view._build(width)) for view in bench.app.bench.query(LineView))
+        drawn += sum(bool(bench.app.bench.query_one(line).drawn(bench.session, width)) for line in LINES)
+        drawn += sum(bool(results._row(row, width)) for row in range(3)) + bool(results._heads(width))
+    return drawn
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_each_tab_of_explain_beside_every_other_pane(shared_store: Path, view: View) -> None:
+    async with workbench(shared_store, size=(200, 60)) as bench:
+        await bench.ask("keep the manual in mind")
+        await bench.press("escape", "j", "m", "j", "4", "right", "p", "3")
+        bench.app.become(bench.session._replace(sought="notes/diary.txt"))
+        bench.app.become(explaining.turned_to(bench.session, view))
+        await bench.until(lambda now: now.packed and now.chart and not now.busy)
+        await bench.until(lambda now: pane._finding(now) is not None)
+
+        assert draw_at_every_width(bench) > len(WIDTHS)
+
+
+async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> None:
+    async with workbench(own_store, size=(200, 60)) as bench:
+        await bench.ask()
+        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.press("escape", "a", "s", "f", "6")
+        await bench.until(lambda now: judging.is_current(now) and not now.gradings)
+        assert draw_at_every_width(bench) > len(WIDTHS)
+        for _ in keeping.VIEWS:
+            await bench.press("8", "right")
+            await bench.until(lambda now: is_seen(now, "store") and not wanted(now))
+
+            assert draw_at_every_width(bench) > len(WIDTHS)
