@@ -81,3 +81,19 @@ def without_privileges(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+
+
+FISH = {
+    "a.txt": "red fish, blue fish",
+    "b.txt": "one fish. fish fish fish",
+    "c.txt": "色 blue blue 红色的鱼",
+    "d.txt": "nothing of the kind",
+}
+"""Texts of few words: stems, a phrase, words beside each other in two scripts, and one that holds none of them."""
+
+
+def fish_store() -> SqliteStore:
+    """A store of them; the title of one has two of the words."""
+    made = memory_store()
+    put(made, *(new_file(path, [text], title="Fish Story" if path == "b.txt" else "") for path, text in FISH.items()))
+    return made

@@ -19,6 +19,7 @@ from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import keeping
 from recall_tui.state import session as state
 from recall_tui.state.keeping import Remedy
+from recall_tui.state.reproducing import typed
 
 if TYPE_CHECKING:
     from recall_core.contract import Response
@@ -151,11 +152,8 @@ class StoreActions(IngestActions):
             "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
         }[remedy.verb]
         title = shlex.join(["recall", *words])
-        screen = ConfirmScreen(title, question, command=self._command(*words))
+        screen = ConfirmScreen(title, question, command=typed(self.store, *words))
         await self.push_screen(screen, partial(self._run_remedy, title, remedy))
-
-    def _command(self, *words: str) -> str:
-        return shlex.join(["recall", *(["--store", self.store] if self.store else []), *words])
 
     async def _ask_for_documents(self, target: str, hint: str) -> None:
         screen = PromptScreen("Take documents out", target, hint, lambda typed: "" if typed else NAMING)
@@ -174,7 +172,7 @@ class StoreActions(IngestActions):
             return
         words = ("rm", *(["--"] if target.startswith("-") else []), target)
         title = shlex.join(["recall", *words])
-        screen = ConfirmScreen(title, removal_question(found), command=self._command(*words))
+        screen = ConfirmScreen(title, removal_question(found), command=typed(self.store, *words))
         await self.push_screen(screen, partial(self._remove, title, target, found))
 
     def _remove(self, title: str, target: str, found: Named, is_agreed: bool | None) -> None:

@@ -18,6 +18,11 @@ from recall_tui.state.session import Session, assignments, filter_of, found
 from recall_tui.state.weighing import differences
 
 
+def typed(store: str | None, *words: str) -> str:
+    """A command as it is typed, with the store where one was named."""
+    return shlex.join(["recall", *(["--store", store] if store else []), *words])
+
+
 def explained(session: Session, store: str | None) -> str:
     """A `recall` command line for the tab, or "" where it has nothing to say yet."""
     if session.answer is None:
@@ -31,7 +36,7 @@ def explained(session: Session, store: str | None) -> str:
             words = ["trace", *_question(session, (*_k(session), *_budget(session)))]
         case "ledger" | "versus":
             words = _explain(session)
-    return shlex.join(["recall", *(["--store", store] if store else []), *words]) if words else ""
+    return typed(store, *words) if words else ""
 
 
 def _explain(session: Session) -> list[str]:

@@ -10,7 +10,7 @@ from recall_tui.state.chart import DEPTH
 from recall_tui.state.keeping import kept_by
 from recall_tui.state.optioning import with_options
 from recall_tui.state.packing import flags
-from recall_tui.state.reproducing import explained
+from recall_tui.state.reproducing import explained, typed
 from recall_tui.state.session import Session, assignments, filter_of, listed
 from recall_tui.state.tuning import first_rows, of_words, pins_of
 from recall_tui.state.weighing import differences, is_hybrid, why_no_lines
@@ -28,7 +28,7 @@ def command(session: Session, store: str | None) -> str:
     if session.pane == "judge":
         return _evaluation(session, store)
     if session.pane in ("ingest", "store"):
-        return shlex.join(["recall", *(["--store", store] if store else []), *kept_by(session)])
+        return typed(store, *kept_by(session))
     if answer is None:
         return ""
     if session.pane == "explain":
@@ -52,10 +52,10 @@ def command(session: Session, store: str | None) -> str:
 
 def commands(session: Session, store: str | None) -> str:
     """The command of the pane; in front of the weights a second line, for what is drawn over all of them."""
-    typed = [command(session, store)]
-    if session.pane == "weights" and typed[0]:
-        typed.append(_tune(session, store))
-    return "\n".join(filter(None, typed))
+    lines = [command(session, store)]
+    if session.pane == "weights" and lines[0]:
+        lines.append(_tune(session, store))
+    return "\n".join(filter(None, lines))
 
 
 def _tune(session: Session, store: str | None) -> str:
@@ -81,7 +81,7 @@ def _evaluation(session: Session, store: str | None) -> str:
         return ""
     measure = judging.measure_of(session)
     measures = ",".join((measure, *(other for other in judging.MEASURES if other != measure)))
-    saved = shlex.join(["recall", *(["--store", store] if store else []), "eval", "--metrics", measures])
+    saved = typed(store, "eval", "--metrics", measures)
     if not session.tweaks:
         return f"{saved} --per-query"
     moved = shlex.join(_set(assignments(session.tweaks)))

@@ -21,6 +21,8 @@ class Harmless(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The segments, in the same cells."""
+        if all(segment.text.isprintable() for segment in segments):
+            return segments  # nearly every line, at every frame
         return [Segment(harmless(text), style, control) for text, style, control in segments]
 
 

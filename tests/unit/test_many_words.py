@@ -9,24 +9,14 @@ from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import lexical, many
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery
-from tests.builders import memory_store, new_file, put
+from tests.builders import fish_store, memory_store
 
-TEXTS = {
-    "a.txt": "red fish, blue fish",
-    "b.txt": "one fish. fish fish fish",
-    "c.txt": "色 blue blue 红色的鱼",
-    "d.txt": "nothing of the kind",
-}
 WORDS = 'fishes story blue "fish fish" 色 "红色" unheard it\'s blue '
 
 
 @pytest.fixture
 def store() -> SqliteStore:
-    made = memory_store()
-    put(
-        made, *(new_file(path, [text], title="Fish Story" if path == "b.txt" else "") for path, text in TEXTS.items())
-    )
-    return made
+    return fish_store()
 
 
 def long_query(store: SqliteStore, *, match: str = "any") -> LexicalQuery:

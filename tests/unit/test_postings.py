@@ -8,23 +8,12 @@ from recall_core.retrieve.literal import literal
 from recall_core.store.sqlite import postings
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery, Occurrences
-from tests.builders import memory_store, new_file, put
-
-TEXTS = {
-    "a.txt": "red fish, blue fish",
-    "b.txt": "one fish. fish fish fish",
-    "c.txt": "色 blue blue 红色的鱼",
-    "d.txt": "nothing of the kind",
-}
+from tests.builders import fish_store, memory_store, new_file, put
 
 
 @pytest.fixture
 def store() -> SqliteStore:
-    made = memory_store()
-    put(
-        made, *(new_file(path, [text], title="Fish Story" if path == "b.txt" else "") for path, text in TEXTS.items())
-    )
-    return made
+    return fish_store()
 
 
 def rowids(store: SqliteStore) -> dict[str, int]:
