@@ -108,6 +108,13 @@ class Workbench(
         """The panes."""
         return self.bench
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """The style sheet with the colours of the theme; before there are panes it has yet to be read, once."""
+        if self.bench.is_mounted:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
     def on_mount(self) -> None:
         """Open the store, and load the engine for it, behind the first frame."""
         self.call_after_refresh(self._behind_first_frame)

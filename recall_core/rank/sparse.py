@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import lru_cache
 from heapq import nlargest
 from typing import Literal, NamedTuple
@@ -55,9 +55,19 @@ class Recalled(NamedTuple):
     report: Report
 
 
-def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> list[int]:
-    """The documents (rowids) whose numbers of chunks `recalled` has to know, nearest first."""
-    return [] if _vain(pool, ranking, limit) else list(_nearest_chunks(pool, limit))
+class Near(NamedTuple):
+    """The chunks of a pool that are looked at. No weight changes them."""
+
+    vectors: int
+    """How many candidates have one."""
+    positions: Mapping[int, int]
+    """Document to the position of its nearest chunk, nearest first; ties in natural order."""
+
+
+def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> Set[int]:
+    """The documents (rowids) whose numbers of chunks `recalled` has to know."""
+    near = _near(Same(pool), _depth(limit))
+    return frozenset() if _vain(near, ranking, limit) else near.positions.keys()
 
 
 def recalled(
@@ -71,9 +81,10 @@ def recalled(
     most sparse_max_injections rows and never more than `limit` are given away. Every other row keeps its order, so
     those displaced come right behind the list. min_score does not keep a chunk from being injected.
     """
-    if reason := _vain(pool, ranking, limit):
+    near = _near(Same(pool), _depth(limit))
+    if reason := _vain(near, ranking, limit):
         return Recalled(ranking, {}, Report(0, reason, 0, 0, 0, 0, 0, 0))
-    nearest = _nearest_chunks(pool, limit)
+    nearest = near.positions
     short = [doc for doc in nearest if chunk_counts[doc] <= config.sparse_chunk_threshold]
     within = [doc for doc in short if _distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
     absent = _absent(pool, ranking, within, limit)
@@ -81,7 +92,7 @@ def recalled(
     report = Report(
         injections=len(chosen),
         reason=_reason(short, within, absent, limit=limit, injections=len(chosen)),
-        looked_at=min(_depth(limit), _vectors(Same(pool.semantic))),
+        looked_at=min(_depth(limit), near.vectors),
         near=len(nearest),
         short=len(short),
         within_ceiling=len(within),
@@ -93,9 +104,9 @@ def recalled(
     return _injected(pool, ranking, [nearest[doc] for doc in chosen], limit=limit, report=report)
 
 
-def _vain(pool: Pool, ranking: Ranking, limit: int) -> Reason | None:
+def _vain(near: Near, ranking: Ranking, limit: int) -> Reason | None:
     """Why nothing has to be looked at, if so."""
-    if pool.keys and not _vectors(Same(pool.semantic)):
+    if len(ranking) and not near.vectors:
         return "no_vector"
     return "whole_list" if len(ranking) == ranking.kept <= limit else None
 
@@ -124,26 +135,15 @@ def _depth(limit: int) -> int:
     return max(3 * limit, LOOK_AT)
 
 
-def _nearest_chunks(pool: Pool, limit: int) -> Mapping[int, int]:
-    """Document to the position of its nearest chunk, of the documents looked at, nearest first."""
-    return _nearest(Same(pool), _depth(limit))
-
-
 @lru_cache(maxsize=2)
-def _nearest(pool: Same[Pool], depth: int) -> Mapping[int, int]:
-    """The same, ties in natural order. Kept, because a weight that moves does not change it."""
+def _near(pool: Same[Pool], depth: int) -> Near:
+    """Kept, because a weight that moves asks again."""
     keys, cosines = pool.value.keys, pool.value.semantic
     present = [position for position, cosine in enumerate(cosines) if cosine is not None]
     nearest: dict[int, int] = {}
     for position in nlargest(depth, present, key=lambda position: cosines[position] or 0.0):
         nearest.setdefault(keys[position].doc_rowid, position)
-    return nearest
-
-
-@lru_cache(maxsize=2)
-def _vectors(cosines: Same[tuple[float | None, ...]]) -> int:
-    """How many candidates have a vector."""
-    return len(cosines.value) - cosines.value.count(None)
+    return Near(len(present), nearest)
 
 
 def _distance(pool: Pool, position: int) -> float:

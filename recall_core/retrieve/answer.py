@@ -176,9 +176,8 @@ def _recalled(found: Answer, fused: Ranking, config: Config, store: Store, *, li
     """What sparse-document recall makes of a list whose first `limit` rows count, and all that is known by then."""
     pool, known = found.pool, found.known
     assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
-    documents = near_documents(pool, fused, limit=limit)
-    if unknown := [document for document in documents if document not in known.chunk_counts]:
-        known = known._replace(chunk_counts={**known.chunk_counts, **store.chunk_counts(unknown)})
+    if unknown := near_documents(pool, fused, limit=limit) - known.chunk_counts.keys():
+        known = known._replace(chunk_counts={**known.chunk_counts, **store.chunk_counts(sorted(unknown))})
     return recalled(pool, fused, config, limit=limit, chunk_counts=known.chunk_counts), known
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual.app import ComposeResult
@@ -80,6 +81,10 @@ class Bench(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Every pane, once; the style sheet decides which are seen."""
+        size = self.app.size
+        steps = (_reached(size.width, self.HORIZONTAL_BREAKPOINTS), _reached(size.height, self.VERTICAL_BREAKPOINTS))
+        self.add_class(*steps, update=False)  # Textual has them after the first frame, which it then lays out again
+        self.update_classes(_classes(Session()), update=False)
         yield Static("Recall needs a terminal of 60×20 cells or more.", id="small", markup=False)
         yield HeaderLine(id="header")
         with Body():
@@ -103,12 +108,7 @@ class Bench(Screen[None]):
 
     def show(self, session: Session) -> None:
         """Draw this session."""
-        for tab in TABS:
-            self.set_class(session.tab == tab, f"-tab-{tab}")
-        self.set_class(session.zoomed, "-zoomed")
-        self.set_class(session.pane == "ingest", "-pane-ingest")
-        for pane in PANES:
-            self.set_class(session.zoomed and session.pane == pane, f"-zoom-{pane}")
+        self.update_classes(_classes(session))
         self.query_one(QueryPane).show(session)
         self.query_one(ResultsPane).show(session)
         self.query_one(ExplainPane).show_session(session)
@@ -173,3 +173,17 @@ class Bench(Screen[None]):
     def page_rows(self) -> int:
         """Results that are visible at once."""
         return self.query_one(ResultsPane).page_rows
+
+
+def _classes(session: Session) -> dict[str, bool]:
+    """What the style sheet asks of the session: which tab is in front, and what is zoomed."""
+    return (
+        {f"-tab-{tab}": session.tab == tab for tab in TABS}
+        | {"-zoomed": session.zoomed, "-pane-ingest": session.pane == "ingest"}
+        | {f"-zoom-{pane}": session.zoomed and session.pane == pane for pane in PANES}
+    )
+
+
+def _reached(cells: int, breakpoints: Sequence[tuple[int, str]]) -> str:
+    """The class of the largest breakpoint that so many cells reach."""
+    return max(step for step in breakpoints if step[0] <= cells)[1]
