@@ -8,9 +8,9 @@ import sysconfig
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from shlex import join
 from typing import NamedTuple
 
+from recall_core import shell
 from recall_core.adapters import cli, process
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
@@ -138,7 +138,7 @@ def _tour(database: Path, streams: Streams) -> int:
         ["context", QUESTION, "--budget-tokens", str(BUDGET_TOKENS)],
         ["stats"],
     ):
-        streams.stdout.write(f"\n$ recall --store {join([str(database), *command])}\n")
+        streams.stdout.write(f"\n$ recall --store {shell.join([str(database), *command])}\n")
         streams.stdout.flush()
         code = cli.main(["--store", str(database), *command], streams=streams)
         if code:

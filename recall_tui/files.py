@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from recall_core import shell
 from recall_core.errors import UsageError
 
 SUFFIX = ".rql"
@@ -29,7 +30,7 @@ def load(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig").rstrip("\n")
     except UnicodeDecodeError as error:
-        raise UsageError("not_text", f"{path} is not UTF-8 text.", hint=f"file {shlex.quote(str(path))}") from error
+        raise UsageError("not_text", f"{path} is not UTF-8 text.", hint=f"file {shell.quote(str(path))}") from error
 
 
 def save(path: Path, text: str) -> None:

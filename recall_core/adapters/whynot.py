@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
+from recall_core import shell
 from recall_core.adapters.asked import ask_of, check_question, pack_of
 from recall_core.adapters.parser import Request
 from recall_core.adapters.render import DIGITS, clean, counted
@@ -29,7 +29,7 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> Response:
     response = recall.why_not(words, target, ask, pack, rql=rql, fixes=not request.flags.no_fixes)
     if request.store is not None:
         for fix in response["whynot"].get("fixes", []):
-            fix["command"] = shlex.join(["recall", "--store", request.store]) + fix["command"].removeprefix("recall")
+            fix["command"] = shell.join(["recall", "--store", request.store]) + fix["command"].removeprefix("recall")
     return response
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
+from recall_core import shell
 from recall_core.contract.ledger import ExplanationView, LedgerView, StabilityView, WeightsView
 from recall_core.explain.intervals import Interval
 from recall_core.explain.ledger import MOST_WORDS, largest, total
@@ -106,7 +106,7 @@ def _absence(found: Answer, standing: Standing, store: Store) -> Absence:
 
 
 def _question(found: Answer) -> str:
-    text = shlex.quote(found.plan.text)
+    text = shell.quote(found.plan.text)
     return text if found.plan.rql is None else f"--rql {text}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
+from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config, assign, replace
 from recall_core.contract import ReembedView
 from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
@@ -45,7 +45,7 @@ def reembed(
     wanted, reasons = resolve_auto(_wanted(name, settings, config))
     embedder = new_embedder(wanted)
     previous = store.embedder()
-    command = shlex.join(["recall", "reembed", wanted.embedding, *(word for s in settings for word in ("--set", s))])
+    command = shell.join(["recall", "reembed", wanted.embedding, *(word for s in settings for word in ("--set", s))])
     run = _Run(store, embedder, Target(embedder.identity, embedder.dimension, command))
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
     if embedder.identity == previous:

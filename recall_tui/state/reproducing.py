@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-
+from recall_core import shell
 from recall_tui.state.explaining import (
     Absence,
     Passage,
@@ -20,7 +19,7 @@ from recall_tui.state.weighing import differences
 
 def typed(store: str | None, *words: str) -> str:
     """A command as it is typed, with the store where one was named."""
-    return shlex.join(["recall", *(["--store", store] if store else []), *words])
+    return shell.join(["recall", *(["--store", store] if store else []), *words])
 
 
 def explained(session: Session, store: str | None) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
+from recall_core import shell
 from recall_tui.state import judging
 from recall_tui.state.chart import DEPTH
 from recall_tui.state.keeping import kept_by
@@ -47,7 +47,7 @@ def command(session: Session, store: str | None) -> str:
     rql = plan.rql
     if rql is not None and session.k is not None and not in_context:
         rql = with_options(rql, {}, limit=plan.limit)
-    return shlex.join([*verb, *_question(plan, rql)])
+    return shell.join([*verb, *_question(plan, rql)])
 
 
 def commands(session: Session, store: str | None) -> str:
@@ -64,7 +64,7 @@ def _tune(session: Session, store: str | None) -> str:
     verb = ["recall", *(["--store", store] if store else []), "tune"]
     if session.is_of_all:
         changed = differences(of_words(session), session.saved)
-        return shlex.join([*verb, "--sweep", *_set(assignments(changed))])
+        return shell.join([*verb, "--sweep", *_set(assignments(changed))])
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return ""
     plan, pins = answer.plan, pins_of(session)
@@ -72,7 +72,7 @@ def _tune(session: Session, store: str | None) -> str:
         verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
     verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
     verb += _set(assignments(differences(plan.config, session.plain)))
-    return shlex.join([*verb, *_question(plan, plan.rql)])
+    return shell.join([*verb, *_question(plan, plan.rql)])
 
 
 def _evaluation(session: Session, store: str | None) -> str:
@@ -84,7 +84,7 @@ def _evaluation(session: Session, store: str | None) -> str:
     saved = typed(store, "eval", "--metrics", measures)
     if not session.tweaks:
         return f"{saved} --per-query"
-    moved = shlex.join(_set(assignments(session.tweaks)))
+    moved = shell.join(_set(assignments(session.tweaks)))
     return f"{saved} --json | {saved} --per-query {moved} --baseline /dev/stdin"
 
 

@@ -226,6 +226,32 @@ async def test_the_ledger_follows_the_selection_and_names_what_the_points_are_ma
         assert title(bench).startswith("3 Explain #2")
 
 
+async def test_points_of_one_signal_alone_say_what_they_are_divided_by(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, "SELECT * FROM chunk USING lexical('token budget')")
+
+        assert "points: weighted value / 0.90, the sum of weights" in bench.painted("explain")
+
+        await opened(bench, RQL)
+
+        assert "the sum of weights" not in bench.painted("explain")
+
+
+async def test_a_rank_is_named_once(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, "SELECT * FROM chunk USING lexical('token budget') OPTION fusion rrf")
+
+        assert re.search(r"^\W*rank 1 +1\.000", bench.painted("explain"), re.MULTILINE)
+
+
+async def test_without_a_result_the_ledger_says_how_to_ask_why(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("SELECT * FROM chunk USING lexical('zyzzyva')")
+        await bench.until(lambda now: now.answer and now.answer.total == 0 and not now.busy)
+
+        assert "Nothing was found. t asks why a document is missing." in bench.painted("explain")
+
+
 async def test_the_ledger_is_there_before_its_leaves(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core import shell
 from recall_core.config import Config, override
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.rql.ast import Expr, Value
@@ -114,7 +114,7 @@ def command(question: Question) -> str:
     elif not is_flagged:
         parts.append(text)
     parts += _flags(question)
-    return shlex.join([*parts, "--", text] if is_flagged else parts)
+    return shell.join([*parts, "--", text] if is_flagged else parts)
 
 
 def _limited(question: Question) -> str:

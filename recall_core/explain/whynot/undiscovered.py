@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core import shell
 from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.explain.whynot.question import Asker
@@ -34,7 +34,7 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
     covering = [root for root in asker.store.roots() if _is_under(root, name)]
     if not covering:
         detail = f"no folder or file that was added covers {printable(name)}"
-        return Reason(detail, ("no_root",), f"recall add {shlex.quote(path)}")
+        return Reason(detail, ("no_root",), f"recall add {shell.quote(path)}")
     return _by_root(covering[-1], place, name, asker)
 
 
@@ -50,9 +50,9 @@ def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
     if isinstance(found, Found):
         return _by_content(root, place, name, asker.config)
     if isinstance(found, Skip):
-        return Reason(found.reason, (found.code,), f"recall add {shlex.quote(str(place))}")
+        return Reason(found.reason, (found.code,), f"recall add {shell.quote(str(place))}")
     rules = _rules(root, place, name, asker)
-    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, f"recall add {shlex.quote(str(place))}")
+    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, f"recall add {shell.quote(str(place))}")
 
 
 def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:
@@ -66,9 +66,9 @@ def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
         for _ in parser(root.parser).parse(raw.content, path=name, digest=raw.digest):
             pass
     except IngestError as error:
-        return Reason(error.message, (error.code,), error.hint or f"recall add {shlex.quote(str(place))}")
+        return Reason(error.message, (error.code,), error.hint or f"recall add {shell.quote(str(place))}")
     except OSError as error:
-        return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shlex.quote(str(place))}")
+        return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")
     return Reason(f"{root.folder} was added before the file was there", ("not_synced",), "recall sync")
 
 

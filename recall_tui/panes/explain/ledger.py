@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.config import LEAST_WEIGHT
 from recall_core.types import SIGNALS, Hit, Part
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
 
@@ -78,6 +79,7 @@ def ledger_lines(
         lines += _leaf_lines(leaves.get(part.signal, []), hit.score, width, glyphs, most)
         if part.signal == "lexical":
             lines += _about_words(leaves.get("lexical", []), bound, width, glyphs)
+    lines += [Text(fit(f"  {told}", width, glyphs).rstrip(), DIM) for told in _about_weights(parts)]
     lines += _total(hit, hit.score, view, width, glyphs)
     ranks = glyphs.dot.join(f"{part.signal} {part.rank or 'none'}" for part in parts)
     lines += _told(f"rank {hit.rank}", ranks, width)
@@ -180,7 +182,9 @@ def _leaf(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
         spelt = one_line(leaf["text"]).strip() or repr(leaf["text"])  # a token may be blanks alone
         name = fit(f"  {spelt}", names + FIGURES - 8 - len(about), glyphs)
         return Text(f"{name}{about}{number(leaf['points']):>8}")
-    name = fit(f"  {leaf['kind']}: {one_line(leaf['text'])}", names + FIGURES - 8, glyphs)
+    said = one_line(leaf["text"])
+    named = said if said.startswith(leaf["kind"]) else f"{leaf['kind']}: {said}"
+    name = fit(f"  {named}", names + FIGURES - 8, glyphs)
     return Text(f"{name}{number(leaf['points']):>8}", DIM)
 
 
@@ -188,6 +192,17 @@ def _with_share(line: Text, points: float, score: float, width: int) -> Text:
     if width - line.cell_len >= 2 + SHARE_CELLS + 5 and score > 0 and abs(points) >= VISIBLE:
         line.append(f"{'':<{2 + SHARE_CELLS}}{round(100 * points / score) or 0:>4}%", DIM)
     return line
+
+
+def _about_weights(parts: list[Part]) -> Iterator[str]:
+    """What the points are divided by, where the weights of a weighted sum do not add up to 1."""
+    weights = fsum(part.weight for part in parts)
+    if weights > 0 and abs(weights - 1) >= LEAST_WEIGHT and all(_is_of(part, weights) for part in parts):
+        yield f"points: weighted value / {weights:.2f}, the sum of weights"
+
+
+def _is_of(part: Part, weights: float) -> bool:
+    return abs(part.points - part.value * part.weight / weights) < 1e-9
 
 
 def _total(hit: Hit, score: float, view: ExplanationView | None, width: int, glyphs: Glyphs) -> list[Text]:

@@ -231,6 +231,8 @@ def hint_of(session: Session) -> str:
             hint = "Counting rows."
         case "versus":
             hint = _hint_to_compare(session)
+        case _ if session.answer.total == 0:
+            hint = "Nothing was found. t asks why a document is missing."
         case _ if session.hit is None:
             hint = "Select a result to see where its score comes from."
         case _:

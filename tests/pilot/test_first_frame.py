@@ -1,0 +1,55 @@
+"""What the first frame costs: each of these was paid twice, and each is felt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.css import stylesheet
+
+from recall_tui import app as app_module
+from recall_tui.app import Workbench
+from recall_tui.screens.bench import Bench
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_style_sheet_is_parsed_once(
+    size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = Path(app_module.__file__).with_name("app.tcss").read_text(encoding="utf-8")
+    parsed: list[str] = []
+    parse = stylesheet.parse
+
+    def counted(scope: str, css: str, *rest: Any, **named: Any) -> Any:
+        parsed.append(css)
+        return parse(scope, css, *rest, **named)
+
+    monkeypatch.setattr(stylesheet, "parse", counted)
+    app = Workbench(str(shared_store))
+
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+
+    assert parsed.count(sheet) == 1
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_first_frame_stands_where_the_second_does(
+    size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: list[frozenset[str]] = []
+    show = Bench.on_mount
+
+    def noted(bench: Bench) -> None:
+        show(bench)
+        first.append(bench.classes)
+
+    monkeypatch.setattr(Bench, "on_mount", noted)
+    app = Workbench(str(shared_store))
+
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+
+        assert first == [app.bench.classes]

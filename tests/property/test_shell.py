@@ -1,0 +1,37 @@
+"""Commands that are printed to be run again: a shell reads the words they were made of."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from recall_core import shell
+
+# A process has no argument with a NUL in it, nor one that no encoding can spell.
+words = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))
+RQL = "SEARCH chunks WHERE doc.path LIKE 'a%' AND doc.tag = 'x y'"
+
+
+@given(st.lists(words))
+@example([RQL, "it's $HOME", 'he said "don\'t"', "it's `ls`", "that's all!", "it's \\", ""])
+def test_a_line_splits_into_the_words_it_was_made_of(line: list[str]) -> None:
+    assert shlex.split(shell.join(line)) == line
+
+
+def test_sh_reads_them_as_well() -> None:
+    line = [RQL, "it's $HOME", 'he said "don\'t"', "it's `ls`", "that's all!", "it's \\", "", "two\nlines, 'quoted'"]
+
+    done = subprocess.run(["sh", "-c", f"printf '%s\\0' {shell.join(line)}"], capture_output=True, check=True)
+
+    assert done.stdout.decode().split("\0")[:-1] == line
+
+
+def test_a_query_keeps_its_own_quotes() -> None:
+    assert shell.join(["recall", "query", RQL]) == f'recall query "{RQL}"'
+
+
+def test_what_a_shell_would_change_between_double_quotes_stands_in_single_ones() -> None:
+    assert shell.quote("it's $HOME") == shlex.quote("it's $HOME")
