@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from recall_core.rank.same import Same
 from recall_core.types import Packed
 from recall_tui.state.session import Packing, Session, budgeted, is_seen, listed, pointed
 from recall_tui.state.studies import Study
@@ -50,7 +52,13 @@ def printed(packed: Packed) -> str:
 
 def digest(packed: Packed) -> str:
     """The SHA-256 of what `recall context` prints, in hexadecimal."""
-    return sha256(printed(packed).encode("utf-8")).hexdigest()
+    return _digest(Same(packed))
+
+
+@lru_cache(maxsize=2)
+def _digest(packed: Same[Packed]) -> str:
+    """Kept: it stands in a title that is looked at on every change, and hashing waits for other threads."""
+    return sha256(printed(packed.value).encode("utf-8")).hexdigest()
 
 
 def entries(session: Session) -> tuple[Entry, ...]:

@@ -224,7 +224,7 @@ def test_a_filter_names_the_failing_predicates_with_the_rows_own_values(recall: 
 def test_a_query_is_told_as_a_query(recall: Recall) -> None:
     rql = "SELECT doc.path FROM chunk USING lexical('call') FILTER doc.path != 'limits.md' LIMIT 5"
     view = why(recall, None, "limits.md", rql=rql)
-    expected = "recall query 'SELECT doc.path FROM chunk USING lexical('\"'\"'call'\"'\"') LIMIT 5'"
+    expected = """recall query "SELECT doc.path FROM chunk USING lexical('call') LIMIT 5\""""
     assert (view["verdict"], view["fixes"][0]["command"]) == ("filter", expected)
 
 

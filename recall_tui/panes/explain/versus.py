@@ -52,7 +52,8 @@ def _verdict(view: VersusView, first: str) -> str:
 
 def _difference(view: DifferenceView, most: float, names: int, width: int, glyphs: Glyphs) -> Text:
     about = "" if view["kind"] == "rounding" else one_line(view["text"])
-    name = fit(f"{view['signal'][:3]} {view['kind']} {about}", names - 1, glyphs)
+    named = about if about.startswith(view["kind"]) else f"{view['kind']} {about}"
+    name = fit(f"{view['signal'][:3]} {named}", names - 1, glyphs)
     figures = f"{number(view['points']):>9}{number(view['other_points']):>9}{_signed(view['delta']):>9}"
     line = Text(f"{name} {figures}")
     if width >= WIDE and abs(view["delta"]) >= VISIBLE:
