@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
@@ -15,6 +17,8 @@ _PUT = """
 INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET grade = excluded.grade
 """
+
+_JUDGEMENTS = "SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY query, path, offset, end_offset"
 
 
 class Located(NamedTuple):
@@ -70,11 +74,15 @@ def stored_queries(store: SqliteStore) -> dict[str, str]:
     return dict(store.execute("SELECT id, text FROM judged_query ORDER BY id"))
 
 
+def digest(store: SqliteStore) -> str:
+    """SHA-256 of every judged query and judgement, in hexadecimal: the digest of the store knows none of them."""
+    found = store.execute(_JUDGEMENTS)
+    return sha256(json.dumps([stored_queries(store), found]).encode()).hexdigest()
+
+
 def stored(store: SqliteStore, names: Names) -> Located:
     """The store's judgements by query, path and span, each at the document that its path names at this moment."""
-    rows = store.execute(
-        "SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY query, path, offset, end_offset"
-    )
+    rows = store.execute(_JUDGEMENTS)
     found, unknown = [], 0
     for query, path, offset, end, grade in rows:
         spot = _spot(names, path, offset, end)

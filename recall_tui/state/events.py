@@ -34,6 +34,8 @@ class Opened(NamedTuple):
     """Where they are saved."""
     is_altered: bool = False
     """It was written since it was last told of, by whomever, and has come to rest."""
+    judged: str = ""
+    """The digest of what is judged in it."""
 
 
 class Answered(NamedTuple):

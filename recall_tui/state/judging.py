@@ -34,6 +34,8 @@ class Judged(NamedTuple):
     ids: Mapping[str, str]
     """From the words of a query to its id."""
     places: Mapping[str, Mapping[str, tuple[Judgement, ...]]]
+    digest: str = ""
+    """Of all of them as they were read."""
 
 
 class Missed(NamedTuple):

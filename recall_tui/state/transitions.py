@@ -24,9 +24,10 @@ from recall_tui.state.events import (
     Unwatched,
     Weighed,
 )
+from recall_tui.state.judging import Judged
 from recall_tui.state.packing import forgotten, repacked
 from recall_tui.state.runs import run_after
-from recall_tui.state.session import Session, listed, stamp_of
+from recall_tui.state.session import Session, lately, listed, stamp_of
 from recall_tui.state.studies import LASTING
 
 MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows
@@ -70,7 +71,17 @@ def _opened(session: Session, event: Opened) -> Session:
         is_moved = session.saved is not None and session.saved.budget_tokens == event.config.budget_tokens
         budget_tokens = session.budget_tokens if is_moved else event.config.budget_tokens
         fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=budget_tokens)
+    if _is_judged_elsewhere(session, event):
+        fresh = fresh._replace(chores=session.chores + 1)
     return fresh if is_same else fresh._replace(entries={}, lookups=())
+
+
+def _is_judged_elsewhere(session: Session, event: Opened) -> bool:
+    """Judgements are others than those that were read, and nothing of this workbench is on its way into the store."""
+    known = lately(session, "grades", Judged)
+    if not event.judged or not isinstance(known, Judged) or session.chore or session.gradings:
+        return False
+    return known.digest != event.judged
 
 
 def _chored(session: Session, event: Chored) -> Session:

@@ -57,6 +57,14 @@ class Desk(NamedTuple):
     """The settings whose chart was sent: all that a chart depends on besides the pool."""
 
 
+class Written(NamedTuple):
+    """What shows that others have written."""
+
+    changes: int = -1
+    generation: int = 0
+    judged: str = ""
+
+
 class QueryThread:
     """Answers the newest wish. The mailbox holds one: a newer wish replaces an older, and aborts its search."""
 
@@ -70,7 +78,7 @@ class QueryThread:
         self._recall: Recall | None = None
         self._asking = 0
         self._desk = Desk()
-        self._told = self._looked = 0
+        self._told = self._looked = Written()
         self._thread = threading.Thread(target=self._live, name="recall-query", daemon=True)
 
     def start(self) -> None:
@@ -149,16 +157,25 @@ class QueryThread:
     def _look(self, recall: Recall) -> None:
         """Say so when someone else has written, once that is over. A store that cannot be read is for a question."""
         try:
-            before, self._looked = self._looked, recall.store.generation()
-            if self._looked == before and self._looked != self._told:
-                self._post(Opened(self._tell(recall), is_altered=True))
+            before, self._looked = self._looked, self._written(recall)
+            if self._looked == before and self._looked[1:] != self._told[1:]:
+                self._post(Opened(self._tell(recall), is_altered=True, judged=self._told.judged))
         except RecallError:
             return
 
     def _tell(self, recall: Recall) -> StoreInfo:
-        info = recall.store.info()
-        self._told = info.generation
-        return info
+        self._looked = Written()  # those of another connection mean nothing to this one
+        self._told = self._looked = self._written(recall)
+        return recall.store.info()
+
+    def _written(self, recall: Recall) -> Written:
+        """It is read anew only once something was committed."""
+        from recall_core.evaluate.judgements import digest  # noqa: PLC0415 - the engine loads behind the first frame
+
+        changes = recall.store.changes()
+        if changes == self._looked.changes:
+            return self._looked
+        return Written(changes, recall.store.generation(), digest(recall.store))
 
     def _let_go(self) -> None:
         """Nothing runs in the store that is about to be closed."""

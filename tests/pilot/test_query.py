@@ -1,10 +1,16 @@
 """What typing does."""
 
+import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from recall_core.evaluate.grades import Judgement, Regrade
+from recall_core.evaluate.judgements import change
+from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
+from recall_tui.state.judging import judged
 from recall_tui.work import asking
 from tests.workbench_driver import workbench
 
@@ -141,6 +147,39 @@ async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: 
         await bench.answered("token budget")
 
         assert "docs/budget.md:1-7" in bench.painted("results")
+
+
+async def test_a_grade_that_another_program_gives_stands_in_its_row(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        await bench.until(judged)
+        path = bench.session.hits[0].doc.path
+
+        with Recall.open(str(own_store)) as other:
+            grade = Judgement("q1", Spot(path), 3)
+            change(other.store, Regrade("q1", "token budget", added=(grade,), begins=True))
+
+        await bench.until(lambda now: (known := judged(now)) and known.places)
+        assert re.search(rf"▶ +1 .* 3 +29  {path}", bench.painted("results"))
+        assert bench.session.chores == 1
+
+
+async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        await bench.until(judged)
+        await bench.press("escape", "2", "a")
+        await bench.until(
+            lambda now: now.chores == 1 and not now.gradings and (known := judged(now)) and known.places
+        )
+
+        await asyncio.sleep(0.5)  # ten looks
+
+        assert bench.session.chores == 1
 
 
 async def test_what_another_program_takes_out_of_the_store_leaves_the_results(

@@ -292,6 +292,10 @@ class SqliteStore(OpenStore):
         )
         return dict(rows)
 
+    def changes(self) -> int:
+        """Another number once anyone but this connection has committed anything."""
+        return int(self.execute("PRAGMA data_version")[0][0])
+
     def judgements(self) -> int:
         """How many judgements the store keeps."""
         return int(self.execute("SELECT count(*) FROM judgement")[0][0])

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 def study(lab: Lab, _study: Study) -> Judged:
     """Every judged query with its judgements by path, each at the document that it is of at this moment."""
-    from recall_core.evaluate.judgements import names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
+    from recall_core.evaluate.judgements import digest, names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
 
     store = lab.recall.store
     with store.reading():
         texts = stored_queries(store)
         found = stored(store, names_of(store)).judgements if texts else ()
+        state = digest(store)
     places: dict[str, dict[str, list[Judgement]]] = {}
     for judgement in found:
         places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
@@ -28,4 +29,4 @@ def study(lab: Lab, _study: Study) -> Judged:
     for query in sorted(texts, key=lambda query: (len(query), query)):
         ids.setdefault(words(texts[query]), query)
     grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
-    return Judged(texts, ids, grouped)
+    return Judged(texts, ids, grouped, state)
