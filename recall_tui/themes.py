@@ -106,7 +106,8 @@ def shades(name: str) -> dict[str, str]:
         return {}
     theme = next(theme for theme in THEMES if theme.name == name)
     least = EASY if name.startswith("high-contrast") else READABLE
-    return {hue: readable(hue, grounds(theme), least, is_dark=theme.dark) for hue in HUES}
+    behind = grounds(theme)
+    return {hue: readable(hue, behind, least, is_dark=theme.dark) for hue in HUES}
 
 
 def grounds(theme: Theme) -> tuple[str, ...]:
