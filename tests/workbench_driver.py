@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -88,3 +89,4 @@ async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 4
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         yield Driver(app, pilot)
+    gc.unfreeze()  # what a workbench freezes at its first frame would otherwise outlive its test
