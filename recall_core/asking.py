@@ -226,7 +226,8 @@ def _ids(targets: tuple[str, ...], store: Store) -> frozenset[str]:
     for target in targets:
         chunks = [full for kind, full in store.resolve(target) if kind == "chunk"]
         if len(chunks) != 1:
-            raise UsageError("unknown_chunk", f"{target} is not the id of one chunk.", hint="recall search … --json")
+            message = f"{target} is not the id of one chunk."
+            raise UsageError("unknown_chunk", message, hint="recall search WORDS --json")
         chosen.add(chunks[0])
     return frozenset(chosen)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from recall_core import respond
+from recall_core import respond, shell
 from recall_core.contract import DocView, Response, TextView
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.ports import Store
@@ -53,7 +53,8 @@ def chunk(store: Store, target: str, *, base: Path) -> Row:
     """The chunk of that id or prefix. Raises UnknownTarget, also for a document; UsageError `ambiguous_id`."""
     kind, full_id = one(store, target, base=base) or ("", "")
     if kind == "doc":
-        raise UnknownTarget("unknown_target", f"{target} is a document, not a chunk.", hint="recall search … --json")
+        message = f"{target} is a document, not a chunk."
+        raise UnknownTarget("unknown_target", message, hint="recall search WORDS --json")
     if not kind:
         raise unknown(target)
     return store.fetch([store.rowid("chunk", full_id)])[0]
@@ -72,7 +73,11 @@ def spellings(target: str, *, base: Path) -> list[str]:
 
 def unknown(target: str) -> UnknownTarget:
     """The error for a target that names nothing."""
-    return UnknownTarget("unknown_target", f"The store holds nothing named {target}.", hint="recall search …")
+    is_quoted = len(target) > 2 and target[0] == target[-1] == '"'
+    words = target[1:-1] if is_quoted else target
+    hint = f"recall search {shell.quote(words)}" if words.strip() else "recall stats"
+    message = f"The store holds nothing {'with the text' if is_quoted else 'named'} {target}."
+    return UnknownTarget("unknown_target", message, hint=hint)
 
 
 def _normal(path: Path) -> Path:

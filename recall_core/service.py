@@ -337,6 +337,7 @@ class Recall(Measured):
             yield last
         if last is None:
             raise UsageError("missing_argument", "There is nothing to add.", hint="recall add FOLDER")
+        self.store.fold()
         if strict and last.skipped:
             first = last.skipped[0]
             raise IngestError(

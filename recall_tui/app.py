@@ -37,7 +37,7 @@ from recall_tui.acts.weights import WeightActions
 from recall_tui.home import keymap, remembered
 from recall_tui.home.past import to_keep
 from recall_tui.messages import Happened
-from recall_tui.palette import Actions
+from recall_tui.palette import Actions, Palette
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.target import TargetScreen
@@ -201,6 +201,11 @@ class Workbench(
     async def action_help(self) -> None:
         """Show the keys."""
         await self.push_screen(HelpScreen(self.table, self.session.pane))
+
+    def action_command_palette(self) -> None:
+        """Show the palette, once."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_leave(self) -> None:
         """Quit."""

@@ -5,13 +5,33 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual import on
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.widgets import Input, OptionList
 
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import is_valid
 from recall_tui.acts.holder import Holder
+from recall_tui.screens.dialog import is_in_front
 
 NOT_NOW = "not possible now"
+
+
+class Palette(CommandPalette):
+    """The command palette, which takes one action, however many keys arrive together."""
+
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted)
+    def _take_no_more(self, event: OptionList.OptionSelected | Input.Submitted) -> None:
+        """What is chosen after it has been left is not done as well."""
+        if not is_in_front(self):
+            event.stop()
+            event.prevent_default()
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Leave, unless it has been left already."""
+        return super().dismiss(result) if is_in_front(self) else AwaitComplete()
 
 
 class Actions(Provider):

@@ -121,7 +121,7 @@ def _shown(part: PartView) -> list[LeafView]:
 
 
 def _about(leaf: LeafView) -> str:
-    text = short(leaf["text"], _TEXT)
+    text = _named(leaf["text"])
     if leaf["kind"] != "term":
         return text
     floored = ", the least there is" if leaf.get("floored") else ""
@@ -130,6 +130,11 @@ def _about(leaf: LeafView) -> str:
         f"{text}  idf {leaf['idf']:.3f}{floored}  in {counted(leaf['df'], 'chunk')}  "
         f"title {leaf['tf']['title']:g} body {leaf['tf']['body']:g}  {length:g} words of {average:.0f} on average"
     )
+
+
+def _named(text: str) -> str:
+    """A leaf's text; quoted where nothing of it would be seen."""
+    return short(text, _TEXT) if text.strip() else repr(text)
 
 
 def _whole(columns: ColumnsView) -> float:
@@ -154,7 +159,7 @@ def _versus(view: VersusView, first: str) -> Iterator[str]:
     most = max((abs(each["delta"]) for each in view["differences"]), default=0.0)
     for each in view["differences"]:
         figures = f"{each['points']:>+11.6f}{each['other_points']:>+11.6f}{each['delta']:>+11.6f}"
-        about = f"{each['signal']:<9} {each['kind']:<9} {short(each['text'], _TEXT)}"
+        about = f"{each['signal']:<9} {each['kind']:<9} {_named(each['text'])}"
         yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
     yield f"{sum(each['delta'] for each in view['differences']):>+33.6f}  Σ"
 

@@ -88,6 +88,8 @@ def single(root: Root, base: Path) -> Found | Skip:
         status = (base / root.folder).stat()
     except OSError as error:
         return Skip(path, "unreadable", f"it cannot be read: {error.strerror}")
+    except ValueError:
+        return Skip(path, "unreadable", "it cannot be read: the locale cannot spell its name")
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, "not_a_file", "it is neither a file nor a folder")
     return Found(path, root.folder, status.st_size, status.st_mtime_ns)

@@ -74,12 +74,12 @@ def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
 
 
 def is_gone(place: Path) -> bool:
-    """True when there is nothing at this place; not being allowed to look is not gone."""
+    """True when there is nothing at this place; not being allowed to look, or not able to spell it, is not gone."""
     try:
         place.stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except OSError:
+    except (OSError, ValueError):
         return False
     return False
 

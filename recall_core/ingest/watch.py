@@ -104,6 +104,6 @@ def _states(files: Sequence[Path]) -> dict[str, tuple[int, int] | None]:
         try:
             status = file.stat()
             states[str(file)] = status.st_size, status.st_mtime_ns
-        except OSError:
+        except (OSError, ValueError):  # the locale cannot spell it
             states[str(file)] = None
     return states

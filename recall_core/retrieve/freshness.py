@@ -39,5 +39,5 @@ def _state(source: Fingerprint, base: Path) -> State | None:
             return None
         with path.open("rb") as file:
             return None if file_digest(file, "sha256").hexdigest() == source.hash else "modified"
-    except OSError:
+    except (OSError, ValueError):  # the file system has no such name: one with a NUL, or letters it cannot spell
         return "missing"

@@ -112,5 +112,5 @@ def _fits(option: Option, value: Value) -> bool:
 def _bad_option(cursor: Cursor, name: str, token: Token, value: Value) -> RqlError:
     option = OPTIONS[name]
     hint = nearest(value, option.choices) if isinstance(value, str) else None
-    message = f"The option {name} cannot be {token.text[:40]}."
+    message = f"The option {name} takes {option.expected}, not {token.text[:40]}."
     return cursor.error("bad_option", message, reach=token, expected=option.expected, hint=hint)

@@ -50,6 +50,9 @@ _INSIDE = (
     Action("select_beside(-1)", ("p",), "", "Select the previous result, and stay here", has_rows),
 )
 ACTIONS = (
+    Action("try_fix", ("enter",), "try", "Try the chosen fix; Up and Down choose it", has_fix, ("explain",)),
+    Action("take_back", ("u",), "undo", "Take the last fix back", has_tried, ("explain",)),
+    Action("take_all_back", ("r",), "", "Take back all fixes that are tried", has_tried, ("explain",)),
     *(action._replace(panes=("explain",)) for action in _INSIDE),
     Action("why_not", ("w",), "why not", "Say why the chosen row is not in the context", has_suspect, _FROM),
     Action("miss", ("t",), "missed", "Say what is missed: a path, lines, an id or a text", has_question, _FROM),
@@ -57,7 +60,4 @@ ACTIONS = (
     Action("compare", ("c",), "compare", "Compare the selected result with the marked one", has_rows, _FROM[:2]),
     Action("open_funnel", ("v",), "", "Show the rows left after each step", has_question, ("results",)),
     Action("page_document", ("v",), "pager", "Read the whole document in $PAGER", has_chunk, ("explain",)),
-    Action("try_fix", ("enter",), "try", "Try the chosen fix; Up and Down choose it", has_fix, ("explain",)),
-    Action("take_back", ("u",), "undo", "Take the last fix back", has_tried, ("explain",)),
-    Action("take_all_back", ("r",), "", "Take back all fixes that are tried", has_tried, ("explain",)),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action, has_rows
-from recall_tui.state.judging import judged, pointed_line
+from recall_tui.state.judging import pointed_line
 from recall_tui.state.session import Pane, Session
 
 GRADING: tuple[Pane, ...] = ("results", "judge")
@@ -18,12 +18,6 @@ def has_grades(session: Session) -> bool:
 def has_queries(session: Session) -> bool:
     """While the pane lists judged queries."""
     return pointed_line(session) is not None
-
-
-def has_judgements(session: Session) -> bool:
-    """While something is judged."""
-    known = judged(session)
-    return known is not None and bool(known.texts)
 
 
 _GRADES = (
@@ -44,7 +38,7 @@ _QUERIES = (
     ),
     Action("next_measure", ("n",), "measure", "Show the next measure", has_queries),
     Action("import_judgements", ("I",), "import", "Read judgements from files: TREC, BEIR or Quepid"),
-    Action("export_judgements", ("E",), "export", "Write the judgements to files", has_judgements),
+    Action("export_judgements", ("E",), "export", "Write the judgements to files"),
 )
 
 ACTIONS = (

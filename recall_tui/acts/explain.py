@@ -45,6 +45,7 @@ class ExplainActions(Holder):
         """Go on among the fixes, or, where there are none, among the lines."""
         if remedies.chosen_remedy(self.session) is not None:
             self._point_fix(self.session.cursors.get(remedies.CURSOR, 0) + rows)
+            self._explained.go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
         else:
             self._explained.scroll_relative(y=rows, animate=False, immediate=True)
 

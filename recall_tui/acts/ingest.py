@@ -38,7 +38,9 @@ class IngestActions(Holder):
     """What the first store is being made of, until it is open."""
 
     def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
-        """Create a store and fill it."""
+        """Create a store and fill it, once: a second Enter may have been on its way."""
+        if not isinstance(self.screen, WelcomeScreen):
+            return
         choice = message.choice
         if wrong := missing(choice.folder):
             self.warn(wrong)
@@ -51,8 +53,9 @@ class IngestActions(Holder):
 
     def on_welcome_screen_again(self) -> None:
         """Open the store once more."""
-        self.pop_screen()
-        self.crew.open(self.session)
+        if isinstance(self.screen, WelcomeScreen):
+            self.pop_screen()
+            self.crew.open(self.session)
 
     async def action_add_folder(self) -> None:
         """Ask for a folder to ingest."""

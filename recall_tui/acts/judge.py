@@ -101,7 +101,11 @@ class JudgeActions(Holder):
         await self.push_screen(prompt, self._import_typed)
 
     async def action_export_judgements(self) -> None:
-        """Ask where to write."""
+        """Ask where to write, if there is something to write."""
+        known = judging.judged(self.session)
+        if known is not None and not known.texts:
+            self.notify("Nothing is judged yet, so there is nothing to export.")
+            return
         prompt = PromptScreen("Export judgements", "", _EXPORT_HINT, unwritable)
         await self.push_screen(prompt, self._export_typed)
 
@@ -199,7 +203,7 @@ def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
         raise UsageError("bad_value", f"Both files hold {what}.", hint="name one of queries and one of judgements")
     queries = next((path for path, is_queries in zip(paths, sorts, strict=True) if is_queries), None)
     qrels = next((path for path, is_queries in zip(paths, sorts, strict=True) if not is_queries), None)
-    return f"Imported: {_counted(recall.judge_import(queries=queries, qrels=qrels))}"
+    return f"Imported: {_counted(recall.judge_import(queries=queries, qrels=qrels), queries, qrels)}"
 
 
 def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
@@ -210,11 +214,15 @@ def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
     with ExitStack() as files:
         outs = [None if path is None else files.enter_context(replacing(path, hint="E")) for path in (queries, qrels)]
         response = recall.judge_export(queries=outs[0], qrels=outs[1], form=form)
-    return f"Exported: {_counted(response)}"
+    return f"Exported: {_counted(response, queries, qrels)}"
 
 
-def _counted(response: Response) -> str:
-    view = response["judged"]
-    counts = f"{view['queries']:,} queries, {view['judgements']:,} judgements"
+def _counted(response: Response, queries: Path | None, qrels: Path | None) -> str:
+    """How many there were of what was asked for; Quepid's files of judgements hold queries too."""
+    view, counts = response["judged"], []
+    if queries is not None or view["queries"]:
+        counts.append(f"{view['queries']:,} {'query' if view['queries'] == 1 else 'queries'}")
+    if qrels is not None or view["judgements"]:
+        counts.append(f"{view['judgements']:,} judgement{'' if view['judgements'] == 1 else 's'}")
     unknown = f"; {view['unknown']:,} name no document of this store" if view["unknown"] else ""
-    return counts + unknown
+    return ", ".join(counts) + unknown

@@ -22,7 +22,7 @@ from recall_tui.state.keeping import Remedy
 from recall_tui.state.reproducing import typed
 
 if TYPE_CHECKING:
-    from recall_core.contract import Response
+    from recall_core.contract import ReembedView, Response
     from recall_core.service import Recall
 
     Say = Callable[[Progress], None]
@@ -162,7 +162,8 @@ class StoreActions(IngestActions):
     def _target_typed(self, target: str | None) -> None:
         """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
         if target is not None:
-            self.run_worker(self._look_up(target), exclusive=True, group="remove")
+            look = partial(self._look_up, target)
+            self.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
 
     async def _look_up(self, target: str) -> None:
         try:
@@ -246,6 +247,11 @@ def reembedded(recall: Recall, say: Say, *, remedy: Remedy, stopped: threading.E
             say(next(run))
         except StopIteration as end:
             view = end.value["reembedded"]
-            return f"{view['embedder']}: {view['embedded']} texts embedded, {view['reused']} found again"
+            return _said_of(view)
     run.close()
     return f"stopped; questions use the old vectors, and reembedding with {remedy.name} goes on from here"
+
+
+def _said_of(view: ReembedView) -> str:
+    texts = f"{view['embedded']:,} text{'' if view['embedded'] == 1 else 's'}"
+    return f"{view['embedder']}: {texts} embedded, {view['reused']:,} found again"

@@ -15,7 +15,7 @@ from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.state import judging
 from recall_tui.state.judging import Board, Line, Missed
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
 KEYS = ("a=3 s=2 d=1 f=0", "x clear", "u undo", "n measure", "Enter ask", "I import", "E export")
@@ -226,7 +226,8 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
 def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     rank = "not ranked" if missed.rank is None else f"rank {missed.rank}"
     mark = glyphs.pointer if is_chosen else " "
-    return Text(f"{mark} {missed.grade} {fit(missed.path, width - 16, glyphs)} {rank:>11}", Style(bold=is_chosen))
+    path = fit_place(missed.path, "", width - 16, glyphs)
+    return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))
 
 
 def _filled(

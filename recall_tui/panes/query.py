@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
+from collections.abc import Sequence
+
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -13,9 +15,15 @@ from recall_core.errors import RecallError, RqlError
 from recall_core.rql.head import is_query
 from recall_tui.messages import Typed
 from recall_tui.state.session import Session, is_stale
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, fit, folded
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers
+
+MOST_NOTES = 2
+"""Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
+MORE = " more"
+"""How a line ends that stands for others as well."""
 
 
 class QueryPane(Vertical):
@@ -69,35 +77,67 @@ class QueryPane(Vertical):
         """Another width puts the caret elsewhere."""
         self._draw_notes()
 
+    @property
+    def glyphs(self) -> Glyphs:
+        """What this terminal can draw."""
+        return ASCII if self.app.has_class("-ascii") else UNICODE
+
     def _draw_notes(self) -> None:
         below = self.query_one("#notes", Static)
-        lines = list(self._warnings)
-        if self._trouble is not None:
-            text = self.query_one(Editor).text
-            lines = trouble_lines(self._trouble, text, self.content_size.width, self.content_size.height - 1)
+        lines = self._notes(1) if self.screen.has_class("-short") else []
+        if not lines or lines[0].endswith((self.glyphs.cut, MORE)):
+            lines = self._notes(MOST_NOTES)
         if lines == self._noted:
             return  # an update lays the whole screen out again
         self._noted = lines
         self.set_class(bool(lines), "-noted")
+        self.set_class(len(lines) > 1, "-long")
         below.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"))
 
+    def _notes(self, height: int) -> list[str]:
+        width = self.content_size.width
+        if self._trouble is None:
+            return warning_lines(self._warnings, width, height, self.glyphs)
+        return trouble_lines(self._trouble, self.query_one(Editor).text, width, height, self.glyphs)
 
-def trouble_lines(error: RecallError, text: str, width: int, height: int) -> list[str]:
+
+def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
     """What is wrong: carets under a text of one unbroken line where they fit, or the place in numbers.
 
     width: cells of the editor, which is where the text above was folded.  height: lines there are for it.
     """
     message = f"{error.message} ({error.hint})" if error.hint else error.message
     if not isinstance(error, RqlError):
-        return [message]
+        return cut_lines(message, width, height, glyphs)
     fault = _fault(error, text)
     if fault is not None and "\n" not in text and cell_len(text) < width:
         carets = " " * cell_len(text[: fault[0]]) + "^" * max(1, cell_len(text[fault[0] : fault[1]]))
         if cell_len(f"{carets} {message}") <= width:
             return [f"{carets} {message}"]
-        if height > 1:
-            return [carets, message]
-    return [f"{error.line}:{error.column} {message}"]
+        if len(below := folded(message, width)) < height:
+            return [carets, *below]
+    return cut_lines(f"{error.line}:{error.column} {message}", width, height, glyphs)
+
+
+def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
+    """What an answer warns of: one warning folded, several on a line each, and how many more there are."""
+    if len(warnings) == 1:
+        return cut_lines(warnings[0], width, height, glyphs)
+    if len(warnings) <= height:
+        return [fit(warning, width, glyphs).rstrip() for warning in warnings]
+    more = f" and {len(warnings) - height}{MORE}"
+    lines = [fit(warning, width, glyphs).rstrip() for warning in warnings[: height - 1]]
+    return [*lines, fit(warnings[height - 1], width - cell_len(more), glyphs).rstrip() + more]
+
+
+def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
+    """A text folded to at most `height` lines, with a mark at its end where it goes on."""
+    lines = folded(text, width)
+    if len(lines) <= height:
+        return lines
+    last = lines[height - 1]
+    room = width - cell_len(glyphs.cut)
+    return [*lines[: height - 1], set_cell_size(last, min(room, cell_len(last))).rstrip() + glyphs.cut]
 
 
 def _fault(error: RecallError | None, text: str) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks
 from recall_tui.state.session import Session, is_stale, listed
-from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, level
+from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, fit_place, level
 from recall_tui.widgets.lines import entitle, strip_of
 
 GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
@@ -167,8 +167,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         tokens = f"{hit.chunk.tokens:>4}" if hit.chunk else "   ."
         line.append(f" {judging.sign(judging.grade_of(self._judgements, hit, self._table))} {tokens}  ")
         state = self._states.get(hit.doc.id)
-        where = f"{f'({state}) ' if state else ''}{_where(hit, self.glyphs)}"
-        line.append(fit(where, width - line.cell_len, self.glyphs))
+        line.append(f"({state}) " if state else "")
+        line.append(_where(hit, width - line.cell_len, self.glyphs))
         if is_selected and not self._is_stale:
             line.stylize(self.get_component_rich_style("results--selected", partial=True))
         return line
@@ -203,11 +203,12 @@ def moved(rank: int, before: int | None, glyphs: Glyphs) -> str:
     return f"{glyphs.up if rank < before else glyphs.down}{abs(before - rank)}"
 
 
-def _where(hit: Hit, glyphs: Glyphs) -> str:
+def _where(hit: Hit, width: int, glyphs: Glyphs) -> str:
     if hit.chunk is None:
-        return hit.doc.path
-    lines = f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}"
-    return f"{lines}{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else lines
+        return fit_place(hit.doc.path, "", width, glyphs)
+    lines = f":{hit.chunk.line_start}-{hit.chunk.line_end}"
+    heading = f"{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else ""
+    return fit_place(hit.doc.path, lines, width, glyphs, more=heading)
 
 
 def _hint(session: Session) -> str:

@@ -7,11 +7,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from recall_tui.screens.dialog import Dialog
+from recall_tui.widgets.draw import ASCII, NOTICE_CELLS, UNICODE, cut
 
-class ConfirmScreen(ModalScreen[bool]):
+
+class ConfirmScreen(Dialog[bool]):
     """Gives back True for yes. Nothing but `y` is a yes: Enter may still be on its way from the prompt before.
 
     command: what does the same in a shell; "" where nothing does.
@@ -43,4 +45,5 @@ class ConfirmScreen(ModalScreen[bool]):
         """Put the command on the clipboard, and wait for the answer."""
         if self._command:
             self.app.copy_to_clipboard(self._command)
-            self.notify(f"Copied: {self._command}", markup=False)
+            glyphs = ASCII if self.app.has_class("-ascii") else UNICODE
+            self.notify(cut(f"Copied: {self._command}", NOTICE_CELLS, glyphs), markup=False)

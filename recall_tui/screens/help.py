@@ -9,12 +9,12 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import TABLE, Table
+from recall_tui.screens.dialog import Dialog
 from recall_tui.state.session import Pane
 from recall_tui.widgets.draw import folded
 from recall_tui.widgets.lines import LineView
@@ -25,7 +25,7 @@ HELP_COLUMN = KEY_CELLS + 3
 MOST_PANES = 3  # that a line names
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """The keys by group. table: those in force; pane: the one in front."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

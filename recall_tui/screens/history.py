@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal, NamedTuple
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Resize
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
 from recall_tui.home.history import MOST_DIGITS, Move, Past, moves
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+from recall_tui.screens.dialog import Dialog
+from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
 from recall_tui.widgets.lines import LineView
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.pointed import MARGIN, PointedList
 
 KEYS = (
     "Enter takes it with filter and settings, F5 its text alone, Tab marks, F6 compares, Esc closes",
@@ -36,7 +37,7 @@ class Choice(NamedTuple):
     past: Past
 
 
-class HistoryScreen(ModalScreen[Choice | None]):
+class HistoryScreen(Dialog[Choice | None]):
     """Gives back what was picked, or None. past: newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -83,6 +84,7 @@ class HistoryScreen(ModalScreen[Choice | None]):
     def on_resize(self, _event: Resize) -> None:
         """Another width has room for other words."""
         self._entitle()
+        self.call_after_refresh(self._refill)
 
     def action_take(self, act: Literal["all", "text"]) -> None:
         """Give back the chosen one, or its text alone."""
@@ -97,7 +99,7 @@ class HistoryScreen(ModalScreen[Choice | None]):
     def action_mark(self) -> None:
         """Compare with this one from now on, or with none."""
         self._marked = None if self._chosen is self._marked else self._chosen
-        self._fill(self.query_one(PointedList).highlighted or 0)
+        self._refill()
 
     def action_compare(self) -> None:
         """Show what moved from the marked one to the chosen one."""
@@ -112,9 +114,13 @@ class HistoryScreen(ModalScreen[Choice | None]):
         row = self.query_one(PointedList).highlighted
         return self._found[row] if row is not None else None
 
+    def _refill(self) -> None:
+        self._fill(self.query_one(PointedList).highlighted or 0)
+
     def _fill(self, chosen: int) -> None:
         view = self.query_one(PointedList)
-        lines = (entry_line(past, view.glyphs, is_marked=past is self._marked) for past in self._found)
+        width = (view.size.width or self.size.width) - view.styles.scrollbar_size_vertical - MARGIN
+        lines = (entry_line(past, view.glyphs, width, is_marked=past is self._marked) for past in self._found)
         view.fill(lines, chosen=chosen if self._found else None)
         self._entitle()
 
@@ -124,7 +130,7 @@ class HistoryScreen(ModalScreen[Choice | None]):
         box.border_subtitle = next((foot for foot in feet if len(foot) <= box.outer_size.width - CORNERS), feet[-1])
 
 
-class MovedScreen(ModalScreen[None]):
+class MovedScreen(Dialog[None]):
     """Two answers beside each other: their settings, and every row that is among the first of either."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -151,12 +157,13 @@ class MovedScreen(ModalScreen[None]):
         self.set_focus(view)
 
 
-def entry_line(past: Past, glyphs: Glyphs, *, is_marked: bool) -> Text:
-    """One line: a mark, the query, and what was set besides."""
-    line = Text(f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}")
-    if said := changed(past):
-        line.append(f"  {glyphs.dot.strip()} {said}", Style(italic=True))
-    return line
+def entry_line(past: Past, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
+    """One line: a mark, the query, and what was set besides, which has up to half of the line."""
+    said = changed(past)
+    beside = f"  {glyphs.dot.strip()} {said}" if said else ""
+    query = f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}"
+    line = Text(cut(query, width - min(cell_len(beside), width // 2), glyphs))
+    return line.append(cut(beside, width - line.cell_len, glyphs), Style(italic=True))
 
 
 def changed(past: Past) -> str:

@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Click, Key
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from recall_tui.screens.bench import Landmark
+from recall_tui.screens.dialog import Dialog
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 """The home row first: panes are named before rows."""
@@ -26,7 +26,7 @@ class Label(Static):
         self.absolute_offset = mark.place
 
 
-class JumpScreen(ModalScreen[str | None]):
+class JumpScreen(Dialog[str | None]):
     """Gives back the action of the place that was named, or None. marks: beyond 26 they have no letter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]

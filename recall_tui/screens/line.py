@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from recall_tui.commandline import VERBS, completed
+from recall_tui.screens.dialog import Dialog
 from recall_tui.state.events import Ran
 from recall_tui.themes import NAMES
 from recall_tui.widgets.draw import Glyphs, fit, folded
@@ -31,7 +31,7 @@ class Output(NamedTuple):
     ran: Ran | None = None
 
 
-class LineScreen(ModalScreen[None]):
+class LineScreen(Dialog[None]):
     """Stays open until Esc, so that its output can be read. past: earlier lines, the newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,10 +9,10 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 
 from recall_tui.home.profiles import DEFAULT, Profile
+from recall_tui.screens.dialog import Dialog
 from recall_tui.state.session import assignments
 from recall_tui.widgets.pointed import PointedList
 
@@ -26,7 +26,7 @@ class Choice(NamedTuple):
     profile: Profile | None
 
 
-class ProfilesScreen(ModalScreen[Choice | None]):
+class ProfilesScreen(Dialog[Choice | None]):
     """Gives back what was chosen, or None. chosen: the name of the profile that the header shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

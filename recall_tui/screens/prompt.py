@@ -8,14 +8,15 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+
+from recall_tui.screens.dialog import Dialog
 
 Check = Callable[[str], str]
 """What is wrong with an answer, or "" when it will do."""
 
 
-class PromptScreen(ModalScreen[str | None]):
+class PromptScreen(Dialog[str | None]):
     """Gives back the answer that was typed, or None when the person stepped out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,10 +10,10 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
 from recall_tui.messages import Picking
+from recall_tui.screens.dialog import Dialog
 from recall_tui.state.explaining import Paths
 from recall_tui.state.session import Session, found
 from recall_tui.state.studies import Study
@@ -24,7 +24,7 @@ _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
 """What is no part of a path: a text in quotes, or lines of a document."""
 
 
-class TargetScreen(ModalScreen[str | None]):
+class TargetScreen(Dialog[str | None]):
     """Gives back a path, lines of one, an id or a text; None when the person stepped out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,13 +9,13 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 
+from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.pointed import PointedList
 
 
-class ThemeScreen(ModalScreen[str | None]):
+class ThemeScreen(Dialog[str | None]):
     """Gives back the chosen theme, or None; whoever asked takes the preview back then."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -111,7 +112,7 @@ class WelcomeScreen(Screen[None]):
         """Look around for what can be chosen."""
         if self.can_create:
             self._list_folders("")
-            self.run_worker(self._list_embedders(), group="embedders")
+            self.run_worker(self._list_embedders, group="embedders")  # type: ignore[arg-type]  # its type is too narrow
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """What is typed narrows the folders; one that was chosen stands in the field."""
@@ -187,7 +188,8 @@ class WelcomeScreen(Screen[None]):
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)
-        self.run_worker(self._count(wanted), exclusive=True, group="count")
+        count = partial(self._count, wanted)  # no coroutine: one that is never begun is told on the shell
+        self.run_worker(count, exclusive=True, group="count")  # type: ignore[arg-type]  # its type is too narrow
 
     async def _count(self, folders: Sequence[str]) -> None:
         for folder in folders:

@@ -54,6 +54,8 @@ ASCII = Glyphs(
     *("+", "-", "O", "=", "<>", "'", "^", "|", "\\n"),
 )
 
+NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
+
 
 def glyphs_for(environment: Mapping[str, str]) -> Glyphs:
     """ASCII where the locale names another encoding than UTF-8, Unicode elsewhere."""
@@ -117,6 +119,34 @@ def fit(text: str, width: int, glyphs: Glyphs) -> str:
     if cell_len(text) > width:
         return set_cell_size(text, width - cell_len(glyphs.cut)) + glyphs.cut
     return set_cell_size(text, width)
+
+
+def fit_place(path: str, lines: str, width: int, glyphs: Glyphs, *, more: str = "") -> str:
+    """A path with its lines and `more` in exactly `width` cells.
+
+    Where there is not room for all, `more` is cut at its end, then goes, and then the path loses its front:
+    whole folders first, since paths differ at their ends.
+    """
+    place = path + lines
+    spare = width - cell_len(place)
+    if spare >= 0:
+        return fit(place + more if spare >= min(cell_len(glyphs.cut), cell_len(more)) else place, width, glyphs)
+    room = width - cell_len(glyphs.cut) - cell_len(lines)
+    if room <= 0:
+        return fit(lines or path, width, glyphs)
+    tail = path
+    while cell_len(tail) > room and (at := tail.find("/", 1)) >= 0:
+        tail = tail[at:]
+    tail = tail if cell_len(tail) <= room else tail.removeprefix("/")
+    while cell_len(tail) > room:
+        tail = tail[1:]
+    return fit(f"{glyphs.cut}{tail}{lines}", width, glyphs)
+
+
+def cut(text: str, width: int, glyphs: Glyphs) -> str:
+    """The text on one line of at most `width` cells, with a mark where it is too long."""
+    line = " ".join(text.split("\n")).rstrip()
+    return line if cell_len(line) <= width else fit(line, width, glyphs)
 
 
 def figure(number: int) -> str:

@@ -126,6 +126,7 @@ class QueryThread:
                 self._desk = Desk()
                 self._again(wish)
                 self._let_go()
+                recall.store.leave()
                 return
             try:
                 self._serve(recall, wish)
@@ -157,7 +158,12 @@ class QueryThread:
     def _look(self, recall: Recall) -> None:
         """Say so when someone else has written, once that is over. A store that cannot be read is for a question."""
         try:
+            if recall.store.is_replaced():
+                recall.store.leave()  # before another program opens the file that stands here now
+                return
             before, self._looked = self._looked, self._written(recall)
+            if self._looked == before:
+                recall.store.fold(wait_ms=0)  # whoever wrote could not while this thread was reading
             if self._looked == before and self._looked[1:] != self._told[1:]:
                 self._post(Opened(self._tell(recall), is_altered=True, judged=self._told.judged))
         except RecallError:

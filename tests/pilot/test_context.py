@@ -351,6 +351,24 @@ async def test_the_zoom_shows_every_block_whole(shared_store: Path) -> None:
         assert [line for line in whole if line and len(line) < 100 and line not in lines] == []
 
 
+async def test_the_chosen_block_stays_in_sight_when_the_pane_gets_another_width(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await look_at_context(bench, budget="9000")
+        await bench.press(*["j"] * 15)
+        await bench.until(lambda now: packing.cursor(now) == 15)
+        block = bench.session.packed.blocks[packing.entries(bench.session)[15].place]  # type: ignore[union-attr]
+        head = f" {block.number} {block.doc.path}:"
+        blocks = bench.app.bench.query_one(PackedList)
+        await bench.until(lambda _: re.search(f"▶.{re.escape(head)}", bench.painted("packed")))
+
+        for is_zoomed in (True, False):
+            width = blocks.size.width
+            await bench.press("z")
+            await bench.until(lambda now, on=is_zoomed, was=width: now.zoomed is on and blocks.size.width != was)
+
+            await bench.until(lambda _: re.search(f"▶.{re.escape(head)}", bench.painted("packed")))
+
+
 async def test_o_brings_in_a_chunk_that_was_left_out_and_lets_it_go_again(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="40")

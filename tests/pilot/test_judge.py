@@ -572,6 +572,41 @@ async def test_what_is_exported_is_imported_again(judged_store: Path, tmp_path: 
     assert judged(judged_store) == before
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("out.tsv", "Exported: 7 judgements"),
+        ("out.jsonl", "Exported: 3 queries"),
+        ("out.tsv out.jsonl", "Exported: 3 queries, 7 judgements"),
+    ],
+)
+async def test_only_what_was_exported_is_told(judged_store: Path, tmp_path: Path, names: str, said: str) -> None:
+    assert (len(queries(judged_store)), len(judged(judged_store))) == (3, 7)
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+
+        await prompted(bench, "E", " ".join(str(tmp_path / name) for name in names.split()))
+        await bench.until(lambda now: now.chores == 1)
+
+        assert [note.message for note in bench.app._notifications] == [said]
+
+
+async def test_without_judgements_an_export_says_so_and_asks_for_no_file(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(lambda _: "Nothing is judged yet" in bench.painted("judge"))
+
+        await bench.press("E")
+        await bench.until(lambda _: list(bench.app._notifications))
+
+        (told,) = bench.app._notifications
+        assert "nothing to export" in told.message
+        assert bench.app.screen is bench.app.bench
+
+
 async def test_a_file_is_replaced_only_after_a_yes(judged_store: Path, tmp_path: Path) -> None:
     (tmp_path / "out.tsv").write_text("mine\n")
     async with workbench(judged_store) as bench:

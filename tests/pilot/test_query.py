@@ -89,6 +89,50 @@ async def test_what_an_answer_warns_of_stands_under_the_query(shared_store: Path
         assert not bench.app.bench.query_one("#notes").display
 
 
+async def test_a_long_message_is_read_whole_in_a_small_terminal(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
+        await bench.ask("token budget")
+        assert bench.app.bench.query_one("#query").size.height == 2
+        bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.path GLOB 'docs"
+
+        await bench.until(lambda now: now.trouble and bench.app.bench.query_one("#notes").size.height == 2)
+
+        trouble = bench.session.trouble
+        assert trouble is not None
+        assert f"1:42 {trouble.message} ({trouble.hint})" in " ".join(bench.painted("notes").split())
+        assert bench.app.bench.editor.size.height == 1
+        assert "2 Results (stale)" in bench.painted("results")
+
+
+async def test_a_message_that_two_lines_do_not_hold_ends_in_a_mark(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
+        await bench.ask("token budget")
+        bench.app.bench.editor.text = "SELECT * FROM chunk FILTER size = 'x'"
+
+        await bench.until(lambda now: now.trouble and bench.app.bench.query_one("#notes").size.height == 2)
+
+        assert bench.painted("notes").startswith("1:28 There is no field size.")
+        assert bench.painted("notes").endswith("…")
+
+
+async def test_a_long_warning_is_read_whole_and_more_of_them_are_counted(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
+        await bench.ask("SELECT doc.colour FROM chunk USING lexical('budget')")
+        await bench.until(lambda _: bench.app.bench.query_one("#notes").size.height == 2)
+        assert bench.session.answer is not None
+        (warning,) = bench.session.answer.warnings
+        assert len(warning) > 78
+        assert warning in " ".join(bench.painted("notes").split())
+
+        await bench.ask("SELECT doc.colour, doc.size, doc.shape FROM chunk USING lexical('budget')")
+
+        await bench.until(lambda _: bench.painted("notes").rstrip().endswith("… and 1 more"))
+        assert bench.painted("notes").splitlines()[0].rstrip().endswith("…")
+        assert all("W_UNKNOWN_FIELD: SELECT doc." in line for line in bench.painted("notes").splitlines())
+        await bench.ask("budget")
+        await bench.until(lambda _: bench.app.bench.query_one("#query").size.height == 2)
+
+
 async def test_clearing_the_text_clears_the_results(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")

@@ -1,5 +1,6 @@
 """Moving through the results, and the ledger that follows."""
 
+import re
 from pathlib import Path
 
 from textual.geometry import Region
@@ -129,3 +130,22 @@ async def test_no_name_and_no_text_of_a_file_reaches_the_terminal_as_a_command(o
 
     assert "zebra[31mfdp.md" in drawn
     assert not {mark for mark in drawn if mark < " " or "\x7f" <= mark < "\xa0" or mark in "\u202e\u2066"}
+
+
+async def test_long_paths_are_told_apart_by_their_ends_in_every_list(own_store: Path) -> None:
+    folder = own_store.parent / "a folder with a rather long name" / "and another one in it with a longer one"
+    folder.mkdir(parents=True)
+    for name in ("first.md", "second.md"):
+        (folder / name).write_text(f"# A heading\n\nZebras of the {name}.\n", encoding="utf-8")
+    with Recall.open(str(own_store)) as recall:
+        for _ in recall.add([str(folder)], Root("")):
+            pass
+
+    async with workbench(own_store, size=(120, 40)) as bench:
+        await bench.ask("zebras")
+        for name in ("first.md", "second.md"):
+            assert re.search(rf"…/{name}:1-3 ", bench.painted("results"))
+            assert re.search(rf"…/{name}:1-3 .* tok", bench.painted("packed"))
+        await bench.press("escape", "b", "2", "0", "enter")
+        await bench.until(lambda now: now.packed and now.packed.omitted)
+        await bench.until(lambda _: re.search(r"× #\d …/.*(first|second)\.md", bench.painted("packed")))

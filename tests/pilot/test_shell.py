@@ -8,6 +8,7 @@ import weakref
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from textual.command import CommandPalette
 from textual.events import MouseScrollDown
 from textual.widget import Widget
@@ -18,6 +19,7 @@ from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen, Label
 from recall_tui.screens.theme import ThemeScreen
+from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.pointed import PointedList
 from tests.workbench_driver import Driver, workbench
 
@@ -436,3 +438,25 @@ async def test_the_smallest_terminal_has_room_for_hits_beside_every_pane(shared_
         await bench.press("z")
         await bench.until(lambda now: now.zoomed)
         assert bench.app.bench.query_one(f"#{bench.session.pane}").size.height >= 12
+
+
+@pytest.mark.parametrize("text", ["token budget " * 60, "打开文件 " * 60], ids=["narrow", "wide"])
+async def test_what_was_copied_is_told_in_one_short_line(shared_store: Path, text: str) -> None:
+    async with workbench(shared_store) as bench:
+        bench.app.copy(f"recall search '{text}'\n", f"recall search '{text}'\n")
+        await bench.until(lambda _: list(bench.app._notifications))
+
+        (told,) = bench.app._notifications
+        assert bench.app.clipboard == f"recall search '{text}'\n"
+        assert told.message.startswith("Copied: recall search '")
+        assert told.message.endswith(UNICODE.cut)
+        assert cell_len(told.message) <= 70
+        assert "\n" not in told.message
+
+
+async def test_what_was_copied_is_told_whole_where_it_is_short(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        bench.app.copy("recall stats", "recall stats")
+        await bench.until(lambda _: list(bench.app._notifications))
+
+        assert [note.message for note in bench.app._notifications] == ["Copied: recall stats"]

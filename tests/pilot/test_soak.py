@@ -13,6 +13,7 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 import pytest
+from textual._context import visible_screen_stack
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -116,6 +117,7 @@ async def rested(bench: Driver, before: Before) -> Sample:
     for each in alive():
         if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith(("textual", "rich", "recall_tui")):
             each.cache_clear()  # bounded, and full only after hours
+    visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone
     for _ in range(PATIENCE):
         widgets = [each for each in alive() if isinstance(each, Widget) and each not in before.widgets]
         lost = tuple(type(each).__name__ for each in widgets if not each.is_attached)

@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import threading
+from collections import deque
 from pathlib import Path
 
 import apsw
@@ -12,10 +14,12 @@ from textual.widgets import Input, Static
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
 from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui.acts.store import reembedded
 from recall_tui.panes.store import TITLE_AT
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.prompt import PromptScreen
-from recall_tui.state.keeping import CHECKS
+from recall_tui.state.keeping import CHECKS, Remedy
 from recall_tui.state.shell import command
 from tests.workbench_driver import Driver, workbench
 
@@ -165,6 +169,19 @@ async def test_e_offers_every_embedder_and_enter_makes_the_vectors_anew(own_stor
         assert "texts embedded" in told(bench)
         await bench.ask("token budget")
         assert bench.session.answer is not None
+
+
+@pytest.mark.parametrize(("texts", "said"), [(1, "1 text embedded, 0 found"), (2, "2 texts embedded, 0 found")])
+def test_one_text_is_not_told_as_many(tmp_path: Path, texts: int, said: str) -> None:
+    for number in range(texts):
+        (tmp_path / f"{number}.txt").write_text(f"Text {number}.\n", encoding="utf-8")
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        deque(recall.add([str(tmp_path)], Root("")), maxlen=0)
+
+        summary = reembedded(recall, lambda _: None, remedy=Remedy("reembed", "local"), stopped=threading.Event())
+
+    assert said in summary
 
 
 async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None:

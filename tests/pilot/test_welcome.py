@@ -1,8 +1,11 @@
 """Starting without a store: what stands in the way, what a store can be made of, and making it."""
 
+import gc
+import warnings
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.widgets import Input, OptionList
 
 from recall_core.service import Recall
@@ -296,3 +299,20 @@ async def test_escape_leaves_with_a_code_of_0(empty_folder: Path) -> None:
 
     assert bench.app.return_code == 0
     assert not list(empty_folder.iterdir())
+
+
+async def test_what_has_been_begun_in_vain_leaves_nothing_on_the_shell(texts: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for letter in "tex":
+                bench.app.post_message(Key(letter, letter))
+            await bench.until(lambda _: field(bench).value == "tex" and "texts" in str(options(bench, "folders")))
+            bench.app.post_message(Key("s", "s"))
+            bench.app.post_message(Key("escape", "\x1b"))
+            for _ in range(5):
+                await bench.pilot.pause(0.02)
+            gc.collect()
+
+    assert [str(each.message) for each in caught] == []

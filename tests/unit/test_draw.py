@@ -8,8 +8,20 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from recall_core.errors import RqlError, StoreLocked
-from recall_tui.panes.query import trouble_lines
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, bar, fit, folded, gauge, glyphs_for, level, split
+from recall_tui.panes.query import trouble_lines, warning_lines
+from recall_tui.widgets.draw import (
+    ASCII,
+    UNICODE,
+    Glyphs,
+    bar,
+    fit,
+    fit_place,
+    folded,
+    gauge,
+    glyphs_for,
+    level,
+    split,
+)
 
 BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 
@@ -129,3 +141,85 @@ def test_a_text_of_several_lines_gets_the_place_in_numbers() -> None:
 
 def test_an_error_without_a_place_is_told_as_it_is() -> None:
     assert trouble_lines(StoreLocked("store_locked", "Locked.", hint="wait"), "x", 80, 3) == ["Locked. (wait)"]
+
+
+NAMES = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=12).filter(str.isprintable)
+
+
+@BOTH
+@given(st.lists(NAMES, min_size=1, max_size=6).map("/".join), st.integers(1, 99), st.integers(0, 60))
+def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
+    glyphs: Glyphs, path: str, line: int, width: int
+) -> None:
+    lines, name = f":{line}-{line + 1}", path.rpartition("/")[2]
+
+    drawn = fit_place(path, lines, width, glyphs, more=" > a heading")
+
+    assert cell_len(drawn) == width
+    if cell_len(path + lines) <= width:
+        assert drawn.startswith(path + lines)
+    elif cell_len(glyphs.cut + name + lines) <= width:
+        assert drawn.startswith(glyphs.cut)
+        assert drawn.rstrip().endswith((name + lines).rstrip())
+
+
+@pytest.mark.parametrize(
+    ("width", "drawn"),
+    [
+        (40, "src/embed/registry.py:1-20 › Providers  "),
+        (32, "src/embed/registry.py:1-20 › Pr…"),
+        (26, "src/embed/registry.py:1-20"),
+        (25, "…/embed/registry.py:1-20 "),
+        (20, "…/registry.py:1-20  "),
+        (17, "…registry.py:1-20"),
+        (12, "…try.py:1-20"),
+        (4, ":1-…"),
+    ],
+)
+def test_a_place_loses_its_heading_then_the_front_of_its_path_a_folder_at_a_time(width: int, drawn: str) -> None:
+    assert fit_place("src/embed/registry.py", ":1-20", width, UNICODE, more=" › Providers") == drawn
+
+
+def test_a_wide_character_is_left_out_whole() -> None:
+    assert fit_place("日記帳.md", ":1-2", 10, UNICODE) == "…帳.md:1-2"
+    assert fit_place("日記帳.md", ":1-2", 9, UNICODE) == "….md:1-2 "
+
+
+def test_a_message_is_folded_and_goes_before_the_carets_where_both_do_not_fit() -> None:
+    text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
+    message = "There is no field of this name, neither of documents nor of chunks."
+    error = RqlError("unknown_field", message, text=text, start=27, end=35)
+
+    assert trouble_lines(error, text, 50, 2) == [
+        "1:28 There is no field of this name, neither of",
+        "documents nor of chunks.",
+    ]
+    assert trouble_lines(error, text, 50, 3) == [
+        " " * 27 + "^" * 8,
+        "There is no field of this name, neither of",
+        "documents nor of chunks.",
+    ]
+
+
+@BOTH
+def test_a_message_that_is_still_too_long_ends_in_a_mark(glyphs: Glyphs) -> None:
+    error = StoreLocked("store_locked", "Another process is writing to the store, and has been for a while.")
+
+    assert trouble_lines(error, "x", 20, 2, glyphs) == ["Another process is", f"writing to the{glyphs.cut}"]
+
+
+def test_one_warning_is_folded_and_more_have_a_line_each() -> None:
+    long = "W_UNKNOWN_FIELD: no chunk has the field meta.colour, so the filter keeps none."
+
+    assert warning_lines((long,), 40, 2) == [
+        "W_UNKNOWN_FIELD: no chunk has the field",
+        "meta.colour, so the filter keeps none.",
+    ]
+    assert warning_lines((long,), 100, 2) == [long]
+    assert warning_lines((long, "Another."), 40, 2) == ["W_UNKNOWN_FIELD: no chunk has the field…", "Another."]
+    assert warning_lines((long, "Another.", "A third."), 40, 2) == [
+        "W_UNKNOWN_FIELD: no chunk has the field…",
+        "Another. and 1 more",
+    ]
+    assert warning_lines((long, long, "3", "4"), 40, 2)[1] == "W_UNKNOWN_FIELD: no chunk ha… and 2 more"
+    assert warning_lines((), 40, 2) == []

@@ -15,7 +15,7 @@ from recall_core.adapters import cli, ledger
 from recall_core.adapters.streams import Streams
 from recall_core.asking import Ask
 from recall_core.config import Config
-from recall_core.contract import LedgerView
+from recall_core.contract import LeafView, LedgerView, PartView
 from recall_core.embed.unit import components
 from recall_core.errors import StaleError, UnknownTarget
 from recall_core.explain.semantic import SHAPLEY_SENTENCES, sentence_contributions, sentences
@@ -289,3 +289,18 @@ def test_a_changed_file_is_told_or_refused(tmp_path: Path) -> None:
         assert [each.split(":")[0] for each in recall.explain("payment", Ask(), target)["warnings"]] == ["W_STALE"]
         with pytest.raises(StaleError):
             recall.explain("payment", Ask(strict_fresh=True), target)
+
+
+def test_a_blank_token_is_quoted() -> None:
+    leaf: LeafView = {"kind": "token", "text": "", "contribution": 0.5, "points": 0.25}
+    part: PartView = {
+        "signal": "semantic",
+        "raw": 0.5,
+        "rank": 1,
+        "value": 0.5,
+        "weight": 0.5,
+        "points": 0.5,
+        "leaves": [leaf, {**leaf, "text": " \n"}],
+    }
+
+    assert list(ledger.leaf_lines(part)) == ["    +0.250  token     ''", "    +0.250  token     ' \\n'"]

@@ -64,4 +64,6 @@ def test_a_value_that_does_not_fit_is_refused(text: str) -> None:
         options(text)
 
     assert caught.value.code == "bad_option"
-    assert caught.value.expected == OPTIONS[text.split(maxsplit=1)[0]].expected
+    expected = OPTIONS[text.split(maxsplit=1)[0]].expected
+    assert caught.value.expected == expected
+    assert f" takes {expected}, not " in caught.value.message

@@ -242,9 +242,86 @@ def test_what_is_no_store_says_so(tmp_path: Path) -> None:
         with pytest.raises(StoreCorrupt) as caught:
             open_store(str(tmp_path / name))
         assert caught.value.code == "not_a_store"
+        assert caught.value.hint == f"mv {tmp_path / name} {tmp_path / name}.old && recall init {tmp_path}"
     with pytest.raises(StoreError) as caught2:
         open_store(str(tmp_path / "absent.db"))
     assert caught2.value.code == "no_store"
+
+
+def test_no_store_is_made_over_another_file_and_the_hint_makes_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my text.db").write_bytes(b"this is not a database at all" * 100)
+    apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE t(x)")
+    (tmp_path / "empty.db").touch()
+    for name in ("my text.db", "other.db", "empty.db"):
+        with pytest.raises(StoreError, match="is not a Recall store") as caught:
+            connect.create(str(tmp_path / name))
+        assert caught.value.code == "store_exists"
+        assert caught.value.hint is not None
+        subprocess.run(caught.value.hint.partition(" && ")[0], shell=True, check=True)
+        assert caught.value.hint.endswith("&& recall init")
+        connect.create(str(tmp_path / name)).close()
+        with pytest.raises(StoreError, match=r"exists already\.$") as again:
+            connect.create(str(tmp_path / name))
+        assert str(again.value.hint).endswith(" stats")
+
+
+def test_a_foreign_log_is_taken_away_before_the_file_that_took_the_place_is_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.db")
+    for name, words in (("r.db", ["one"]), ("new.db", ["two"] * 500)):
+        store = memory_store(str(tmp_path / name))
+        put(store, *(new_file(f"{i}.txt", [f"{word} {i}"]) for i, word in enumerate(words)))
+        store.close()
+    old, idle = open_store(path), open_store(path)
+    idle.info()
+    put(old, new_file("late.txt", ["late"]))
+    assert Path(f"{path}-wal").stat().st_size > 0
+
+    (tmp_path / "r.db").rename(tmp_path / "old.db")
+    (tmp_path / "new.db").replace(path)
+    assert old.is_replaced()
+    old.leave()
+
+    with_new = open_store(path)
+    assert with_new.info().documents == 500
+    assert with_new.execute("PRAGMA integrity_check") == [("ok",)]
+    assert idle.is_replaced()
+    for each in (old, idle, with_new):
+        each.close()
+    assert open_store(str(tmp_path / "old.db")).info().documents == 2
+
+
+def test_a_foreign_log_that_cannot_be_folded_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recall_core.store.sqlite.opened.BUSY_TIMEOUT_MS", 10)
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    old, reader = open_store(path), open_store(path)
+    with reader.reading():
+        reader.info()
+        put(old, new_file("late.txt", ["late"]))
+        (tmp_path / "r.db").rename(tmp_path / "old.db")
+        memory_store(str(tmp_path / "new.db")).close()
+        (tmp_path / "new.db").replace(path)
+        with pytest.raises(StoreError) as caught:
+            old.leave()
+    assert caught.value.code == "store_needs_recovery"
+    assert caught.value.hint == f"rm {path}-wal {path}-shm"
+    old.leave()
+    assert open_store(path).info().documents == 0
+
+
+def test_what_a_connection_wrote_is_folded_into_the_file_when_it_is_closed(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    reader, writer = open_store(path), open_store(path)
+    put(writer, new_file("a.txt", ["one"]))
+    assert Path(f"{path}-wal").stat().st_size > 0
+    writer.close()
+    writer.close()
+    assert Path(f"{path}-wal").stat().st_size == 0
+    assert reader.info().documents == 1
 
 
 def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from recall_tui.home.history import LONGEST, MOST, Move, Past, Row, append, load, moves, place
 from recall_tui.home.past import moved_by
+from recall_tui.screens.history import entry_line
 from recall_tui.state.session import Moved
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 
 def texts_of(file: Path) -> list[str]:
@@ -165,3 +168,23 @@ def test_the_settings_of_an_entry_are_read_back(
     settings: tuple[str, ...], moved: Moved, unknown: tuple[str, ...]
 ) -> None:
     assert moved_by(Past("tea", settings=settings)) == (moved, unknown)
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+@pytest.mark.parametrize("text", ["budget\n" * 800, "打开文件 " * 400], ids=["lines", "wide"])
+@pytest.mark.parametrize("width", [20, 61, 96])
+def test_a_long_entry_is_one_line_that_is_cut_before_what_was_set(glyphs: Glyphs, text: str, width: int) -> None:
+    past = Past(text, filter="path GLOB 'docs/*'")
+
+    line = entry_line(past, glyphs, width, is_marked=True).plain
+
+    assert cell_len(line) <= width
+    assert glyphs.cut in line
+    assert "filter" in line or width < 30
+    assert text[:3] in line
+
+
+def test_a_short_entry_is_not_cut() -> None:
+    line = entry_line(Past("token\nbudget", filter="a = 1"), UNICODE, 40, is_marked=False)
+
+    assert line.plain == "  token budget  · filter a = 1"

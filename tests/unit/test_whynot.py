@@ -90,8 +90,18 @@ def test_a_path_a_line_and_a_text_name_the_same_chunk(recall: Recall, target: st
 
 @pytest.mark.parametrize("target", ["nowhere.md", "no such text in there", "retry.md:99", "   "])
 def test_what_names_nothing_is_an_unknown_target(recall: Recall, target: str) -> None:
-    with pytest.raises(UnknownTarget, match="holds nothing named"):
+    with pytest.raises(UnknownTarget, match="holds nothing named") as caught:
         recall.why_not("retry", target)
+    assert caught.value.hint == {
+        "no such text in there": "recall search 'no such text in there'",
+        "   ": "recall stats",
+    }.get(target, f"recall search {target}")
+
+
+def test_a_quoted_text_that_is_nowhere_is_called_a_text(recall: Recall) -> None:
+    with pytest.raises(UnknownTarget, match='holds nothing with the text "blue moon"') as caught:
+        recall.why_not("retry", '"blue moon"')
+    assert caught.value.hint == "recall search 'blue moon'"
 
 
 def test_of_several_chunks_the_best_ranked_stands_for_the_target(recall: Recall) -> None:

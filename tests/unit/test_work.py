@@ -11,14 +11,16 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import Interrupted
+from recall_core.evaluate import judgements
 from recall_core.retrieve import Answer, Plan
 from recall_core.rql.ast import Field
 from recall_core.service import Ask, Recall
-from recall_core.types import Hit
+from recall_core.types import Hit, Root
 from recall_tui.state.events import (
     Advanced,
     Answered,
     Charted,
+    Chored,
     Crashed,
     Ended,
     Event,
@@ -35,6 +37,7 @@ from recall_tui.state.session import Packing
 from recall_tui.state.wishes import Wish
 from recall_tui.work import asking
 from recall_tui.work.asking import QueryThread
+from recall_tui.work.chores import Chore, ChoreThread, Say
 from recall_tui.work.ingesting import IngestThread
 from tests.desk import Desk
 from tests.workbench_corpus import build_store
@@ -252,6 +255,134 @@ def test_another_file_in_the_place_of_the_store_is_the_one_that_answers(tmp_path
     assert answered.answer.total == 0
     opened = [event for event in desk.events if isinstance(event, Opened)]
     assert [event.info.documents for event in opened if event.config is not None] == [37, 0]
+
+
+def grade(recall: Recall, _say: Say) -> str:
+    judgements.put(recall.store, {"q1": "token budget"}, [])
+    return "graded"
+
+
+def do(place: Path, desk: Desk, chore: Chore) -> None:
+    """One chore through a thread, done to its end."""
+    chores = ChoreThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    chores.start()
+    chores.submit(chore)
+    chores.stop()
+    done = desk.wait_for(lambda event: isinstance(event, Chored))
+    assert isinstance(done, Chored)
+    assert done.error is None
+
+
+def log_bytes(place: Path) -> int:
+    log = Path(f"{place}-wal")
+    return log.stat().st_size if log.exists() else 0
+
+
+def test_a_chore_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, desk: Desk) -> None:
+    place = build_store(tmp_path)
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    do(place, desk, Chore("grade", grade))
+
+    assert Path(f"{place}-wal").exists()
+    assert log_bytes(place) == 0
+    thread.stop()
+
+
+def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, desk: Desk) -> None:
+    place = build_store(tmp_path)
+    (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
+    with Recall.open(str(place)) as reader:
+        assert reader.store.info().documents == 37
+        ingest = IngestThread(lambda: Recall.open(str(place)), str(tmp_path / "new.txt"), desk.post, time.monotonic)
+        ingest.start()
+        desk.wait_for(lambda event: isinstance(event, Ended))
+        ingest.stop()
+
+        assert Path(f"{place}-wal").exists()
+        assert log_bytes(place) == 0
+        assert reader.store.info().documents == 38
+
+
+def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    place = build_store(tmp_path)
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+
+    with Recall.open(str(place)) as reader:
+        with reader.store.reading():
+            reader.store.info()
+            do(place, desk, Chore("grade", grade))
+            assert log_bytes(place) > 0
+        ends = time.monotonic() + 10
+        while log_bytes(place) and time.monotonic() < ends:
+            time.sleep(0.01)
+        assert log_bytes(place) == 0
+    thread.stop()
+
+
+@pytest.mark.parametrize("size", [1, 3_000])
+def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
+    tmp_path: Path, desk: Desk, size: int
+) -> None:
+    place = build_store(tmp_path / "one")
+    Recall.init(str(tmp_path / "two"))
+    (tmp_path / "two" / "quokka.txt").write_text("A token budget of a quokka.\n\n" * size, encoding="utf-8")
+    with Recall.open(str(tmp_path / "two")) as other:
+        for _ in other.add([str(tmp_path / "two" / "quokka.txt")], Root("")):
+            pass
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+    with Recall.open(str(place)) as studying:  # as the thread that studies: it learns of the new file last
+        studying.store.info()
+        do(place, desk, Chore("grade", grade))
+
+        (tmp_path / "two" / "recall.db").replace(place)
+        thread.submit(wish_for(2))
+        answered = desk.wait_for(
+            lambda event: isinstance(event, Unusable) or (isinstance(event, Answered) and event.generation == 2)
+        )
+
+        assert isinstance(answered, Answered)
+        assert {hit.doc.path for hit in answered.hits.values()} == {"quokka.txt"}
+        assert studying.store.is_replaced()
+        with Recall.open(str(place)) as fresh:
+            assert fresh.store.execute("PRAGMA integrity_check") == [("ok",)]
+    thread.stop()
+
+
+def test_another_program_can_open_the_file_that_took_the_place_while_the_workbench_rests(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    Recall.init(str(tmp_path / "one"))
+    place, larger = tmp_path / "one" / "recall.db", build_store(tmp_path / "two")
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    desk.wait_for(lambda event: isinstance(event, Opened))
+    do(place, desk, Chore("grade", grade))  # SQLite's index of the log now tells the size of this file
+
+    larger.replace(place)
+    ends = time.monotonic() + 10
+    while Path(f"{place}-shm").exists() and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert not Path(f"{place}-shm").exists()
+
+    with Recall.open(str(place)) as fresh:
+        assert fresh.store.info().documents == 37
+    thread.stop()
+    with Recall.open(str(place)) as fresh:
+        assert fresh.store.execute("PRAGMA integrity_check") == [("ok",)]
 
 
 def test_what_others_write_is_told_once_when_it_has_come_to_rest(

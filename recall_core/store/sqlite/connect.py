@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import apsw
 
+from recall_core import shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked
 from recall_core.store.sqlite.compile import FUNCTIONS
@@ -25,7 +26,7 @@ _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN
 def create(path: str) -> apsw.Connection:
     """A new, empty store at this path; StoreError `store_exists` when something is there already."""
     if path != MEMORY and Path(path).exists():
-        raise StoreError("store_exists", f"{path} exists already.", hint=f"recall --store {path} stats")
+        raise _exists(path)
     with translated(path):
         db = apsw.Connection(path, flags=_CREATE)
         db.pragma("page_size", PAGE_SIZE)
@@ -33,6 +34,33 @@ def create(path: str) -> apsw.Connection:
         db.pragma("journal_mode", "wal")
         migrate(db, version=0)
     return db
+
+
+def _exists(path: str) -> StoreError:
+    if Path(path).is_file() and not _is_store(path):
+        return StoreError("store_exists", f"{path} exists already and is not a Recall store.", hint=_way_out(path))
+    return StoreError("store_exists", f"{path} exists already.", hint=f"recall --store {shell.quote(path)} stats")
+
+
+def _is_store(path: str) -> bool:
+    """False where the file is known to be none; one that cannot be read just now may be one."""
+    try:
+        db = _open_somehow(path)
+    except apsw.NotADBError:
+        return False
+    except (apsw.Error, StoreError):
+        return True
+    try:
+        return bool(db[0].pragma("application_id") == APPLICATION_ID)
+    finally:
+        db[0].close()
+
+
+def _way_out(path: str) -> str:
+    """What makes room for a store where another file stands."""
+    file = Path(path).absolute()
+    folder = "" if file.parent == Path.cwd() else f" {shell.quote(str(file.parent))}"
+    return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && recall init{folder}"
 
 
 def connect(path: str) -> tuple[apsw.Connection, bool]:
@@ -101,7 +129,7 @@ def _prepare(db: apsw.Connection) -> None:
 def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> None:
     version = db.pragma("user_version")
     if db.pragma("application_id") != APPLICATION_ID:
-        raise StoreCorrupt("not_a_store", f"{path} is not a Recall store.", hint="recall init")
+        raise StoreCorrupt("not_a_store", f"{path} is not a Recall store.", hint=_way_out(path))
     if version > SCHEMA_VERSION:
         raise StoreError(
             "schema_newer",
@@ -150,15 +178,16 @@ def _meaning(error: apsw.Error, path: str) -> RecallError:
         return _locked(path)
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):
-            folder = Path(path).parent
-            return kind(code, sentence.format(path=path, error=error), hint=hint.format(path=path, folder=folder))
-    return StoreError("store_failed", f"{path}: {error}", hint=f"recall --store {path} doctor")
+            typed = {"path": shell.quote(path), "folder": shell.quote(str(Path(path).parent))}
+            way_out = hint.format(**typed) if hint else _way_out(path)
+            return kind(code, sentence.format(path=path, error=error), hint=way_out)
+    return StoreError("store_failed", f"{path}: {error}", hint=f"recall --store {shell.quote(path)} doctor")
 
 
 _MEANINGS: tuple[tuple[type[apsw.Error] | tuple[type[apsw.Error], ...], type[RecallError], str, str, str], ...] = (
     (apsw.InterruptError, Interrupted, "interrupted", "The query was interrupted.", "run it again"),
     (apsw.CorruptError, StoreCorrupt, "store_corrupt", "{path} is damaged: {error}", "recall --store {path} doctor"),
-    (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", "recall init"),
+    (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", ""),
     (apsw.FullError, StoreError, "disk_full", "The disk that holds {path} is full.", "df -h {folder}"),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError),

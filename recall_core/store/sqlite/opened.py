@@ -9,9 +9,13 @@ from typing import Any
 
 import apsw
 
+from recall_core import shell
+from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
+
+FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
 
 
 class OpenStore:
@@ -25,6 +29,9 @@ class OpenStore:
         self.path = path
         self.writable = writable
         self._file = _file_at(path)
+        self._log = _file_at(f"{path}-wal")
+        self._has_written = False
+        self._is_left = False
         db.pragma("query_only", True)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -43,6 +50,7 @@ class OpenStore:
             try:
                 yield
                 self.execute("COMMIT")
+                self._has_written = True
             except BaseException:
                 if self._is_in_transaction():
                     self.db.execute("ROLLBACK")
@@ -103,26 +111,73 @@ class OpenStore:
         self.db.interrupt()
 
     def close(self) -> None:
-        """Let go of the file, as often as one likes; the last connection folds the log into it."""
+        """Let go of the file, as often as one likes; what was written through this connection is folded into it."""
+        if self._has_written:
+            self.fold()
+            self._has_written = False
         with translated(self.path):
             self.db.close()
 
+    def fold(self, wait_ms: int = FOLD_WAIT_MS) -> bool:
+        """Put the log into the file and leave it empty; False where that cannot be for now.
+
+        A log with content would be taken for that of any file that is put into this one's place.
+        """
+        if not self.writable or _size_at(f"{self.path}-wal") == 0:
+            return self.writable
+        self.db.set_busy_timeout(wait_ms)
+        try:
+            busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+        except apsw.Error:
+            return False  # all of it stands in the log, for the next one who folds
+        finally:
+            self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        return busy == 0
+
     def is_replaced(self) -> bool:
         """True when another file stands in the place of the open one by now, or none; it would answer for good."""
-        return _file_at(self.path) != self._file
+        has_other_log = self._log is not None and _file_at(f"{self.path}-wal") != self._log
+        return self._is_left or has_other_log or _file_at(self.path) != self._file
+
+    def leave(self) -> None:
+        """Another file stands here: finish the old one, and take its log and that log's index out of the way.
+
+        SQLite would read the new file through them. Raises StoreError `store_needs_recovery` while someone reads.
+        """
+        log, index = Path(f"{self.path}-wal"), Path(f"{self.path}-shm")
+        if self._log is not None and _file_at(str(log)) == self._log:
+            error = StoreError(
+                "store_needs_recovery",
+                f"{self.path} was replaced, and {log.name} beside it is still that of the file before.",
+                hint=f"rm {shell.join((str(log), str(index)))}",
+            )
+            if not self.fold(BUSY_TIMEOUT_MS):
+                raise error
+            try:
+                log.unlink(missing_ok=True)
+                index.unlink(missing_ok=True)
+            except OSError as cause:
+                raise error from cause
+        self._is_left = True
 
     def size_bytes(self) -> int:
         """Bytes of the file, its log included."""
         if self.path == MEMORY:
             return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
-        files = (Path(self.path), Path(f"{self.path}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return _size_at(self.path) + _size_at(f"{self.path}-wal")
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
     """What tells the file at this path from every other; None where there is none."""
     try:
         status = Path(path).stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino
+
+
+def _size_at(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0

@@ -62,9 +62,11 @@ class PackedList(LineView, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="packed")
         self._starts: tuple[int, ...] = ()
+        self._cursor = 0
 
     def show_listing(self, look: Look) -> None:
         """Show these lines, at the place where it stands."""
+        self._cursor = look.cursor
 
         def build(width: int) -> list[Text]:
             drawn: Listing = listing(look, width, self.glyphs)
@@ -85,6 +87,12 @@ class PackedList(LineView, can_focus=False):
             self._go(0 if row == 0 else start)
         elif end > top + height:
             self._go(end - height)
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width folds the lines elsewhere; the chosen entry stays in sight."""
+        event.prevent_default()
+        self._rebuild()
+        self.follow(self._cursor)
 
     def on_click(self, event: Click) -> None:
         """A click chooses the entry under it."""

@@ -11,7 +11,7 @@ from rich.text import Text
 from recall_core.types import Block, Omission, Packed
 from recall_tui.state.packing import Entry, Worth, digest
 from recall_tui.state.session import Waiting
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
 
 REASONS = {
     "budget": "over budget",
@@ -99,8 +99,10 @@ def _block(look: Look, block: Block, tokens: int, width: int, glyphs: Glyphs) ->
     marks += ["cut"] if block.truncated else []
     size = f" {', '.join(marks)} {figure(tokens):>6} tok" if marks else f" {figure(tokens):>6} tok"
     fill = glyphs.series[(block.number - 1) % 3]
-    where = f"{fill} {block.number} {block.doc.path}:{block.line_start}-{block.line_end}"
-    lines = [_line(fit(where, width - len(size), glyphs) + size, Style(bold=True))]
+    head = f"{fill} {block.number} "
+    span = f":{block.line_start}-{block.line_end}"
+    where = fit_place(block.doc.path, span, width - len(head) - len(size), glyphs)
+    lines = [_line(fit(head + where, width - len(size), glyphs) + size, Style(bold=True))]
     if not (look.is_whole or look.unfolded in block.chunk_ids):
         return [*lines, _line(fit(f"  {_first_line(block.text)}", width, glyphs))]
     lines += [_line(f"  {line}") for line in folded(block.text, width - 2)]
@@ -127,14 +129,15 @@ def _omission(left: Omission, pins: tuple[str, ...], width: int, glyphs: Glyphs)
     reason = REASONS[left.reason]
     reason = f" pinned, {reason}" if left.chunk_id in pins else f" {reason}"
     more = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else ""
-    where = f"{glyphs.out} #{left.rank} {left.path}{more}" if left.path else f"{glyphs.out} #{left.rank}{more}"
+    head = f"{glyphs.out} #{left.rank}{' ' if left.path else ''}"
+    where = head + fit_place(left.path, more, width - len(head) - len(reason), glyphs)
     return _line(fit(where, width - len(reason), glyphs) + reason, Style(dim=True))
 
 
 def _waiting(waiting: Waiting, pins: tuple[str, ...], width: int, glyphs: Glyphs) -> Text:
     mark = "pinned" if waiting.chunk_id in pins else "forced out"
     reason = f" {mark}, {'no candidate' if waiting.path else 'not in the store'}"
-    where = f"? {waiting.path or waiting.chunk_id[:ID_DIGITS]}"
+    where = f"? {fit_place(waiting.path or waiting.chunk_id[:ID_DIGITS], '', width - 2 - len(reason), glyphs)}"
     return _line(fit(where, width - len(reason), glyphs) + reason, Style(dim=True))
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 FIX = "fix"
 """The key under which a line of a fix carries its place."""
+COMMAND = "command"
+"""The key under which a line of a fix says that it is of its command."""
+FAILING = "failing"
+"""The key under which the sentence of the opened stage says that it is the one."""
 STAGE = 12  # cells of a mark and a stage's name
 ID = 12  # digits of an id
 
@@ -36,13 +40,25 @@ def absence_lines(absence: Absence, place: int, note: str, width: int, glyphs: G
     return lines
 
 
-def row_of_fix(lines: list[Text], place: int) -> int | None:
-    """The first line of a fix."""
-    return next((row for row, line in enumerate(lines) if _fix_of(line.style) == place), None)
+def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
+    """The line to begin with to see a fix below the failing stage, or alone where both do not fit.
+
+    top: the line that the view of `height` lines begins with now. It moves as little as it takes, and not for the
+    command of the first fix alone: the verdict is worth more.
+    """
+    rows = [row for row, line in enumerate(lines) if _meta(line).get(FIX) == place]
+    if not rows:
+        return top
+    if place == top == 0 and max(row for row in rows if COMMAND not in _meta(lines[row])) < height:
+        return top
+    first, end = rows[0], rows[-1] + 1
+    failing = next((row for row, line in enumerate(lines) if FAILING in _meta(line)), first)
+    start = failing if end - failing <= height else first
+    return min(start, max(top, end - height))
 
 
-def _fix_of(style: str | Style) -> int | None:
-    return style.meta.get(FIX) if isinstance(style, Style) else None
+def _meta(line: Text) -> dict[str, object]:
+    return line.style.meta if isinstance(line.style, Style) else {}
 
 
 def _verdict(absence: Absence, width: int, glyphs: Glyphs) -> Iterator[Text]:
@@ -94,7 +110,8 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
     for place, line in enumerate(folded(one_line(stage["detail"]), width - len(head)) or [""]):
-        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), Style(bold=more is not None))
+        style = Style() if more is None else Style(bold=True, meta={FAILING: True})
+        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), style)
     for each in more or ():
         yield from (Text(f"     {line}") for line in folded(each, width - 5))
 
@@ -146,7 +163,7 @@ def _fix(remedy: Remedy, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool
     for place, line in enumerate(folded(one_line(f"{remedy.change}{doubt}{other}"), width - 2)):
         yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
     for line in folded(f"$ {one_line(remedy.command)}", width - 4):
-        yield Text(f"    {line}", Style(dim=True, meta={FIX: at}))
+        yield Text(f"    {line}", Style(dim=True, meta={FIX: at, COMMAND: True}))
 
 
 def _proof(view: WhyNotView, width: int) -> Iterator[Text]:

@@ -13,7 +13,7 @@ from textual.events import Click
 
 from recall_core.errors import RecallError
 from recall_tui.messages import FixChosen, ViewChosen
-from recall_tui.panes.explain.absence import FIX, absence_lines, row_of_fix
+from recall_tui.panes.explain.absence import FIX, absence_lines, top_for_fix
 from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.panes.explain.ledger import ledger_lines
 from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, no_chunk, passage_lines
@@ -33,7 +33,7 @@ from recall_tui.state.explaining import (
 from recall_tui.state.remedies import CURSOR, standing
 from recall_tui.state.session import VIEWS, Session, View, found, is_stale
 from recall_tui.state.studies import Study
-from recall_tui.widgets.draw import Glyphs, folded
+from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView
 
 NAMES: dict[View, str] = {
@@ -80,8 +80,8 @@ class ExplainPane(LineView, inherit_bindings=False):
         self.show(lambda width: self._drawn(session, width), keep_place=keeps)
         if is_new:
             self._go_to_chunk(session)
-        if session.view == "absence":
-            self._go_to_fix(session.cursors.get(CURSOR, 0))
+        self.go_to_fix()
+        self._name_verdict()
 
     def on_click(self, event: Click) -> None:
         """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
@@ -96,6 +96,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         """Another width has another title, and folds the lines elsewhere."""
         self._rebuild()
         self._entitle(self._session)
+        self.go_to_fix()
 
     @property
     def _room(self) -> int:
@@ -115,14 +116,23 @@ class ExplainPane(LineView, inherit_bindings=False):
             row = self._passage(session, finding, width).row
             self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
 
-    def _go_to_fix(self, fix: int) -> None:
-        """Scroll as little as it takes to see the chosen fix; at the first one, as far as the top allows."""
-        row = row_of_fix(self._lines, fix)
-        top, height = int(self.scroll_offset.y), self.scrollable_content_region.height
-        if row is None or (fix == 0 and top == 0):
-            return
-        if not top <= row <= top + height - 3:
-            self.scroll_to(y=max(0, row - height + 4), animate=False, immediate=True)
+    def go_to_fix(self) -> None:
+        """Scroll as little as it takes to see the chosen fix, where one is."""
+        height = self.scrollable_content_region.height
+        if self._session.view == "absence" and height > 0:
+            top = top_for_fix(self._lines, self._session.cursors.get(CURSOR, 0), int(self.scroll_offset.y), height)
+            self.scroll_to(y=top, animate=False, immediate=True)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """A verdict that is scrolled away stands in the border."""
+        super().watch_scroll_y(old_value, new_value)
+        self._name_verdict()
+
+    def _name_verdict(self) -> None:
+        is_away = self.scroll_offset.y > 0 and isinstance(_finding(self._session), Absence)
+        told = fit(self._lines[0].plain, self._room, self.glyphs).rstrip() if is_away and self._lines else ""
+        if told != self.border_subtitle:
+            self.border_subtitle = told
 
     def _drawn(self, session: Session, width: int) -> list[Text]:
         glyphs = self.glyphs

@@ -1,0 +1,27 @@
+"""What every dialog over the panes stands on: it is left once, however many keys arrive together."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from textual.await_complete import AwaitComplete
+from textual.screen import ModalScreen, Screen
+
+Result = TypeVar("Result")
+
+
+class Dialog(ModalScreen[Result]):
+    """A modal screen that can be left only while it is in front.
+
+    Of two keys in one read, the second is on its way here before the first has closed it; Textual would then close
+    the screen below too.
+    """
+
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        """Leave with this result, unless it has been left already."""
+        return super().dismiss(result) if is_in_front(self) else AwaitComplete()
+
+
+def is_in_front(screen: Screen[Any]) -> bool:
+    """True until the screen is left or another one is put above it."""
+    return screen in screen.app.screen_stack[-1:]

@@ -1,0 +1,172 @@
+"""Two keys that arrive in one read: the first one ends a dialog, the second one does no harm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from textual.command import CommandList, CommandPalette
+from textual.events import Key
+from textual.screen import Screen
+
+from recall_tui.home import history
+from recall_tui.home.history import Past
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.help import HelpScreen
+from recall_tui.screens.history import HistoryScreen, MovedScreen
+from recall_tui.screens.jump import JumpScreen
+from recall_tui.screens.line import LineScreen
+from recall_tui.screens.profiles import ProfilesScreen
+from recall_tui.screens.prompt import PromptScreen
+from recall_tui.screens.target import TargetScreen
+from recall_tui.screens.theme import ThemeScreen
+from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.widgets.draw import UNICODE
+from recall_tui.widgets.pointed import PointedList
+from tests.workbench_driver import Driver, workbench
+
+ENTER, ESCAPE = Key("enter", "\r"), Key("escape", "\x1b")
+
+
+class Dialog(NamedTuple):
+    """A screen over the panes, and what opens it from the results."""
+
+    screen: type[Screen[object]]
+    keys: tuple[str, ...]
+    closes: bool = True
+    """False where Enter leaves it open."""
+
+
+DIALOGS = {
+    "confirm": Dialog(ConfirmScreen, ("8", "c"), closes=False),
+    "help": Dialog(HelpScreen, ("f1",), closes=False),
+    "history": Dialog(HistoryScreen, ("ctrl+r",)),
+    "jump": Dialog(JumpScreen, ("ctrl+o",)),
+    "line": Dialog(LineScreen, ("colon",), closes=False),
+    "moved": Dialog(MovedScreen, ("ctrl+r", "tab", "down", "f6"), closes=False),
+    "palette": Dialog(CommandPalette, ("ctrl+p",)),
+    "profiles": Dialog(ProfilesScreen, ("4", "P")),
+    "prompt": Dialog(PromptScreen, ("slash",)),
+    "target": Dialog(TargetScreen, ("t",)),
+    "theme": Dialog(ThemeScreen, ("f9",)),
+}
+
+
+def is_filled(screen: Screen[object]) -> bool:
+    """True when the dialog has something for Enter to take."""
+    if isinstance(screen, CommandPalette):
+        return screen.query_one(CommandList).highlighted is not None
+    return all(view.highlighted is not None for view in screen.query(PointedList))
+
+
+async def opened(bench: Driver, dialog: Dialog) -> None:
+    await bench.ask()
+    await bench.press("escape", *dialog.keys)
+    await bench.until(lambda _: isinstance(bench.app.screen, dialog.screen) and is_filled(bench.app.screen))
+
+
+async def at_once(bench: Driver, *keys: Key) -> None:
+    """Let all of the keys be there before the first of them is looked at."""
+    for key in keys:
+        bench.app.post_message(Key(key.key, key.character))
+    for _ in range(5):
+        await bench.pilot.pause(0.02)
+
+
+@pytest.fixture
+def kept_questions(state_home: Path) -> None:
+    for text in ("tea", "household"):
+        history.append(state_home / "recall" / "history.jsonl", Past(text))
+
+
+@pytest.mark.usefixtures("kept_questions")
+@pytest.mark.parametrize("name", DIALOGS)
+async def test_a_second_enter_does_no_harm(shared_store: Path, name: str) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, DIALOGS[name])
+
+        await at_once(bench, ENTER, ENTER)
+
+        assert bench.app._exception is None
+        assert bench.app.is_running
+        assert isinstance(bench.app.screen, DIALOGS[name].screen) is not DIALOGS[name].closes
+
+
+@pytest.mark.usefixtures("kept_questions")
+@pytest.mark.parametrize("name", DIALOGS)
+async def test_a_second_escape_does_no_harm(shared_store: Path, name: str) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, DIALOGS[name])
+
+        await at_once(bench, ESCAPE, ESCAPE)
+
+        assert bench.app._exception is None
+        assert bench.app.is_running
+        assert not isinstance(bench.app.screen, DIALOGS[name].screen)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_a_long_question_takes_one_line_of_the_history(
+    shared_store: Path, state_home: Path, width: int
+) -> None:
+    for text in ("tea", "quokka\n" * 800, "household"):
+        history.append(state_home / "recall" / "history.jsonl", Past(text))
+    async with workbench(shared_store, size=(width, 40)) as bench:
+        await bench.press("ctrl+r")
+        await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen) and is_filled(bench.app.screen))
+
+        def shown() -> list[str]:
+            view = bench.app.screen.query_one(PointedList)
+            return ["".join(part.text for part in view.render_line(row)).rstrip() for row in range(3)]
+
+        await bench.until(lambda _: "tea" in shown()[2])
+        first, long, last = shown()
+        assert first.split()[-1] == "household"
+        assert long.endswith(UNICODE.cut)
+        assert long.count("quokka") > 8
+        assert last.split() == ["tea"]
+
+
+async def test_a_second_enter_does_not_do_twice_what_was_chosen_in_the_palette(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench, DIALOGS["palette"])
+        await bench.type("whole screen")
+        await bench.until(lambda _: "whole screen" in str(_offered(bench)))
+
+        await at_once(bench, ENTER, ENTER)
+
+        assert list(bench.app.trail).count("zoom") == 1
+        assert bench.session.zoomed
+
+
+async def test_a_second_enter_makes_no_second_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
+    async with workbench(None) as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+
+        await at_once(bench, ENTER, ENTER)
+        await bench.until(lambda now: now.info and now.info.documents == 1)
+
+        assert bench.app._exception is None
+        assert bench.app.screen is bench.app.bench
+
+
+async def test_a_second_r_opens_the_store_once(tmp_path: Path) -> None:
+    wrong = tmp_path / "recall.db"
+    wrong.write_text("This is not a database, whatever its name says. " * 50, encoding="utf-8")
+    async with workbench(wrong) as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+
+        await at_once(bench, Key("r", "r"), Key("r", "r"))
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+
+        assert bench.app._exception is None
+
+
+def _offered(bench: Driver) -> object:
+    """What stands first in the palette."""
+    row = bench.app.screen.query_one(CommandList)
+    return row.highlighted_option.prompt if row.highlighted_option is not None else ""
