@@ -19,3 +19,22 @@ def quote(word: str) -> str:
 def join(words: Iterable[str]) -> str:
     """A command line of these words; `shlex.split` gives them back."""
     return " ".join(map(quote, words))
+
+
+def operator(line: str) -> str:
+    """The first pipe, redirection or separator of a line that stands unquoted at the start of a word; "" without one.
+
+    A line that is no shell's takes it for a word like any other, and whoever typed it meant something else.
+    """
+    marks, quoted, before = iter(line), "", " "
+    for mark in marks:
+        if mark == "\\" and quoted != "'":
+            next(marks, None)
+        elif mark == quoted:
+            quoted = ""
+        elif not quoted and mark in "'\"":
+            quoted = mark
+        elif not quoted and mark in "|<>;&" and before.isspace():
+            return mark
+        before = mark
+    return ""

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_core import shell
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError, why_unread
@@ -74,4 +75,8 @@ def _words(line: str) -> list[str]:
         raise UsageError(
             "bad_value", f"{line!r} cannot be split into words: {error}.", hint="close the quote"
         ) from error
+    if operator := shell.operator(line):
+        raise UsageError(
+            "bad_value", f"{operator} is for a shell, and this line is one command.", hint=f"as a word: '{operator}'"
+        )
     return words[1:] if words[:1] == ["recall"] else words  # as a shell takes it

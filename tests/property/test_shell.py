@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -35,3 +36,24 @@ def test_a_query_keeps_its_own_quotes() -> None:
 
 def test_what_a_shell_would_change_between_double_quotes_stands_in_single_ones() -> None:
     assert shell.quote("it's $HOME") == shlex.quote("it's $HOME")
+
+
+@given(st.lists(words))
+@example(["search", "a | b", ">", "don't", "&&"])
+def test_what_is_quoted_is_no_operator(line: list[str]) -> None:
+    assert shell.operator(shell.join(line)) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "operator"),
+    [
+        ("search timeout | head", "|"),
+        ("search 'a | b' > found.txt", ">"),
+        ("search a;b && stats", "&"),
+        ("search R&D a>b", ""),
+        (r"search \| \; ", ""),
+        ('search "it\'s | fine"', ""),
+    ],
+)
+def test_a_pipe_or_a_redirection_is_seen(line: str, operator: str) -> None:
+    assert shell.operator(line) == operator

@@ -193,11 +193,12 @@ def test_a_store_made_on_the_way_is_the_one_that_later_lines_use(home: Path, mon
     assert paths == [str(home / "recall.db"), str(inner / "recall.db"), str(inner / "recall.db")]
 
 
-def test_a_command_line_that_cannot_be_split_is_refused_before_any_runs(home: Path) -> None:
+@pytest.mark.parametrize("line", ["search 'open", "search open | head", "stats > stats.txt"])
+def test_a_command_line_that_is_none_is_refused_before_any_runs(line: str, home: Path) -> None:
     streams = fresh_streams()
 
     with pytest.raises(UsageError) as caught:
-        headless.run_commands(["stats", "search 'open"], store=None, streams=streams)
+        headless.run_commands(["stats", line], store=None, streams=streams)
 
     assert caught.value.code == "bad_value"
     assert streams.stdout.getvalue() == ""  # type: ignore[attr-defined]
