@@ -217,7 +217,9 @@ class QueryThread:
         plain, plan = _plain(recall, wish.text, wish), _planned(recall, wish.text, wish)
         answer = whole(recall.answer(plan), recall)
         before = self._desk.answer
-        self._desk = Desk(wish.generation, wish.question, answer, Seen({}, {}), _fixed(plain))
+        self._desk = Desk(
+            answer=answer, seen=Seen({}, {}), fixed=_fixed(plain)
+        )  # an abort leaves it to be asked again
         rows, states = self._read(recall, wish, answer, plain)
         self._post(
             Answered(
@@ -232,6 +234,7 @@ class QueryThread:
                 question=wish.question,
             )
         )
+        self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
         if before is None or before.generation != answer.generation:
             self._post(Opened(self._tell(recall)))
 
@@ -241,10 +244,11 @@ class QueryThread:
         text = answer.plan.text
         plain, plan = _plain(recall, text, wish), _planned(recall, text, wish)
         answer = weighed(recall, answer, plan)
-        self._desk = self._desk._replace(generation=wish.generation, answer=answer, packing=None)
+        self._desk = self._desk._replace(answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)
         before = before_of(answer, wish.window, self._desk.ranks)
         self._post(Weighed(wish.generation, answer, rows, states, plain.config, before))
+        self._desk = self._desk._replace(generation=wish.generation)
 
     def _read(
         self, recall: Recall, wish: Wish, answer: Answer, plain: Plan

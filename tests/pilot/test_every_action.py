@@ -29,7 +29,7 @@ from recall_tui.home.profiles import Profile
 from recall_tui.home.remembered import Layout
 from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
 from recall_tui.panes.explain import ExplainPane
-from recall_tui.panes.explain.absence import row_of_fix
+from recall_tui.panes.explain.absence import FIX
 from recall_tui.panes.explain.pane import TITLE_AT, pieces
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
@@ -454,8 +454,7 @@ async def click_tab(bench: Driver) -> None:
 async def click_fix(bench: Driver) -> None:
     """A click on the chosen fix."""
     pane = bench.app.bench.query_one(ExplainPane)
-    row = row_of_fix(pane._lines, 0)
-    assert row is not None
+    row = next(row for row, line in enumerate(pane._lines) if getattr(line.style, "meta", {}).get(FIX) == 0)
     await bench.pilot.click(ExplainPane, offset=(8, 1 + row - int(pane.scroll_offset.y)))
 
 

@@ -92,12 +92,45 @@ def slow_thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
     thread.stop()
 
 
+class CutOffRecall(Recall):
+    """A store whose first reading of rows is aborted, as a weight that moves meanwhile aborts it."""
+
+    reads = threading.Event()
+    moved = threading.Event()
+
+    def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
+        if not self.reads.is_set():
+            self.reads.set()
+            assert self.moved.wait(10)
+            raise Interrupted("interrupted", "The query was interrupted.")
+        return super().hits(answer, start, stop)
+
+
 def wish_for(generation: int, text: str = "token budget") -> Wish:
     return Wish(generation, text, (0, 10), Packing(500), question=generation)
 
 
 def is_packed(generation: int) -> Callable[[Event], bool]:
     return lambda event: isinstance(event, Repacked) and event.generation == generation
+
+
+def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
+    store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CutOffRecall, "reads", threading.Event())
+    monkeypatch.setattr(CutOffRecall, "moved", threading.Event())
+    thread = QueryThread(lambda: CutOffRecall.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    assert CutOffRecall.reads.wait(10)
+    thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
+    CutOffRecall.moved.set()
+    desk.wait_for(is_packed(2))
+    thread.stop()
+
+    answered = [event for event in desk.events if isinstance(event, Answered)]
+    assert [(event.generation, event.question) for event in answered] == [(2, 1)]
+    assert answered[0].answer.plan.config.vector_weight == 0.5
 
 
 def test_a_wish_is_answered_with_rows_and_then_with_a_context(thread: QueryThread, desk: Desk) -> None:
