@@ -15,7 +15,7 @@ from recall_tui.actions.table import Table
 from recall_tui.screens.bench import Bench
 from recall_tui.state import session as state
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import ASCII, NOTICE_CELLS, UNICODE, cut
+from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 from recall_tui.work.chores import Chore
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
@@ -79,7 +79,7 @@ class Holder(App[None]):
     def copy(self, text: str, what: str) -> None:
         """Put a text on the clipboard and say so, in one line."""
         self.copy_to_clipboard(text)
-        glyphs = ASCII if self.has_class("-ascii") else UNICODE
+        glyphs = glyphs_in(self)
         self.notify(cut(f"Copied: {what}", NOTICE_CELLS, glyphs), markup=False)
 
     def notify(

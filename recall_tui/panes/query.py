@@ -15,7 +15,7 @@ from recall_core.errors import RecallError, RqlError
 from recall_core.rql.head import is_query
 from recall_tui.messages import Typed
 from recall_tui.state.session import Session, is_stale
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, fit, folded
+from recall_tui.widgets.draw import UNICODE, Glyphs, fit, folded, glyphs_in
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers
@@ -80,7 +80,7 @@ class QueryPane(Vertical):
     @property
     def glyphs(self) -> Glyphs:
         """What this terminal can draw."""
-        return ASCII if self.app.has_class("-ascii") else UNICODE
+        return glyphs_in(self.app)
 
     def _draw_notes(self) -> None:
         below = self.query_one("#notes", Static)

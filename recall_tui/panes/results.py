@@ -19,7 +19,7 @@ from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks
 from recall_tui.state.session import Session, is_stale, listed
-from recall_tui.widgets.draw import ASCII, COLOURS, UNICODE, Glyphs, bar, figure, fit, fit_place, level
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, glyphs_in, level
 from recall_tui.widgets.lines import entitle, strip_of
 
 GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
@@ -50,7 +50,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def glyphs(self) -> Glyphs:
         """What this terminal can draw."""
-        return ASCII if self.app.has_class("-ascii") else UNICODE
+        return glyphs_in(self.app)
 
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from recall_tui.screens.dialog import Dialog
-from recall_tui.widgets.draw import ASCII, NOTICE_CELLS, UNICODE, cut
+from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
 
 class ConfirmScreen(Dialog[bool]):
@@ -45,5 +45,5 @@ class ConfirmScreen(Dialog[bool]):
         """Put the command on the clipboard, and wait for the answer."""
         if self._command:
             self.app.copy_to_clipboard(self._command)
-            glyphs = ASCII if self.app.has_class("-ascii") else UNICODE
+            glyphs = glyphs_in(self.app)
             self.notify(cut(f"Copied: {self._command}", NOTICE_CELLS, glyphs), markup=False)

@@ -23,7 +23,7 @@ from recall_core.errors import RecallError
 from recall_tui import opening
 from recall_tui.opening import Choice, Count
 from recall_tui.state.keeping import embedder_words, ndcg, state_of
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
+from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
 from recall_tui.widgets.pointed import PointedList
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class WelcomeScreen(Screen[None]):
 
     @property
     def _glyphs(self) -> Glyphs:
-        return ASCII if self.app.has_class("-ascii") else UNICODE
+        return glyphs_in(self.app)
 
     def _heading(self) -> str:
         toml = opening.settings_there(self._store)

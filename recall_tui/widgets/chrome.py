@@ -21,7 +21,7 @@ from recall_tui.panes.context.sums import budget_line, gauge_of
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, figure, fit
+from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
@@ -196,7 +196,7 @@ def told(facts: list[str], width: int, glyphs: Glyphs) -> str:
 
 
 def _glyphs(widget: Widget) -> Glyphs:
-    return ASCII if widget.app.has_class("-ascii") else UNICODE
+    return glyphs_in(widget.app)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
 """Three of Okabe and Ito's colours, told apart by every common kind of colour vision."""
@@ -55,6 +58,11 @@ ASCII = Glyphs(
 )
 
 NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
+
+
+def glyphs_in(app: App[Any]) -> Glyphs:
+    """What the terminal of a running workbench can draw."""
+    return ASCII if app.has_class("-ascii") else UNICODE
 
 
 def glyphs_for(environment: Mapping[str, str]) -> Glyphs:

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import Glyphs, glyphs_in
 
 Build = Callable[[int], list[Text]]
 """Lines for a width in cells."""
@@ -45,7 +45,7 @@ class LineView(ScrollView, can_focus=True):
     @property
     def glyphs(self) -> Glyphs:
         """What this terminal can draw."""
-        return ASCII if self.app.has_class("-ascii") else UNICODE
+        return glyphs_in(self.app)
 
     @property
     def lines(self) -> list[str]:

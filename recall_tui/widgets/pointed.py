@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.widgets import OptionList
 
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import Glyphs, glyphs_in
 
 MARGIN = 2  # cells before each line, for the pointer and a blank
 
@@ -23,7 +23,7 @@ class PointedList(OptionList, can_focus=False):
     @property
     def glyphs(self) -> Glyphs:
         """What the terminal can show."""
-        return ASCII if self.app.has_class("-ascii") else UNICODE
+        return glyphs_in(self.app)
 
     def fill(self, lines: Iterable[Text], *, chosen: int | None) -> None:
         """Show these lines and choose one, or none."""

@@ -11,7 +11,7 @@ from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp,
 from textual.strip import Strip
 from textual.widget import Widget
 
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs, fit
+from recall_tui.widgets.draw import Glyphs, fit, glyphs_in
 from recall_tui.widgets.lines import strip_of
 
 
@@ -41,7 +41,7 @@ class Track(Widget):
     @property
     def glyphs(self) -> Glyphs:
         """What this terminal can draw."""
-        return ASCII if self.app.has_class("-ascii") else UNICODE
+        return glyphs_in(self.app)
 
     def render_line(self, y: int) -> Strip:
         """The line between its labels, or the hint in their place when there is nothing to slide."""
