@@ -37,10 +37,8 @@ from recall_tui.acts.weights import WeightActions
 from recall_tui.home import keymap, remembered
 from recall_tui.home.past import to_keep
 from recall_tui.messages import Happened
-from recall_tui.palette import Actions, Palette
 from recall_tui.screens.bench import Bench
-from recall_tui.screens.help import HelpScreen
-from recall_tui.screens.target import TargetScreen
+from recall_tui.screens.dialog import Dialog
 from recall_tui.state import session as state
 from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
 from recall_tui.state.session import Session
@@ -61,6 +59,13 @@ NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
 
 
+def _actions() -> type[Provider]:
+    """What the palette searches."""
+    from recall_tui.palette import Actions  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    return Actions
+
+
 class Workbench(
     QueryActions,
     PaneActions,
@@ -77,7 +82,7 @@ class Workbench(
 
     TITLE = "Recall"
     CSS_PATH = "app.tcss"
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_actions}
 
     def __init__(self, store: str | None = None, *, clock: Clock = time.monotonic) -> None:
         colourless = "NO_COLOR" in os.environ
@@ -200,10 +205,14 @@ class Workbench(
 
     async def action_help(self) -> None:
         """Show the keys."""
+        from recall_tui.screens.help import HelpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         await self.push_screen(HelpScreen(self.table, self.session.pane))
 
     def action_command_palette(self) -> None:
         """Show the palette, once."""
+        from recall_tui.palette import Palette  # noqa: PLC0415 - a dialog may wait until it is opened
+
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 
@@ -232,7 +241,7 @@ class Workbench(
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
             self.bench.show(session)
             self.lay_out()
-            if isinstance(self.screen, TargetScreen):
+            if isinstance(self.screen, Dialog):
                 self.screen.show_session(session)
 
     def _fatal_error(self) -> None:

@@ -10,6 +10,7 @@ from recall_core.adapters import parser
 from recall_core.adapters.flags import GLOBALS, Command
 from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.errors import UsageError
+from recall_tui.state.events import Ran
 
 VERBS = {"q": "quit the workbench", "quit": "quit the workbench", "theme": "take a theme", "help": "show the keys"}
 """What the line does beside the commands of `recall`."""
@@ -29,6 +30,13 @@ class Taken(NamedTuple):
 
     text: str
     filter: str
+
+
+class Output(NamedTuple):
+    """What stands above the line: the command under way, or what the last one did."""
+
+    running: str = ""
+    ran: Ran | None = None
 
 
 class Offered(NamedTuple):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from textual.app import App, SuspendNotSupported
+from textual.app import SuspendNotSupported
 
 from recall_core.errors import UsageError
 from recall_tui import files
 from recall_tui.home import history
 from recall_tui.home.history import Past
 from recall_tui.screens.bench import Bench
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.prompt import PromptScreen
+
+if TYPE_CHECKING:
+    from recall_tui.acts.holder import Holder
 
 SHOWN_LINES = 8  # of a query that is offered again
 
@@ -22,7 +24,7 @@ SHOWN_LINES = 8  # of a query that is offered again
 class Texts:
     """The dialogs around the editor of one workbench. What fails is said, and the text stays as it was."""
 
-    def __init__(self, app: App[None], bench: Bench) -> None:
+    def __init__(self, app: Holder, bench: Bench) -> None:
         self._app = app
         self._bench = bench
         self._history = history.place(os.environ)
@@ -50,7 +52,7 @@ class Texts:
         if text := take_query(os.environ):
             shown = "\n".join(text.splitlines()[:SHOWN_LINES])
             question = f"recall-tui was stopped. Take up the query that was in the editor?\n\n{shown}"
-            self._app.push_screen(ConfirmScreen("Interrupted", question), partial(self._put_if, text))
+            self._app.confirm("Interrupted", question, partial(self._put_if, text))
 
     def put(self, text: str) -> None:
         """Put a text into the editor, and go there."""
@@ -60,15 +62,12 @@ class Texts:
 
     async def ask_load(self) -> None:
         """Ask which file to load."""
-        await self._app.push_screen(
-            PromptScreen("Load a query", self._file, "an .rql file, then Enter", self._unread), self._load
-        )
+        hint = "an .rql file, then Enter"
+        await self._app.prompt("Load a query", self._file, hint, self._unread, self._load)
 
     async def ask_save(self) -> None:
         """Ask where to save the text."""
-        await self._app.push_screen(
-            PromptScreen("Save the query", self._file, "an .rql file, then Enter", _no_name), self._save
-        )
+        await self._app.prompt("Save the query", self._file, "an .rql file, then Enter", _no_name, self._save)
 
     def edit_outside(self) -> None:
         """Lend the terminal to the person's editor."""
@@ -120,7 +119,7 @@ class Texts:
         self._file = typed
         if differs:
             question = f"{path} holds something else. Replace it?"
-            await self._app.push_screen(ConfirmScreen("Save the query", question), partial(self._write, path, text))
+            await self._app.confirm("Save the query", question, partial(self._write, path, text))
         else:
             self._write(path, text, True)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context import ContextPane
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import packing
 from recall_tui.state import session as state
 
@@ -35,8 +34,8 @@ class BudgetActions(Holder):
 
     async def action_type_budget(self) -> None:
         """Ask for a budget."""
-        prompt = PromptScreen("Budget", str(self.session.budget_tokens), "tokens, then Enter", not_a_budget)
-        await self.push_screen(prompt, self._budget_typed)
+        tokens = str(self.session.budget_tokens)
+        await self.prompt("Budget", tokens, "tokens, then Enter", not_a_budget, self._budget_typed)
 
     def action_copy_context(self) -> None:
         """Put the packed context on the clipboard."""

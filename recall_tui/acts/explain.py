@@ -13,7 +13,6 @@ from recall_tui.acts.holder import Holder
 from recall_tui.messages import FixChosen, Picking, ViewChosen
 from recall_tui.opening import open_store
 from recall_tui.panes.explain import ExplainPane
-from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, remedies
 from recall_tui.state.packing import chosen_entry
 from recall_tui.state.session import View, chosen, pointed
@@ -87,6 +86,8 @@ class ExplainActions(Holder):
 
     async def action_miss(self) -> None:
         """Ask what is missed."""
+        from recall_tui.screens.target import TargetScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         await self.push_screen(TargetScreen(), self._target_named)
 
     def action_try_fix(self) -> None:

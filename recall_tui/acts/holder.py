@@ -22,8 +22,11 @@ from recall_tui.work.ports import Clock
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
+    from textual.screen import ScreenResultCallbackType
+    from textual.widget import AwaitMount
 
     from recall_core.service import Recall
+    from recall_tui.screens.prompt import Check
 
 WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 
@@ -98,6 +101,22 @@ class Holder(App[None]):
     def warn(self, message: str) -> None:
         """Say what went wrong."""
         self.notify(message, severity="error", markup=False)
+
+    def confirm(
+        self, title: str, question: str, then: ScreenResultCallbackType[bool], *, command: str = ""
+    ) -> AwaitMount:
+        """Ask a question of yes or no; `command` does in a shell what a yes does."""
+        from recall_tui.screens.confirm import ConfirmScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        return self.push_screen(ConfirmScreen(title, question, command=command), then)
+
+    def prompt(
+        self, title: str, value: str, hint: str, check: Check, then: ScreenResultCallbackType[str | None]
+    ) -> AwaitMount:
+        """Ask for a line of text that `check` has nothing against."""
+        from recall_tui.screens.prompt import PromptScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        return self.push_screen(PromptScreen(title, value, hint, check), then)
 
     def ask(self) -> None:
         """Ask what is written."""

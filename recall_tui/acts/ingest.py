@@ -17,9 +17,6 @@ from recall_core.types import Skip
 from recall_tui import files
 from recall_tui.acts.holder import Holder
 from recall_tui.opening import Choice, create_store
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.prompt import PromptScreen
-from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state import session as state
 from recall_tui.state.events import Ended, Unwatched
 from recall_tui.state.keeping import Shelf, cursor_of, shelf
@@ -27,6 +24,7 @@ from recall_tui.state.runs import EVERYTHING, Run, may_hold
 
 if TYPE_CHECKING:
     from recall_core.service import Recall
+    from recall_tui.screens.welcome import WelcomeScreen
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
 
@@ -39,7 +37,7 @@ class IngestActions(Holder):
 
     def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
         """Create a store and fill it, once: a second Enter may have been on its way."""
-        if not isinstance(self.screen, WelcomeScreen):
+        if not self._is_welcoming:
             return
         choice = message.choice
         if wrong := missing(choice.folder):
@@ -49,11 +47,11 @@ class IngestActions(Holder):
             self._create(choice)
             return
         question = f"{choice.embedder} is given the text of every file. allow_network = true is written down."
-        self.push_screen(ConfirmScreen("Text leaves this machine", question), partial(self._agreed, choice))
+        self.confirm("Text leaves this machine", question, partial(self._agreed, choice))
 
     def on_welcome_screen_again(self) -> None:
         """Open the store once more."""
-        if isinstance(self.screen, WelcomeScreen):
+        if self._is_welcoming:
             self.pop_screen()
             self.crew.open(self.session)
 
@@ -61,7 +59,7 @@ class IngestActions(Holder):
         """Ask for a folder to ingest."""
         if self._is_free():
             hint = "a path, then Enter; what is unchanged is kept"
-            await self.push_screen(PromptScreen("Add a folder or a file", "", hint, missing), self._folder_typed)
+            await self.prompt("Add a folder or a file", "", hint, missing, self._folder_typed)
 
     def action_sync(self) -> None:
         """Bring every folder up to date."""
@@ -91,6 +89,8 @@ class IngestActions(Holder):
         """Say why there is no store, and offer to make one where that is what is missing."""
         is_first = error.code == "no_store" and self.session.info is None  # one that was here may come back
         can_create = is_first or (self._choice is not None and error.code != "store_exists")
+        from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
+
         self.push_screen(WelcomeScreen(error, self.store, can_create=can_create, before=self._choice))
 
     def ingest_ended(self, event: Ended) -> None:
@@ -125,8 +125,15 @@ class IngestActions(Holder):
         run = self.session.run
         if run is not None and run.skipped:
             skip = run.skipped[cursor_of(self.session)]
-            question = f"{skip.reason} ({skip.code})\n\nOpen it in your editor?"
-            await self.push_screen(ConfirmScreen(skip.path, question), partial(self._edit, skip))
+            question = f"{skip.path}\n\n{skip.reason} ({skip.code})\n\nOpen it in your editor?"
+            await self.confirm("Skipped", question, partial(self._edit, skip))
+
+    @property
+    def _is_welcoming(self) -> bool:
+        """True while the screen without a store is in front."""
+        from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
+
+        return isinstance(self.screen, WelcomeScreen)
 
     def _is_free(self) -> bool:
         if state.is_ingesting(self.session):
@@ -158,12 +165,12 @@ class IngestActions(Holder):
             self._ingest(typed)
 
     def _note_synced(self) -> None:
-        """Remember the time of day for what was read; a folder that was just added has the name that was typed."""
-        run, known = self.session.run, shelf(self.session)
-        if run is None:
+        """Remember the time of day for what was read, under the names that the store has for it."""
+        run, known, info = self.session.run, shelf(self.session), self.session.info
+        if run is None or info is None:
             return
         roots = [source.root.folder for source in known.sources] if isinstance(known, Shelf) else []
-        read = roots if run.folder == EVERYTHING else [run.folder]
+        read = roots if run.folder == EVERYTHING else [_root_name(run.folder, Path(info.path).parent)]
         at = time.strftime("%H:%M")
         self.become(self.session._replace(synced={**self.session.synced, **dict.fromkeys(read, at)}))
 
@@ -179,6 +186,13 @@ class IngestActions(Holder):
             self.warn("This terminal cannot be lent to an editor.")
         except (UsageError, OSError) as error:
             self.warn(str(error))
+
+
+def _root_name(typed: str, base: Path) -> str:
+    """What a store in the folder `base` calls the folder or file that was typed."""
+    from recall_core.ingest.discover import path_of  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return path_of(Path(typed).expanduser(), base)
 
 
 def missing(path: str) -> str:

@@ -15,8 +15,6 @@ from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import LinePicked, LineStepped
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import explaining, grading, judging
 from recall_tui.state.session import Session
 
@@ -97,8 +95,7 @@ class JudgeActions(Holder):
 
     async def action_import_judgements(self) -> None:
         """Ask which files to read."""
-        prompt = PromptScreen("Import judgements", "", _IMPORT_HINT, unreadable)
-        await self.push_screen(prompt, self._import_typed)
+        await self.prompt("Import judgements", "", _IMPORT_HINT, unreadable, self._import_typed)
 
     async def action_export_judgements(self) -> None:
         """Ask where to write, if there is something to write."""
@@ -106,8 +103,7 @@ class JudgeActions(Holder):
         if known is not None and not known.texts:
             self.notify("Nothing is judged yet, so there is nothing to export.")
             return
-        prompt = PromptScreen("Export judgements", "", _EXPORT_HINT, unwritable)
-        await self.push_screen(prompt, self._export_typed)
+        await self.prompt("Export judgements", "", _EXPORT_HINT, unwritable, self._export_typed)
 
     def _change_to(self, grade: int | None) -> Regrade | None:
         """What gives the selected row this grade; None where that cannot be, which is said."""
@@ -136,7 +132,7 @@ class JudgeActions(Holder):
         there = [str(path) for path in paths if path.exists()]
         if there:
             question = f"Replace {' and '.join(there)}?"
-            await self.push_screen(ConfirmScreen("Export judgements", question), partial(self._export_agreed, paths))
+            await self.confirm("Export judgements", question, partial(self._export_agreed, paths))
         else:
             self._export_agreed(paths, True)
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.rql.head import is_query
 from recall_tui import commandline, themes
 from recall_tui.acts.holder import Holder
+from recall_tui.commandline import Output
 from recall_tui.home import history
 from recall_tui.home.places import state_folder
-from recall_tui.screens.line import LineScreen, Output
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import session as state
 from recall_tui.state.events import Ran
+
+if TYPE_CHECKING:
+    from recall_tui.screens.line import LineScreen
 
 LINES = "lines.jsonl"
 
@@ -26,6 +29,8 @@ class LineActions(Holder):
 
     async def action_command_line(self) -> None:
         """Open the line."""
+        from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         path = self._lines_path
         past = [entry.text for entry in history.load(path)] if path is not None else []
         await self.push_screen(LineScreen(past, self.output))
@@ -52,7 +57,7 @@ class LineActions(Holder):
     def command_ran(self, event: Ran) -> None:
         """Show what it wrote, and ask again where the store is another by now."""
         self._show_output(Output(ran=event))
-        if not isinstance(self.screen, LineScreen):
+        if self._line is None:
             self.notify(f"recall {event.line}: exit {event.code}", markup=False)
         answer, info = self.session.answer, self.session.info
         if answer is not None and info is not None and answer.generation != info.generation:
@@ -64,7 +69,7 @@ class LineActions(Holder):
             self.notify("A query has a FILTER of its own; / filters words.")
             return
         hint = "such as doc.tag = 'docs'; Enter filters, Esc takes the filter away"
-        await self.push_screen(PromptScreen("Filter", self.session.filter, hint, wrong_filter), self._filter_typed)
+        await self.prompt("Filter", self.session.filter, hint, wrong_filter, self._filter_typed)
 
     def _filter_typed(self, typed: str | None) -> None:
         self._filter_by(typed or "")
@@ -104,19 +109,26 @@ class LineActions(Holder):
                 await self.perform("leave")
 
     def _close_line(self) -> None:
-        if isinstance(self.screen, LineScreen):
+        if self._line is not None:
             self.pop_screen()
 
     def _show_output(self, output: Output) -> None:
         self.output = output
-        if isinstance(self.screen, LineScreen):
-            self.screen.show_output(output)
+        if self._line is not None:
+            self._line.show_output(output)
 
     def _say(self, text: str) -> None:
-        if isinstance(self.screen, LineScreen):
-            self.screen.say(text)
+        if self._line is not None:
+            self._line.say(text)
         else:
             self.notify(text, markup=False)
+
+    @property
+    def _line(self) -> LineScreen | None:
+        """The line, while it is in front."""
+        from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        return self.screen if isinstance(self.screen, LineScreen) else None
 
     @property
     def _lines_path(self) -> Path | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall_core.errors import ConfigError
 from recall_tui.acts.holder import Holder
 from recall_tui.home import profiles
 from recall_tui.home.profiles import Profile
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.profiles import Choice, ProfilesScreen
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import weighing
+
+if TYPE_CHECKING:
+    from recall_tui.screens.profiles import Choice
 
 
 class ProfileActions(Holder):
@@ -21,6 +22,8 @@ class ProfileActions(Holder):
 
     async def action_choose_profile(self) -> None:
         """Choose among the kept settings."""
+        from recall_tui.screens.profiles import ProfilesScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         place = self._profiles()
         if place is not None:
             chosen = self.session.profile.name if self.session.profile else profiles.DEFAULT
@@ -35,8 +38,8 @@ class ProfileActions(Holder):
             self.notify("Nothing is moved away from recall.toml, so there is nothing to keep.")
             return
         name = self.session.profile.name if self.session.profile else ""
-        screen = PromptScreen("Keep the settings", name, "a name, then Enter", profiles.wrong_name)
-        await self.push_screen(screen, partial(self._named, place))
+        named = partial(self._named, place)
+        await self.prompt("Keep the settings", name, "a name, then Enter", profiles.wrong_name, named)
 
     async def _named(self, place: Path, name: str | None) -> None:
         if name is None:
@@ -44,7 +47,7 @@ class ProfileActions(Holder):
         profile = Profile(name, dict(self.session.tweaks))
         if any(each.name == name and each != profile for each in profiles.load(place)):
             question = f"There is a profile {name} with other settings. Replace it?"
-            await self.push_screen(ConfirmScreen("Keep the settings", question), partial(self._keep, place, profile))
+            await self.confirm("Keep the settings", question, partial(self._keep, place, profile))
         else:
             self._keep(place, profile, True)
 
@@ -65,7 +68,7 @@ class ProfileActions(Holder):
         profile = choice.profile
         if choice.act == "delete" and profile is not None:
             question = f"Delete the profile {profile.name}? The settings on the screen stay as they are."
-            await self.push_screen(ConfirmScreen("Delete a profile", question), partial(self._drop, place, profile))
+            await self.confirm("Delete a profile", question, partial(self._drop, place, profile))
             return
         settings = {} if profile is None else profile.tweaks
         self.move(weighing.dressed(self.session._replace(profile=profile), settings))

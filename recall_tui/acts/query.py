@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.timer import Timer
 
 from recall_tui.acts.holder import Holder
+from recall_tui.home.history import changed
 from recall_tui.home.past import moved_by
 from recall_tui.messages import Lacking, Typed
-from recall_tui.screens.history import Choice, HistoryScreen, changed
 from recall_tui.state import session as state
 from recall_tui.state import weighing
 from recall_tui.state.shell import commands
 from recall_tui.texts import Texts
+
+if TYPE_CHECKING:
+    from recall_tui.screens.history import Choice
 
 LIVE_SECONDS = 0.15  # after the last key: however thirty keys fall into a second, they cause at most 7 searches
 
@@ -40,6 +45,8 @@ class QueryActions(Holder):
 
     async def action_open_history(self) -> None:
         """Choose an earlier query."""
+        from recall_tui.screens.history import HistoryScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         past = self.texts.past()
         if past:
             await self.push_screen(HistoryScreen(past), self._past_chosen)

@@ -11,10 +11,6 @@ from recall_tui.acts.holder import Holder
 from recall_tui.home import remembered
 from recall_tui.home.remembered import Layout, Remembered
 from recall_tui.messages import Dragged, Wanted
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.jump import JumpScreen
-from recall_tui.screens.prompt import PromptScreen
-from recall_tui.screens.theme import ThemeScreen
 from recall_tui.state import session
 from recall_tui.widgets.picture import picture, plain_text
 
@@ -39,6 +35,8 @@ class ShellActions(Holder):
         if self.no_color:
             self.notify("NO_COLOR is set, so no theme has colours.")
             return
+        from recall_tui.screens.theme import ThemeScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         await self.push_screen(ThemeScreen(themes.NAMES, self.theme), partial(self._theme_chosen, self.theme))
 
     def take_theme(self, name: str) -> None:
@@ -111,6 +109,8 @@ class ShellActions(Holder):
 
     async def action_jump(self) -> None:
         """Put letters on panes and rows."""
+        from recall_tui.screens.jump import JumpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
         if self.screen is self.bench:
             await self.push_screen(JumpScreen(self.bench.landmarks(self.session)), self._jumped)
 
@@ -129,8 +129,7 @@ class ShellActions(Holder):
         """Ask where to put what is on the screen."""
         taken = picture(self), plain_text(self)
         hint = ".svg is a picture, .txt the text; Enter saves"
-        prompt = PromptScreen("Save the screen", PICTURE, hint, _unsuited)
-        await self.push_screen(prompt, partial(self._picture_named, taken))
+        await self.prompt("Save the screen", PICTURE, hint, _unsuited, partial(self._picture_named, taken))
 
     def _picture_named(self, taken: tuple[str, str], typed: str | None) -> None:
         if typed is None:
@@ -139,7 +138,7 @@ class ShellActions(Holder):
         text = taken[SUFFIXES.index(path.suffix)]
         if path.exists():
             question = f"{path} is there already. Replace it?"
-            self.push_screen(ConfirmScreen("Save the screen", question), partial(self._save_picture, path, text))
+            self.confirm("Save the screen", question, partial(self._save_picture, path, text))
         else:
             self._save_picture(path, text, True)
 

@@ -14,8 +14,6 @@ from recall_core.types import Progress
 from recall_tui.acts.ingest import UNDER_WAY, IngestActions
 from recall_tui.messages import Picked
 from recall_tui.opening import open_store
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import keeping
 from recall_tui.state import session as state
 from recall_tui.state.keeping import Remedy
@@ -152,12 +150,11 @@ class StoreActions(IngestActions):
             "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
         }[remedy.verb]
         title = shlex.join(["recall", *words])
-        screen = ConfirmScreen(title, question, command=typed(self.store, *words))
-        await self.push_screen(screen, partial(self._run_remedy, title, remedy))
+        command = typed(self.store, *words)
+        await self.confirm(title, question, partial(self._run_remedy, title, remedy), command=command)
 
     async def _ask_for_documents(self, target: str, hint: str) -> None:
-        screen = PromptScreen("Take documents out", target, hint, lambda typed: "" if typed else NAMING)
-        await self.push_screen(screen, self._target_typed)
+        await self.prompt("Take documents out", target, hint, _unnamed, self._target_typed)
 
     def _target_typed(self, target: str | None) -> None:
         """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
@@ -173,8 +170,8 @@ class StoreActions(IngestActions):
             return
         words = ("rm", *(["--"] if target.startswith("-") else []), target)
         title = shlex.join(["recall", *words])
-        screen = ConfirmScreen(title, removal_question(found), command=typed(self.store, *words))
-        await self.push_screen(screen, partial(self._remove, title, target, found))
+        agreed = partial(self._remove, title, target, found)
+        await self.confirm(title, removal_question(found), agreed, command=typed(self.store, *words))
 
     def _remove(self, title: str, target: str, found: Named, is_agreed: bool | None) -> None:
         if is_agreed:
@@ -190,6 +187,11 @@ class StoreActions(IngestActions):
             "reembed": partial(reembedded, remedy=remedy, stopped=self._stopped),
         }
         self.do(title, runs[remedy.verb])
+
+
+def _unnamed(typed: str) -> str:
+    """What is wrong with a name of documents; "" when there is one."""
+    return "" if typed else NAMING
 
 
 def named_in(store: str | None, target: str) -> Named:

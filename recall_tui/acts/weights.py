@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from recall_core.errors import ConfigError, RqlError
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Slid
-from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state import optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.session import Session, Tweaks
@@ -66,10 +65,8 @@ class WeightActions(Holder):
     def action_take_best(self) -> None:
         """Go to the middle of the plateau."""
         curve = tuning.curve_of(self.session)
-        if curve is None or not curve.steps:
-            self.notify("No grades speak for a weight: 6 shows how to judge.")
-            return
-        self._try(weighing.put_at(self.session, tuning.middle(curve.plateau)), "vector_weight")
+        if curve is not None and curve.steps:
+            self._try(weighing.put_at(self.session, tuning.middle(curve.plateau)), "vector_weight")
 
     def action_pin_row(self, want: tuning.Want) -> None:
         """Wish the selected row in or out."""
@@ -112,8 +109,7 @@ class WeightActions(Holder):
             self.notify(f"Words have no OPTION, and no query holds these: {error.message}", markup=False)
             return
         question = f"Words have no OPTION. Put the query there that gives the same rows?\n\n{query}"
-        screen = ConfirmScreen("Write into the query", question)
-        await self.push_screen(screen, partial(self._take_query, query, said))
+        await self.confirm("Write into the query", question, partial(self._take_query, query, said))
 
     def _take_query(self, query: str, said: Tweaks, is_agreed: bool | None) -> None:
         if is_agreed:
@@ -135,7 +131,7 @@ class WeightActions(Holder):
             return
         lines = [f"  {key} = {value} (was {getattr(saved, key)})" for key, value in tweaks.items()]
         question = "\n".join([f"Write into {toml.name}?", *lines])
-        await self.push_screen(ConfirmScreen("Save the weights", question), partial(self._write, toml, tweaks))
+        await self.confirm("Save the weights", question, partial(self._write, toml, tweaks))
 
     def _try(self, session: Session, key: str) -> None:
         if key in self.session.fixed:

@@ -45,6 +45,11 @@ class Move(NamedTuple):
     after: int | None
 
 
+def changed(past: Past) -> str:
+    """The filter and the settings of a question, in words."""
+    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *past.settings])
+
+
 def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
     """The file in the state folder; None without a home."""
     folder = state_folder(environ, platform)

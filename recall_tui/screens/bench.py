@@ -8,6 +8,7 @@ from typing import NamedTuple
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingsMap, BindingType
 from textual.containers import Vertical
+from textual.events import ScreenResume
 from textual.geometry import Offset
 from textual.screen import Screen
 from textual.widget import Widget
@@ -148,6 +149,10 @@ class Bench(Screen[None]):
     def pane_of(self, widget: Widget | None) -> Pane | None:
         """The pane that a focused widget belongs to."""
         return next((pane for pane in PANES if widget is not None and widget.id == FOCUS[pane]), None)
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """The first time everything has only just been styled, in the classes it still has."""
+        event.refresh_styles = self.stack_updates > 0
 
     def on_screen_suspend(self) -> None:
         """Another screen is in front: the list would stand through it."""

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, Screen
 
+from recall_tui.state.session import Session
+
 Result = TypeVar("Result")
 
 
@@ -16,6 +18,11 @@ class Dialog(ModalScreen[Result]):
     Of two keys in one read, the second is on its way here before the first has closed it; Textual would then close
     the screen below too.
     """
+
+    CSS_PATH = "dialogs.tcss"
+
+    def show_session(self, session: Session) -> None:
+        """What the dialog shows of the session, if anything."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Leave with this result, unless it has been left already."""

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.home.history import MOST_DIGITS, Move, Past, moves
+from recall_tui.home.history import MOST_DIGITS, Move, Past, changed, moves
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
 from recall_tui.widgets.lines import LineView
@@ -164,11 +164,6 @@ def entry_line(past: Past, glyphs: Glyphs, width: int, *, is_marked: bool) -> Te
     query = f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}"
     line = Text(cut(query, width - min(cell_len(beside), width // 2), glyphs))
     return line.append(cut(beside, width - line.cell_len, glyphs), Style(italic=True))
-
-
-def changed(past: Past) -> str:
-    """The filter and the settings of a question, in words."""
-    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *past.settings])
 
 
 def moved_lines(before: Past, after: Past, width: int, glyphs: Glyphs) -> list[Text]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
@@ -13,22 +13,14 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from recall_tui.commandline import VERBS, completed
+from recall_tui.commandline import VERBS, Output, completed
 from recall_tui.screens.dialog import Dialog
-from recall_tui.state.events import Ran
 from recall_tui.themes import NAMES
 from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView
 
 HINT = "Enter runs, Tab completes, Up and Down bring earlier lines, F5 puts the question into the editor, Esc closes"
 MOST_CHOICES = 200  # characters of the names that may follow
-
-
-class Output(NamedTuple):
-    """What stands above the line: the command under way, or what the last one did."""
-
-    running: str = ""
-    ran: Ran | None = None
 
 
 class LineScreen(Dialog[None]):

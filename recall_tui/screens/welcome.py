@@ -63,6 +63,7 @@ class WelcomeScreen(Screen[None]):
         Binding("up", "step(-1)", "Previous", show=False, priority=True),
         Binding("r", "again", "Try again", show=False),
     ]
+    CSS_PATH = "dialogs.tcss"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#folder"
 

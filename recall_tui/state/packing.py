@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.rank.same import Same
@@ -58,6 +57,8 @@ def digest(packed: Packed) -> str:
 @lru_cache(maxsize=2)
 def _digest(packed: Same[Packed]) -> str:
     """Kept: it stands in a title that is looked at on every change, and hashing waits for other threads."""
+    from hashlib import sha256  # noqa: PLC0415 - there is nothing to hash before the first context
+
     return sha256(printed(packed.value).encode("utf-8")).hexdigest()
 
 
@@ -93,6 +94,13 @@ def has_chunk(session: Session) -> bool:
 def has_what_ifs(session: Session) -> bool:
     """True when a chunk is pinned or forced out."""
     return bool(session.pins or session.drops)
+
+
+def is_packed(session: Session) -> bool:
+    """True when the context is packed for the budget and with the what-ifs that a person wants."""
+    waiting = {each.chunk_id for each in session.waiting}
+    pins, drops = (tuple(each for each in ids if each not in waiting) for ids in (session.pins, session.drops))
+    return session.packing == Packing(session.budget_tokens, pins, drops)
 
 
 def pinned(session: Session) -> Session:

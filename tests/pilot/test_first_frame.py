@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.css import stylesheet
+from textual.css.styles import RulesMap
+from textual.dom import DOMNode
 
 from recall_tui import app as app_module
 from recall_tui.app import Workbench
@@ -53,3 +56,32 @@ async def test_the_first_frame_stands_where_the_second_does(
         await pilot.pause()
 
         assert first == [app.bench.classes]
+
+
+@pytest.mark.parametrize("size", [(50, 10), (80, 24), (120, 40), (200, 60)])
+async def test_everything_is_styled_as_it_came_and_needs_no_second_time(
+    size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many: list[int] = []
+    update = stylesheet.Stylesheet.update_nodes
+
+    def counted(sheet: stylesheet.Stylesheet, nodes: Iterable[DOMNode], animate: bool = False) -> None:
+        listed = list(nodes)
+        many.append(len(listed))
+        update(sheet, listed, animate)
+
+    monkeypatch.setattr(stylesheet.Stylesheet, "update_nodes", counted)
+    app = Workbench(str(shared_store))
+
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        first = _rules(app)
+        assert max(many) < len(first) / 2
+
+        app.bench.update_node_styles(animate=False)
+
+        assert _rules(app) == first
+
+
+def _rules(app: Workbench) -> list[tuple[str, RulesMap]]:
+    return [(str(node), node.styles.base.get_rules()) for node in app.bench.walk_children(with_self=True)]
