@@ -31,16 +31,19 @@ class QueryPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="query")
+        self._offers = Offers()
         self._trouble: RecallError | None = None
         self._warnings: tuple[str, ...] = ()
         self._noted: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """The editor above its message, and the list that opens over both."""
-        offers = Offers()
-        yield Editor(offers)
+        """The editor above its message."""
+        yield Editor(self._offers)
         yield Static(id="notes", markup=False)
-        yield offers
+
+    def on_mount(self) -> None:
+        """The list has nothing to offer before the first frame, which does not wait until it is styled."""
+        self.call_after_refresh(self._put_offers)
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
@@ -81,6 +84,10 @@ class QueryPane(Vertical):
     def glyphs(self) -> Glyphs:
         """What this terminal can draw."""
         return glyphs_in(self.app)
+
+    async def _put_offers(self) -> None:
+        if self.is_attached:  # who leaves at once has no pane any more
+            await self.mount(self._offers)
 
     def _draw_notes(self) -> None:
         below = self.query_one("#notes", Static)
