@@ -21,6 +21,7 @@ SIZE = (120, 40)
 ROWS = 1_000
 STEPS = 40
 FRAME = 1 / 30  # seconds between the keys of a terminal that repeats a held one
+REST = 0.5  # seconds between the last key before and the one that is held: what that one changed has been drawn
 _PATIENCE = 30.0
 
 
@@ -77,6 +78,7 @@ async def slid(store: Path, question: str) -> Steps:
         app.bench.editor.text = question
         await _until(lambda: app.session.packed is not None and not app.session.busy)
         await pilot.press("escape", "4", "g")
+        await asyncio.sleep(REST)
         first = app.state()
         goals = [round(first + step / 100, 2) for step in range(1, STEPS + 1)]
         return await _held(app, "shift+right", goals)

@@ -44,9 +44,9 @@ from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Open
 from recall_tui.state.session import Session
 from recall_tui.state.transitions import after
 from recall_tui.texts import Texts
+from recall_tui.tidying import REST_SECONDS, Tidying
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
-from recall_tui.widgets.harmless import Harmless
 from recall_tui.widgets.scrolling import WholeCells
 from recall_tui.widgets.shading import let_go_of_closed_widgets
 from recall_tui.work.crew import Crew
@@ -98,13 +98,13 @@ class Workbench(
         self.session = Session()
         self.store = store
         self.clock = clock
+        self.tidying = Tidying(clock)
         self.crew = Crew(store, self._happened, clock)
         self.keymap = keymap.read(os.environ)
         self.table = self.keymap.table
         self.bench = Bench(store, self.table)
         self.texts = Texts(self, self.bench)
         self._shades = cache(themes.Shades)
-        self._harmless = Harmless()
         self.trail: deque[str] = deque(maxlen=TRAIL)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
@@ -194,9 +194,8 @@ class Workbench(
 
     def get_line_filters(self) -> list[LineFilter]:
         """Nothing that a terminal obeys, and the signals in the shades of the theme, before Textual's own filters."""
-        if self.theme == themes.NO_COLOUR:
-            return [self._harmless, *super().get_line_filters(), NoColor()]
-        return [self._harmless, self._shades(self.theme), *super().get_line_filters()]
+        colourless = [NoColor()] if self.theme == themes.NO_COLOUR else []
+        return [self._shades(self.theme), *super().get_line_filters(), *colourless]
 
     async def perform(self, action: str) -> None:
         """Do an action of the table, named as there."""
@@ -237,6 +236,7 @@ class Workbench(
             self.texts.remember(past)
             session = session._replace(kept=past, kept_at=session.question)
         before, self.session = self.session, session
+        self.tidying.moved()
         self.crew.serve(before, session)
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
             self.bench.show(session)
@@ -293,8 +293,8 @@ class Workbench(
         self.exit(return_code=Interrupted.exit_code)
 
     def _behind_first_frame(self) -> None:
-        gc.freeze()
-        gc.enable()
+        self.tidying.begin()
+        self.set_interval(REST_SECONDS, self.tidying.look)
         if not self.is_headless and not self.is_web:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self._stopped_from_outside)

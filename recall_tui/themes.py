@@ -11,8 +11,9 @@ from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
-from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
+
+from recall_tui.widgets.harmless import Harmless
 
 HUES = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#2fb58a")
 """The colours that panes draw with: Okabe and Ito's, and a green of theirs made lighter."""
@@ -82,20 +83,20 @@ THEMES: tuple[Theme, ...] = (
 NAMES = tuple(theme.name for theme in THEMES)
 
 
-class Shades(LineFilter):
-    """Shows the hues in the shades of one theme."""
+class Shades(Harmless):
+    """Shows the hues in the shades of one theme: one filter does both, as each costs a copy of every line drawn."""
 
     def __init__(self, theme: str) -> None:
         super().__init__()
         self._shades = {RichColor.parse(hue): Style(color=shade) for hue, shade in shades(theme).items()}
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments, those in one of the hues in its shade."""
+        """The segments, those in one of the hues in its shade, and nothing that a terminal obeys."""
         return [
             Segment(text, style + self._shades[style.color], control)
             if style is not None and style.color in self._shades
             else Segment(text, style, control)
-            for text, style, control in segments
+            for text, style, control in super().apply(segments, background)
         ]
 
 

@@ -66,6 +66,13 @@ def test_the_colours_on_the_screen_are_the_shades_and_nothing_else_changes() -> 
     assert Shades(NO_COLOUR).apply(segments, Color.parse("white")) == segments
 
 
+@pytest.mark.parametrize("theme", NAMES)
+def test_no_theme_shows_what_a_terminal_would_obey(theme: str) -> None:
+    shown = Shades(theme).apply([Segment("a\x1b[2J", Style(color="#56b4e9")), Segment("\x07b")], Color.parse("white"))
+
+    assert [segment.text for segment in shown] == ["a[2J", "b"]
+
+
 def test_the_themes_begin_with_the_dark_one_and_end_without_colours() -> None:
     assert NAMES == ("dark", "light", "high-contrast", "high-contrast-light", "no-colour")
 

@@ -1,0 +1,61 @@
+"""Full collections come while nobody waits, and not before."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from recall_tui.tidying import ENOUGH, REST_SECONDS, Tidying
+
+
+@pytest.fixture
+def full() -> Iterator[list[int]]:
+    """The generations that were collected in full; the collector is afterwards as it was before."""
+    threshold, seen = gc.get_threshold(), list[int]()
+
+    def note(phase: str, about: dict[str, Any]) -> None:
+        if phase == "start" and about["generation"] == 2:
+            seen.append(about["generation"])
+
+    gc.callbacks.append(note)
+    yield seen
+    gc.callbacks.remove(note)
+    gc.set_threshold(*threshold)
+    gc.unfreeze()
+
+
+def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]) -> None:
+    now = [0.0]
+    tidying = Tidying(lambda: now[0])
+    gc.collect()
+    tidying.begin()
+    full.clear()
+    made: list[list[int]] = []
+
+    for _ in range(3 * ENOUGH):
+        now[0] += REST_SECONDS / 2
+        tidying.moved()
+        made += [[] for _ in range(10_000)]  # Python looks through its two younger generations
+        tidying.look()
+        assert full == []
+
+    now[0] += REST_SECONDS
+    tidying.look()
+    assert full == [2]
+
+
+def test_a_rest_after_little_work_collects_nothing(full: list[int]) -> None:
+    now = [0.0]
+    tidying = Tidying(lambda: now[0])
+    gc.collect()
+    tidying.begin()
+    full.clear()
+
+    now[0] += 10 * REST_SECONDS
+    tidying.look()
+
+    assert full == []
+
