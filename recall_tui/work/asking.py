@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
-from recall_core.tuning.grid import RETRIEVAL, retrieval
+from recall_core.tuning.grid import retrieval
 from recall_core.types import Hit
 from recall_tui.state.chart import chart_of
 from recall_tui.state.events import (
@@ -24,8 +23,9 @@ from recall_tui.state.events import (
 )
 from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.session import Packing
-from recall_tui.state.weighing import KEYS, is_hybrid, why_no_lines
+from recall_tui.state.weighing import is_hybrid, why_no_lines
 from recall_tui.state.wishes import Wish
+from recall_tui.work import ranking
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
 from recall_tui.work.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
@@ -213,12 +213,12 @@ class QueryThread:
         self._draw_lines(wish, answer)
 
     def _answer(self, recall: Recall, wish: Wish) -> None:
-        take_over(recall, wish.saved)
-        plain, plan = _plain(recall, wish.text, wish), _planned(recall, wish.text, wish)
-        answer = whole(recall.answer(plan), recall)
+        ranking.take_over(recall, wish.saved)
+        plain, plan = ranking.plain(recall, wish.text, wish), ranking.planned(recall, wish.text, wish)
+        answer = ranking.whole(recall.answer(plan), recall)
         before = self._desk.answer
         self._desk = Desk(
-            answer=answer, seen=Seen({}, {}), fixed=_fixed(plain)
+            answer=answer, seen=Seen({}, {}), fixed=ranking.fixed(plain)
         )  # an abort leaves it to be asked again
         rows, states = self._read(recall, wish, answer, plain)
         self._post(
@@ -240,10 +240,10 @@ class QueryThread:
 
     def _weigh(self, recall: Recall, wish: Wish, answer: Answer) -> None:
         """Rank the same pool again under the settings that are wished for."""
-        take_over(recall, wish.saved)
+        ranking.take_over(recall, wish.saved)
         text = answer.plan.text
-        plain, plan = _plain(recall, text, wish), _planned(recall, text, wish)
-        answer = weighed(recall, answer, plan)
+        plain, plan = ranking.plain(recall, text, wish), ranking.planned(recall, text, wish)
+        answer = ranking.weighed(recall, answer, plan)
         self._desk = self._desk._replace(answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)
         before = before_of(answer, wish.window, self._desk.ranks)
@@ -263,12 +263,12 @@ class QueryThread:
     def _saved_ranks(self, recall: Recall, answer: Answer, plain: Plan) -> dict[int, int]:
         """By position in the answer's pool. Other candidates are searched for once, not at every weight."""
         if retrieval(plain.config) == retrieval(answer.plan.config):
-            return ranks_of(weighed(recall, answer, plain))
+            return ranks_of(ranking.weighed(recall, answer, plain))
         known = self._desk.plain
         if known is None or retrieval(known.plan.config) != retrieval(plain.config):
-            known = whole(recall.answer(plain), recall)
+            known = ranking.whole(recall.answer(plain), recall)
         else:
-            known = weighed(recall, known, plain)
+            known = ranking.weighed(recall, known, plain)
         self._desk = self._desk._replace(plain=known)
         return ranks_among(answer, known)
 
@@ -300,49 +300,3 @@ def _learned(recall: Recall, lookup: Lookup) -> Learned:
     field, prefix = lookup
     known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
     return Learned(lookup, Entry(tuple(known), len(known) < MOST))
-
-
-def take_over(recall: Recall, saved: Config | None) -> None:
-    """Rank by the settings that stand in recall.toml since the workbench wrote it."""
-    if saved is not None:
-        recall.config = recall.config._replace(**{key: getattr(saved, key) for key in KEYS})
-
-
-def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
-    """The candidates of an answer ranked as another plan of its question does; what chose them stays."""
-    kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
-    paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
-    return whole(recall.weigh(answer._replace(plan=paged), plan.config._replace(**kept)), recall)
-
-
-def whole(answer: Answer, recall: Recall) -> Answer:
-    """Words without a number of rows ask for all: sparse-document recall adds to the list's end, as in a context.
-
-    A row given away in the middle of a list of all rows would be none that any command gives away.
-    """
-    from recall_core.retrieve.answer import packable  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return answer if answer.plan.rql is not None else packable(answer, recall.store)
-
-
-def _planned(recall: Recall, text: str, wish: Wish) -> Plan:
-    from recall_core.service import Ask  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return recall.plan(text, Ask(settings=wish.settings, k=wish.k, filter=wish.filter or None))
-
-
-def _plain(recall: Recall, text: str, wish: Wish) -> Plan:
-    """The question under the saved settings."""
-    from recall_core.service import Ask  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return recall.plan(text, Ask(filter=wish.filter or None))
-
-
-def _fixed(plan: Plan) -> tuple[str, ...]:
-    """The settings that a query's OPTION clause decides."""
-    if plan.rql is None:
-        return ()
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - only for queries in RQL
-
-    query, _ = parse_query(plan.rql, strict=plan.config.strict)
-    return tuple(name for name, _ in query.options if name in KEYS)

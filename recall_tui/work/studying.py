@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.events import Crashed, Studied, StudyMoved
 from recall_tui.state.studies import Stamp, Study
-from recall_tui.work.asking import take_over
 from recall_tui.work.ports import Post
+from recall_tui.work.ranking import take_over
 
 if TYPE_CHECKING:
     from recall_core.service import Recall
@@ -38,6 +38,11 @@ class Lab(NamedTuple):
     """The same for a study that keeps its steps: it also ends while one before it is wanted, and goes on later."""
     say: Callable[[int, int], None]
     """Tell how many of its steps a long study has done, and of how many."""
+
+
+def is_due(done: int, total: int, times: int) -> bool:
+    """True at about so many of the steps; those of a number of times are among those of its multiples."""
+    return (done - 1) * times // total != done * times // total
 
 
 class StudyThread:
@@ -149,8 +154,7 @@ class StudyThread:
                 raise Interrupted("interrupted", "Something else is looked at first.")
 
     def _say(self, done: int, total: int) -> None:
-        shown = (done - 1) * MOST_SAID // total != done * MOST_SAID // total
         with self._changed:
             under_way = self._under_way
-        if shown and under_way is not None:
+        if is_due(done, total, MOST_SAID) and under_way is not None:
             self._post(StudyMoved(under_way[0], done, total))

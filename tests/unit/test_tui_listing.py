@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from recall_core.service import Ask, Recall
 from recall_tui.state.shell import rows_asked
-from recall_tui.work.asking import weighed, whole
+from recall_tui.work.ranking import weighed, whole
 from recall_tui.work.rows import Seen, rows_of
 from tests.workbench_corpus import build_store
 
