@@ -28,7 +28,7 @@ def everything(store: SqliteStore) -> tuple[object, ...]:
 
 def test_the_first_question_keeps_nothing_and_the_second_does() -> None:
     store = memory_store()
-    memo = Memo(store.db, lambda: "read")
+    memo = Memo(store, lambda: "read")
     assert [memo.get(), memo.get()] == [None, "read"]
 
 

@@ -7,6 +7,8 @@ from typing import Generic, TypeVar
 
 import apsw
 
+from recall_core.store.sqlite.opened import OpenStore
+
 Kept = TypeVar("Kept")
 
 
@@ -16,8 +18,8 @@ class Memo(Generic[Kept]):
     The first time gives None: a process that asks once should not read, nor hold, what it does not need.
     """
 
-    def __init__(self, db: apsw.Connection, read: Callable[[], Kept]) -> None:
-        self._db = db
+    def __init__(self, store: OpenStore, read: Callable[[], Kept]) -> None:
+        self._store = store
         self._read = read
         self._state = (-1, -1)
         self._kept: Kept | None = None
@@ -29,9 +31,9 @@ class Memo(Generic[Kept]):
 
     def get(self) -> Kept | None:
         """The value for what this connection sees at this moment, or None."""
-        if self._db.txn_state() == apsw.SQLITE_TXN_WRITE:
+        if self._store.db.txn_state() == apsw.SQLITE_TXN_WRITE:
             return None  # what is written here may still be rolled back
-        state = (self._db.pragma("data_version"), self._db.total_changes())  # commits of others, and our own
+        state = (self._store.changes(), self._store.db.total_changes())  # commits of others, and our own
         if state != self._state:
             self._state, self._kept = state, None
             return None

@@ -11,7 +11,7 @@ import apsw
 
 from recall_core import shell
 from recall_core.config import BUSY_TIMEOUT_MS
-from recall_core.errors import StoreError
+from recall_core.errors import Interrupted, StoreError
 from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
 
@@ -44,19 +44,14 @@ class OpenStore:
         """A write transaction: all of it or, when the block fails, nothing."""
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        self.db.pragma("query_only", False)
-        try:
+        with self.unlocked():
             self.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self.execute("COMMIT")
                 self._has_written = True
-            except BaseException:
-                if self._is_in_transaction():
-                    self.db.execute("ROLLBACK")
-                raise
-        finally:
-            self.db.pragma("query_only", True)
+            finally:
+                self._roll_back()
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
@@ -69,30 +64,43 @@ class OpenStore:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Everything read inside this block is of one state of the store."""
-        if self._is_in_transaction():
+        if self.db.in_transaction:
             yield
             return
         self.execute("BEGIN")
         try:
             yield
         finally:
-            if self._is_in_transaction():
-                self.db.execute("ROLLBACK")
+            self._roll_back()
 
-    def _is_in_transaction(self) -> bool:
-        return self.db.in_transaction
+    @contextmanager
+    def unlocked(self) -> Iterator[None]:
+        """SQLite refuses to write through this connection outside this block."""
+        try:
+            self.execute("PRAGMA query_only = OFF")  # it holds even where an interrupt meets it
+            yield
+        finally:
+            self._put_back("PRAGMA query_only = ON")
+
+    def _roll_back(self) -> None:
+        """End the transaction, if there still is one."""
+        if self.db.in_transaction:
+            self._put_back("ROLLBACK")
+
+    def _put_back(self, sql: str) -> None:
+        """Execute it whatever happens: an interrupt that comes too late for a question can meet it, but only once."""
+        try:
+            self.execute(sql)
+        except Interrupted:
+            self.execute(sql)
 
     def purge(self) -> bool:
         """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
         self.drop_tombstones()
-        with translated(self.path):
-            self.db.pragma("query_only", False)
-            try:
-                self.db.execute("VACUUM")
-                busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
-            finally:
-                self.db.pragma("query_only", True)
-        return busy == 0
+        with self.unlocked():
+            self.execute("VACUUM")
+            busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        return bool(busy == 0)
 
     def drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
@@ -105,6 +113,10 @@ class OpenStore:
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone
+
+    def changes(self) -> int:
+        """Another number once anyone but this connection has committed anything."""
+        return int(self.execute("PRAGMA data_version")[0][0])
 
     def interrupt(self) -> None:
         """Abort the statement that runs in another thread."""

@@ -24,12 +24,8 @@ def back_up(store: SqliteStore) -> str | None:
     if not store.writable:
         raise StoreError("read_only", f"{store.path} cannot be written.", hint=f"ls -l {store.path}")
     path = f"{store.path}.bak-{store.info().generation}"
-    with translated(path):
-        store.db.pragma("query_only", False)  # VACUUM INTO counts as writing
-        try:
-            backup(store.db, path)
-        finally:
-            store.db.pragma("query_only", True)
+    with store.unlocked(), translated(path):  # VACUUM INTO counts as writing
+        backup(store.db, path)
     return path
 
 

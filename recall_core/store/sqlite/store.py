@@ -62,9 +62,9 @@ class SqliteStore(OpenStore):
 
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
         super().__init__(db, path, writable=writable)
-        self._keys = Memo(db, lambda: records.Keys(self._candidates(None, None)))
-        self._lengths = Memo(db, lambda: postings.lengths(self.execute, None))
-        self._vectors = Memo(db, lambda: vectors.rows_of(self.execute(_VECTORS)))
+        self._keys = Memo(self, lambda: records.Keys(self._candidates(None, None)))
+        self._lengths = Memo(self, lambda: postings.lengths(self.execute, None))
+        self._vectors = Memo(self, lambda: vectors.rows_of(self.execute(_VECTORS)))
 
     def info(self) -> StoreInfo:
         """Identity, sizes, generation and digest."""
@@ -291,10 +291,6 @@ class SqliteStore(OpenStore):
             (json.dumps(list(doc_rowids)),),
         )
         return dict(rows)
-
-    def changes(self) -> int:
-        """Another number once anyone but this connection has committed anything."""
-        return int(self.execute("PRAGMA data_version")[0][0])
 
     def judgements(self) -> int:
         """How many judgements the store keeps."""

@@ -1,0 +1,81 @@
+"""An interrupt may meet any statement: what it meets ends with a RecallError, and the store is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from recall_core.errors import Interrupted
+from recall_core.retrieve.literal import literal
+from recall_core.store.sqlite.repair import back_up
+from recall_core.store.sqlite.store import SqliteStore
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+
+def asked(store: SqliteStore) -> None:
+    with store.reading():
+        found = store.cosines(EMBEDDER.embed(["alpha"])[0], where=None)
+        store.occurrences(literal("alpha", tokens=store.tokens, match="any"), list(found))
+        store.candidates(None)
+
+
+def written(store: SqliteStore) -> None:
+    put(store, new_file("b.txt", ["beta", "gamma"]))
+
+
+def backed_up(store: SqliteStore) -> None:
+    Path(f"{store.path}.bak-{store.info().generation}").unlink(missing_ok=True)
+    back_up(store)
+
+
+WORK: tuple[Callable[[SqliteStore], Any], ...] = (asked, written, SqliteStore.purge, backed_up, SqliteStore.info)
+
+
+class Abort:
+    """Statements are counted, and one of them, by its number, ends as one does that an interrupt meets."""
+
+    def __init__(self, number: int | None) -> None:
+        self.number = number
+        self.seen = 0
+
+    def __call__(self, _cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
+        self.seen += 1
+        if self.seen - 1 == self.number:
+            raise apsw.InterruptError("interrupted")
+        return True
+
+
+@contextmanager
+def aborted(store: SqliteStore, number: int | None) -> Iterator[Abort]:
+    abort = Abort(number)
+    store.db.exec_trace = abort
+    try:
+        yield abort
+    finally:
+        store.db.exec_trace = None
+
+
+@pytest.mark.parametrize("work", WORK, ids=lambda work: work.__name__)
+def test_whatever_statement_is_interrupted_the_store_stays_sound(
+    work: Callable[[SqliteStore], Any], tmp_path: Path
+) -> None:
+    store = memory_store(str(tmp_path / "recall.db"))
+    put(store, new_file("a.txt", ["alpha", "alpha beta"]))
+    for _ in range(3):
+        asked(store)  # what is remembered is read from now on
+    with aborted(store, None) as counted:
+        work(store)
+
+    for number in range(counted.seen):
+        with aborted(store, number), suppress(Interrupted):
+            work(store)
+        assert not store.db.in_transaction, number
+        assert store.execute("PRAGMA query_only") == [(1,)], number
+        asked(store)
+
+    work(store)
