@@ -50,9 +50,12 @@ class Texts:
         from recall_tui.home.crash import take_query  # noqa: PLC0415 - behind the first frame
 
         if text := take_query(os.environ):
+            from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - for who was interrupted
+
             shown = "\n".join(text.splitlines()[:SHOWN_LINES])
             question = f"recall-tui was stopped. Take up the query that was in the editor?\n\n{shown}"
-            self._app.confirm("Interrupted", question, partial(self._put_if, text))
+            screen = UnaskedScreen("Interrupted", question, behind=self._bench.editor)
+            self._app.push_screen(screen, partial(self._put_if, text))
 
     def put(self, text: str) -> None:
         """Put a text into the editor, and go there."""

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from recall_tui.actions.action import Action, has_pool, has_rows, has_signals
 from recall_tui.state.session import Session
+from recall_tui.state.tuning import curve_of
 from recall_tui.state.weighing import current
 
 
 def _is_rrf(session: Session) -> bool:
     """While ranks are fused, and not scores."""
     return has_signals(session) and current(session).fusion == "rrf"
+
+
+def _has_best(session: Session) -> bool:
+    """While grades speak for a weight, and one can be moved."""
+    curve = curve_of(session)
+    return has_signals(session) and curve is not None and bool(curve.steps)
 
 
 def _can_undo(session: Session) -> bool:
@@ -45,7 +52,7 @@ _ACTIONS = (
     Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
     Action("turn_curve", ("c",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
-    Action("take_best", ("v",), "best", "Go to the middle of the weights that the grades speak for", has_signals),
+    Action("take_best", ("v",), "best", "Go to the middle of the weights that the grades speak for", _has_best),
     Action(
         "pin_row('in')", ("p",), "must", "Wish the selected row into the first rows, or take that back", has_signals
     ),

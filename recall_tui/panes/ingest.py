@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.types import Progress
+from recall_core.types import Progress, Skip
 from recall_tui.state.keeping import Shelf, cursor_of, shelf
 from recall_tui.state.rates import done_share, left_seconds
 from recall_tui.state.runs import EVERYTHING, Run, Stage, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.widgets.choosing import ChoosingView
-from recall_tui.widgets.draw import Glyphs, bar, figure, fit
+from recall_tui.widgets.draw import Glyphs, bar, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, entitle
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
 WIDE = 100  # cells from which a bar has its full length
+LEAST_PATH = 24  # cells that a path has in any case, whatever else is to be said on its line
+SOURCE_CELLS = 56  # of a source's line behind its folder
+NOTHING = "Nothing was read yet: A adds a folder, s syncs every folder."
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
+
+
+class Opened(NamedTuple):
+    """What the opened pane shows, and the line of each skipped file."""
+
+    lines: list[Text]
+    places: range
 
 
 class IngestPane(ChoosingView):
@@ -35,20 +47,24 @@ class IngestPane(ChoosingView):
             return
         self.set_class(is_open, "-open")
         entitle(self, "7 Ingest", _state(session) if is_open else "")
-        above = len(_above(session, WIDE, self.glyphs))
-        self.places = range(above, above + len(session.run.skipped) if session.run else above)
         if is_open:
-            self.offer(lambda width: _opened(session, width, self.glyphs), chosen=cursor_of(session))
+            self.offer(lambda width: self._everything(session, width), chosen=cursor_of(session))
         else:
-            self.chosen_line = NONE
-            self.show(lambda width: [_strip(session, width, self.glyphs)])
+            self.chosen_line, self.places = NONE, ()
+            self.show(lambda width: [strip(session, width, self.glyphs)])
+
+    def _everything(self, session: Session, width: int) -> list[Text]:
+        drawn = opened(session, width, self.glyphs)
+        self.places = drawn.places
+        return drawn.lines
 
 
-def _strip(session: Session, width: int, glyphs: Glyphs) -> Text:
+def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
+    """The one line while another pane is in front."""
     run = session.run
     if run is None:
         return Text(fit(" watching every folder; 7 shows which", width, glyphs), Style(bold=True))
-    head = _running(run, width, glyphs) if is_ingesting(session) else _over(run, glyphs)
+    head = _running(run, width, glyphs) if is_ingesting(session) else _over(run, width, glyphs)
     watching = f"{glyphs.dot}watching" if session.watching else ""
     return Text(fit(f" ingest {head}{watching}", width, glyphs), Style(bold=True))
 
@@ -58,40 +74,48 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
     hold = {"": "", "asked": "pausing  ", "held": "PAUSED  "}[run.hold]
     if progress is None or progress.files_total == 0:
         found = f", {figure(progress.files_done)} files" if progress else ""
-        return f"{run.name}: {hold}looking for files{found}"
+        return f"{_name(run, width, glyphs)}: {hold}looking for files{found}"
     drawn = f"{glyphs.left}{bar(done_share(progress), _cells(width), glyphs)}{glyphs.right}"
     files = f"{figure(progress.files_done)}/{figure(progress.files_total)} files"
-    figures = [files, _left(run), skipped_words(progress), f"{run.meter.rates.embedded:,.0f} chunks/s", "^g cancels"]
-    head = f"{run.name} {drawn}{done_share(progress):>5.0%}  {hold}"
+    figures = [files, _left(run), _skipped_words(progress), f"{run.meter.rates.embedded:,.0f} chunks/s", "^g cancels"]
+    head = f"{_name(run, width, glyphs)} {drawn}{done_share(progress):>5.0%}  {hold}"
     return head + _fitting(figures, "  ", width - cell_len(f" ingest {head}"))
 
 
-def _over(run: Run, glyphs: Glyphs) -> str:
-    skipped = skipped_words(run.progress) if run.progress else ""
-    facts = [f"{run.name} {_mark(run, glyphs)} {run.summary}", f"{skipped}, 7 lists them" if skipped else ""]
-    return glyphs.dot.join(filter(None, facts))
+def _over(run: Run, width: int, glyphs: Glyphs) -> str:
+    skipped = _skipped_words(run.progress) if run.progress else ""
+    ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {run.summary}"
+    return glyphs.dot.join(filter(None, [ended, f"{skipped}, 7 lists them" if skipped else ""]))
+
+
+def _name(run: Run, width: int, glyphs: Glyphs) -> str:
+    """What is read, in a quarter of the line at most: the figures are worth more."""
+    return _short(run.name, max(LEAST_PATH, width // 4), glyphs)
+
+
+def _short(path: str, width: int, glyphs: Glyphs) -> str:
+    """A path that is cut at its front where it is longer than that."""
+    return path if cell_len(path) <= width else fit_place(path, "", width, glyphs).rstrip()
 
 
 def _mark(run: Run, glyphs: Glyphs) -> str:
     return {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
 
 
-def _opened(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    lines = _above(session, width, glyphs)
-    for row, skip in enumerate(session.run.skipped if session.run else ()):
-        is_chosen = row == cursor_of(session)
-        mark = glyphs.pointer if is_chosen else " "
-        line = f"{mark}{glyphs.out} {skip.path}: {skip.reason}"
-        lines.append(Text(fit(line, width, glyphs), Style(bold=is_chosen)))
-    return [*lines, *_sources(session, width, glyphs)]
-
-
-def _above(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """The lines over the skipped files; their number does not depend on the width."""
+def opened(session: Session, width: int, glyphs: Glyphs) -> Opened:
+    """Everything about the run and the sources, one line a skipped file."""
     run = session.run
-    if run is None:
-        return [Text(fit("Nothing was read yet: A adds a folder, s syncs every folder.", width, glyphs))]
-    lines = [Text(fit(_headline(run, glyphs), width, glyphs), Style(bold=True))]
+    lines = [Text(fit(NOTHING, width, glyphs))] if run is None else _above(run, width, glyphs)
+    above, skips = len(lines), run.skipped if run else ()
+    for row, skip in enumerate(skips):
+        lines.append(_skipped(skip, width, glyphs, is_chosen=row == cursor_of(session)))
+    return Opened([*lines, *_sources(session, width, glyphs)], range(above, above + len(skips)))
+
+
+def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
+    """The lines over the skipped files."""
+    head = folded(_headline(run, width, glyphs), width)
+    lines = [Text(fit(line, width, glyphs), Style(bold=True)) for line in head]
     steps = stages(run.meter)
     digits = max((len(figure(max(step.done, step.total))) for step in steps), default=0)
     lines += [_stage(step, run, digits, width, glyphs) for step in steps]
@@ -103,17 +127,35 @@ def _above(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     return lines
 
 
-def _headline(run: Run, glyphs: Glyphs) -> str:
-    what = "sync of every folder" if run.folder == EVERYTHING else f"add {run.folder}"
-    if run.ended:
-        again = [] if run.ended == "cancelled" else ["r again"]  # how it goes on is in its summary
-        return glyphs.dot.join([f"{_mark(run, glyphs)} {what}: {run.summary}", *again])
+def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
+    """What is done and how it stands; the folder gives way, so that the state is on the first line."""
+    mark = f"{_mark(run, glyphs)} " if run.ended else ""
+    state = _ended(run, glyphs) if run.ended else _going(run, glyphs)
+    if run.folder == EVERYTHING:
+        return f"{mark}sync of every folder: {state}"
+    room = max(LEAST_PATH, width - cell_len(f"{mark}add : {state}"))
+    return f"{mark}add {_short(run.folder, room, glyphs)}: {state}"
+
+
+def _ended(run: Run, glyphs: Glyphs) -> str:
+    again = "" if run.ended == "cancelled" else "r again"  # how it goes on is in its summary
+    return glyphs.dot.join(filter(None, [run.summary, again]))
+
+
+def _going(run: Run, glyphs: Glyphs) -> str:
     state = {
         "": "running, p pauses, ^g cancels",
         "asked": "pausing after the step under way",
         "held": "PAUSED, p goes on, ^g cancels",
     }[run.hold]
-    return glyphs.dot.join(filter(None, [f"{what}: {state}", _left(run)]))
+    return glyphs.dot.join(filter(None, [state, _left(run)]))
+
+
+def _skipped(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+    """`x docs/a.txt: is a binary file`; the path gives way to the reason."""
+    head = f"{glyphs.pointer if is_chosen else ' '}{glyphs.out} "
+    path = _short(skip.path, max(LEAST_PATH, width - cell_len(f"{head}: {skip.reason}")), glyphs)
+    return Text(fit(f"{head}{path}: {skip.reason}", width, glyphs), Style(bold=is_chosen))
 
 
 def _stage(stage: Stage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
@@ -130,8 +172,8 @@ def _queue(run: Run, progress: Progress) -> list[str]:
     """What waits, and what the counts of the stages do not say; the most urgent first."""
     facts = [f"{figure(progress.waiting)} texts wait for the embedder"] if progress.waiting and not run.ended else []
     if run.hold == "held":
-        unkept = f"{figure(progress.chunks - run.meter.indexed)} chunks are not stored yet"
-        facts = ["the store is not locked", unkept, *facts]
+        unkept = progress.chunks - run.meter.indexed
+        facts = ["the store is not locked", f"{figure(unkept)} chunks are not stored yet" if unkept else "", *facts]
     if progress.unchanged:
         facts.append(f"{figure(progress.unchanged)} unchanged")
     if progress.reused:
@@ -154,8 +196,9 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         options = " ".join([*source.root.globs, *(f"#{tag}" for tag in source.root.tags)])
         docs = f"{figure(source.documents):>9} docs"
         newest = f"newest {source.newest[:10]}" if source.newest else ""
-        name = fit(f" {folder} {options}".rstrip(), max(12, width - 56), glyphs)
-        lines.append(Text(fit(f"{name} {docs}  {newest:<17}  {synced}", width, glyphs)))
+        more = f" {options}" if options else ""
+        name = fit_place(folder, "", max(11, width - SOURCE_CELLS - 1), glyphs, more=more)
+        lines.append(Text(fit(f" {name} {docs}  {newest:<17}  {synced}", width, glyphs)))
     return lines
 
 
@@ -194,6 +237,6 @@ def _cells(width: int) -> int:
     return BAR_CELLS if width >= WIDE else NARROW_BAR_CELLS
 
 
-def skipped_words(progress: Progress) -> str:
+def _skipped_words(progress: Progress) -> str:
     """How many files were skipped; nothing when none was."""
-    return f"{len(progress.skipped)} skipped" if progress.skipped else ""
+    return f"{figure(len(progress.skipped))} skipped" if progress.skipped else ""

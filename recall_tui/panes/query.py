@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
@@ -24,6 +25,7 @@ MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
 MORE = " more"
 """How a line ends that stands for others as well."""
+_UNKNOWN = re.compile(r"W_UNKNOWN_TERM: (.*) occurs nowhere in this store")
 
 
 class QueryPane(Vertical):
@@ -128,6 +130,7 @@ def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs
 
 def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
     """What an answer warns of: one warning folded, several on a line each, and how many more there are."""
+    warnings = gathered(warnings)
     if len(warnings) == 1:
         return cut_lines(warnings[0], width, height, glyphs)
     if len(warnings) <= height:
@@ -135,6 +138,17 @@ def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyp
     more = f" and {len(warnings) - height}{MORE}"
     lines = [fit(warning, width, glyphs).rstrip() for warning in warnings[: height - 1]]
     return [*lines, fit(warnings[height - 1], width - cell_len(more), glyphs).rstrip() + more]
+
+
+def gathered(warnings: Sequence[str]) -> Sequence[str]:
+    """The warnings with all words that occur nowhere in the first one of these: an answer has one for each word."""
+    words = [found[1] for found in map(_UNKNOWN.fullmatch, warnings) if found]
+    if len(words) < 2:
+        return warnings
+    rest = [warning for warning in warnings if not _UNKNOWN.fullmatch(warning)]
+    place = next(place for place, warning in enumerate(warnings) if _UNKNOWN.fullmatch(warning))
+    told = f"W_UNKNOWN_TERM: {', '.join(words[:-1])} and {words[-1]} occur nowhere in this store"
+    return [*rest[:place], told, *rest[place:]]
 
 
 def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:

@@ -24,6 +24,7 @@ from recall_tui import opening
 from recall_tui.opening import Choice, Count
 from recall_tui.state.keeping import embedder_words, ndcg, state_of
 from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
+from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.pointed import PointedList
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 OFFER = """\
 A store is one file, recall.db, with the texts and the vectors of the files you add. It goes into {place}."""
 KEPT = "{toml} is there already: it is kept, and what it says of the embedder holds."
-KEYS = "Enter makes the store   Tab folder or embedder   Up Down choose   Esc quits"
+KEYS = "Enter makes the store   Tab folder or embedder   Up Down choose   ^q quits"
+TITLE = "Recall"
 MOST_FOLDERS = 6
 FOLDER_CELLS = 70  # of a folder with its count, where there is room
 EDGES = 12  # cells of the screen that a list cannot have
@@ -56,7 +58,8 @@ class WelcomeScreen(Screen[None]):
     """Says why there is no store. Where one can be made, a folder and an embedder are chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+q", "app.leave", "Quit", show=False),
+        Binding("ctrl+q", "app.leave", "Quit", show=False),
+        Binding("escape", "step_out", "Out", show=False),
         Binding("f1", "app.help", "Keys", show=False),
         Binding("enter", "create", "Create", show=False, priority=True),
         Binding("down", "step(1)", "Next", show=False, priority=True),
@@ -93,11 +96,11 @@ class WelcomeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """The reason, and what is to be chosen or the command that helps."""
         with Vertical(id="welcome") as box:
-            box.border_title = "Recall"
+            box.border_title = TITLE
             yield Static(self._error.message, id="reason", markup=False)
             if not self.can_create:
                 hint = f"Try: {self._error.hint}\n\n" if self._error.hint else ""
-                yield Static(f"{hint}r tries again   Esc quits", id="offer", markup=False)
+                yield Static(f"{hint}r tries again   ^q quits", id="offer", markup=False)
                 return
             hint = f"Try: {self._error.hint}\n" if self._before and self._error.hint else ""
             yield Static(hint + OFFER.format(place=self._store or "the current folder"), id="offer", markup=False)
@@ -143,6 +146,13 @@ class WelcomeScreen(Screen[None]):
         folders.step(rows)
         if folders.highlighted is not None:
             self._take(folders.highlighted)
+
+    def action_step_out(self) -> None:
+        """Go back to the folder; there is no step further out, and none that loses what is typed."""
+        if isinstance(self.focused, ChoiceList):
+            self.query_one("#folder", Input).focus()
+        else:
+            self.notify("^q leaves the workbench.")
 
     def action_create(self) -> None:
         """Ask the application to make the store."""
@@ -214,7 +224,7 @@ class WelcomeScreen(Screen[None]):
         lines = (Text(self._folder_line(folder, room)) for folder in self._folders)
         view.fill(lines, chosen=self._folders.index(typed) if typed in self._folders else None)
         count = None if typed in self._folders else self._counts.get(typed)
-        self.query_one("#welcome").border_subtitle = f"{typed}: {_files(count)}" if count else ""
+        entitle(self.query_one("#welcome"), TITLE, f"{typed}: {_files(count)}" if count else "")
 
     def _folder_line(self, folder: str, room: int) -> str:
         count = self._counts.get(folder)

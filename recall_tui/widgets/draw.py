@@ -57,6 +57,7 @@ ASCII = Glyphs(
     *("+", "-", "O", "=", "<>", "'", "^", "|", "\\n"),
 )
 
+_COUNT = re.compile(r"(?<![\w.,-])[0-9]{4,}(?![\w.-])")
 NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
 
 
@@ -160,6 +161,11 @@ def cut(text: str, width: int, glyphs: Glyphs) -> str:
 def figure(number: int) -> str:
     """A count for people: thousands apart."""
     return f"{number:,}"
+
+
+def with_figures(sentence: str) -> str:
+    """A sentence whose counts have their thousands apart. It must not quote names: one may be a number."""
+    return _COUNT.sub(lambda found: figure(int(found[0])), sentence)
 
 
 def folded(text: str, width: int) -> list[str]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
+from textual.content import Content
 from textual.events import Resize
 from textual.geometry import Size
 from textual.reactive import Reactive
@@ -103,11 +104,15 @@ class LineView(ScrollView, can_focus=True):
 
 
 def entitle(widget: Widget, title: str, subtitle: str) -> None:
-    """Set the title and the subtitle of a border where they change: setting either draws the whole widget again."""
-    if widget.border_title != title:
-        widget.border_title = title
-    if widget.border_subtitle != subtitle:
-        widget.border_subtitle = subtitle
+    """Set the title and the subtitle of a border where they change: setting either draws the whole widget again.
+
+    Both stand there as they are: to Textual, brackets in a plain text are markup.
+    """
+    above, below = Content(title), Content(subtitle)
+    if widget.border_title != above.markup:
+        widget.border_title = above
+    if widget.border_subtitle != below.markup:
+        widget.border_subtitle = below
 
 
 def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:

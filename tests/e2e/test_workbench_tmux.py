@@ -7,11 +7,13 @@ import re
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from recall_tui.screens.confirm import READING_SECONDS
 from tests.terminal import Terminal
 from tests.workbench_corpus import build_store
 
@@ -101,6 +103,7 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
 
     terminal.type("\r")
     terminal.wait_for(lambda screen: "Take up the query" in screen and "household tea" in screen)
+    time.sleep(READING_SECONDS)
     terminal.type("y")
     terminal.wait_for(household_first)
 

@@ -19,6 +19,7 @@ from recall_tui.panes.context import BudgetSlider, PackedList
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
 from recall_tui.state.session import Session, found
+from recall_tui.widgets.picture import plain_text
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('token') FILTER chunk.tokens > 5 LIMIT 6"
@@ -264,7 +265,7 @@ async def test_the_pane_is_never_empty_while_the_slider_is_dragged(shared_store:
         seen = []
 
         await bench.pilot.mouse_down(BudgetSlider, offset=(first, 0))
-        for cell in [*range(first, last), *range(last, first, -1)]:
+        for cell in [*range(first, last, 2), *range(last, first, -3)]:
             await bench.pilot.hover(BudgetSlider, offset=(cell, 0))
             seen.append((any("docs/budget.md" in line for line in blocks.lines), bench.painted("sums")))
         await bench.pilot.mouse_up(BudgetSlider, offset=(first, 0))
@@ -489,3 +490,22 @@ async def test_a_question_that_cannot_be_answered_leaves_the_figures_of_the_one_
 
         assert "bound" in figures
         assert bench.painted("sums") == figures
+
+
+async def test_the_border_never_cuts_the_digest(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await look_at_context(bench)
+        found = set()
+
+        def under() -> str:
+            lines = plain_text(bench.app).splitlines()
+            return next((line for line in lines if "2,000 tok" in line and line.endswith("━┛")), "")
+
+        for width in range(100, 116):
+            await bench.pilot.resize_terminal(width, 40)
+            await bench.until(lambda _, width=width: bench.app.bench.size.width == width)
+            await bench.until(lambda _: under())
+            found.add("sha256" in under())
+            assert "…" not in under()
+
+        assert found == {True, False}

@@ -1,5 +1,6 @@
 """Pane 7: adding folders, what is told of a run, pausing it, going on with it, and following the folders."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,7 +99,8 @@ async def test_the_opened_pane_has_every_stage_the_skipped_files_and_the_sources
         assert "new/broken.txt" in shown
         assert "new/picture.txt" in shown
         assert "Sources 5" in shown
-        assert "synced" in next(line for line in shown.splitlines() if line.startswith(" new "))
+        new_line = next(line for line in shown.splitlines() if line.startswith(" new "))
+        assert re.search(r"  synced \d\d:\d\d", new_line)
         assert "not synced here yet" in next(line for line in shown.splitlines() if line.startswith(" docs "))
 
 
@@ -134,6 +136,40 @@ async def test_keys_and_clicks_choose_a_skipped_file_and_enter_says_why(own_stor
         assert "binary_file" in bench.painted("prompt > Static")
         await bench.press("n")
         assert bench.app.screen is bench.app.bench
+
+
+async def test_the_whole_path_of_a_skipped_file_is_read_whatever_its_name(own_store: Path, new: Path) -> None:
+    folder = new / "a folder[draft" / "with a very long name that no title of a dialog has room for"
+    folder.mkdir(parents=True)
+    (folder / "b].bin").write_bytes(b"\0")
+    async with workbench(own_store, size=(80, 24)) as bench:
+        await add(bench, new)
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.press("7")
+        await bench.until(lambda _: "Sources" in bench.painted("ingest") or "Skipped" in bench.painted("ingest"))
+
+        await bench.press("g", "enter")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+        told = bench.painted("prompt > Static")
+        assert "new/a folder[draft/with a very long name that no title of a dialog has room for/b].bin" in told
+        assert "is a binary file" in told
+
+
+async def test_a_folder_that_was_typed_from_here_counts_as_synced(
+    own_store: Path, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own_store.parent / "here").mkdir()
+    monkeypatch.chdir(own_store.parent / "here")
+    async with workbench(own_store) as bench:
+        await add(bench, Path("../new"))
+        await bench.until(lambda now: now.run and now.run.ended == "done")
+
+        await bench.press("7", "z")
+
+        await bench.until(lambda _: "Sources 5" in bench.painted("ingest"))
+        line = next(line for line in bench.painted("ingest").splitlines() if line.startswith(" new "))
+        assert re.search(r"  synced \d\d:\d\d", line)
 
 
 async def test_a_path_that_is_not_there_is_refused_where_it_was_typed(own_store: Path) -> None:
@@ -192,6 +228,17 @@ async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_pa
         await bench.until(lambda now: now.run and now.run.ended == "done")
         assert bench.session.info is not None
         assert bench.session.info.documents == 61
+
+
+async def test_a_store_that_is_being_filled_is_not_said_to_wait_for_a_folder(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await bench.until(lambda now: now.info and "The store is empty" in bench.painted("results"))
+        await started(bench, slow)
+
+        assert "The first files are being added." in bench.painted("results")
+        slow.server.gate.set()
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info and now.info.chunks)
+        await bench.until(lambda _: "Type words to search" in bench.painted("results"))
 
 
 async def test_a_paused_run_can_be_cancelled(slow: Slow) -> None:

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 from textual.widgets import Input, Static
 
 from recall_tui.home import history
@@ -150,6 +151,20 @@ async def test_a_filter_narrows_words_and_is_part_of_the_command(shared_store: P
         await bench.press("slash", "escape")
         await bench.until(lambda now: not now.busy and now.answer and now.answer.total == everything)
         assert "filter" not in bench.painted("query")
+
+
+@pytest.mark.parametrize("pattern", ["docs/[a-z]*", "[@click=app.leave]docs", "docs[/b]"])
+async def test_brackets_in_a_filter_stand_in_the_title_as_they_were_typed(shared_store: Path, pattern: str) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("budget")
+        await bench.press("escape", "slash")
+        await bench.write(f"doc.path GLOB '{pattern}'")
+        await bench.press("enter")
+        await bench.until(lambda now: now.filter and not now.busy)
+
+        title = Content.from_markup(bench.app.bench.query_one("#query").border_title or "").plain
+
+        assert title == f"1 Query (words, filter doc.path GLOB '{pattern}')"
 
 
 async def test_a_wrong_filter_is_explained_and_changes_nothing(shared_store: Path) -> None:

@@ -89,6 +89,17 @@ async def test_what_an_answer_warns_of_stands_under_the_query(shared_store: Path
         assert not bench.app.bench.query_one("#notes").display
 
 
+async def test_words_that_occur_nowhere_stand_in_one_line_and_each_in_its_own_warning(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
+        await bench.ask("budget zzyzx qqzzy xxyyx")
+        await bench.until(lambda _: "W_UNKNOWN_TERM" in bench.painted("notes"))
+
+        told = "W_UNKNOWN_TERM: zzyzx, qqzzy and xxyyx occur nowhere in this store"
+        assert bench.painted("notes").rstrip() == told
+        assert bench.session.answer is not None
+        assert len(bench.session.answer.warnings) == 3
+
+
 async def test_a_long_message_is_read_whole_in_a_small_terminal(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await bench.ask("token budget")

@@ -436,6 +436,23 @@ def judged_store(own_store: Path, tmp_path: Path) -> Path:
     return own_store
 
 
+async def test_the_best_weight_is_offered_only_where_grades_speak_for_one(judged_store: Path) -> None:
+    async with workbench(judged_store, size=(200, 60)) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.until(lambda now: (curve := curve_of(now)) and curve.steps)
+        await bench.until(lambda _: " v best " in bench.painted("footer"))
+
+        await bench.press("1")
+        await bench.ask("household tea")
+        await bench.press("escape", "4")
+        await bench.until(lambda now: (curve := curve_of(now)) and not curve.steps)
+
+        await bench.until(lambda _: " v best " not in bench.painted("footer"))
+        assert " c curve " in bench.painted("footer")
+        await bench.press("v")
+        assert not bench.session.tweaks
+
+
 async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await weigh(bench, "keep the manual in mind")
@@ -638,7 +655,6 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
     ("text", "key", "said"),
     [
         ("token budget", "w", "Nothing is wished"),
-        ("token budget", "v", "No grades speak"),
         ("token budget", "N", "Nothing is moved"),
         ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "o", "Nothing is moved"),
         ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),

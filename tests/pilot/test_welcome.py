@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 from textual.events import Key
 from textual.widgets import Input, OptionList
 
@@ -103,6 +104,16 @@ async def test_what_is_typed_is_completed_with_folders_that_are_there(texts: Pat
         await bench.press("down", "down")
 
         assert field(bench).value == "texts/deeper"
+
+
+async def test_a_folder_with_brackets_in_its_name_is_counted_under_that_name(texts: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+
+        await bench.type("[/b]")
+
+        box = bench.app.screen.query_one("#welcome")
+        await bench.until(lambda _: Content.from_markup(box.border_subtitle or "").plain == "[/b]: 0 text files")
 
 
 async def test_a_click_takes_a_folder(texts: Path) -> None:
@@ -292,10 +303,48 @@ async def test_a_store_that_is_taken_away_is_missed_and_r_finds_it_again(tmp_pat
         await bench.until(lambda _: "leaves add up" in bench.painted("explain"))
 
 
-async def test_escape_leaves_with_a_code_of_0(empty_folder: Path) -> None:
+async def test_escape_is_one_step_out_and_leaves_neither_the_screen_nor_what_is_typed(texts: Path) -> None:
     async with workbench(None) as bench:
         await welcomed(bench)
+        await bench.type("texts")
+        await bench.press("tab")
+        await bench.until(lambda _: bench.app.focused is bench.app.screen.query_one("#embedders"))
+
         await bench.press("escape")
+        await bench.until(lambda _: bench.app.focused is field(bench))
+        assert not bench.app._notifications
+        await bench.press("escape")
+        await bench.until(lambda _: any("^q leaves" in note.message for note in bench.app._notifications))
+
+        assert isinstance(bench.app.screen, WelcomeScreen)
+        assert field(bench).value == "texts"
+        assert "^q quits" in bench.painted("create")
+
+
+async def test_who_misses_a_store_is_told_how_to_leave_and_does_not_by_typing_on(tmp_path: Path) -> None:
+    store = build_store(tmp_path / "kept")
+    async with workbench(store) as bench:
+        await bench.ask("token budget")
+        store.rename(tmp_path / "aside.db")
+        await bench.press("f5")
+        await welcomed(bench)
+        assert "^q quits" in bench.painted("offer")
+
+        await bench.type("quokka")
+        await bench.press("escape")
+        await bench.until(lambda _: any("^q leaves" in note.message for note in bench.app._notifications))
+        assert isinstance(bench.app.screen, WelcomeScreen)
+        assert bench.app.bench.editor.text == "token budget"
+
+        await bench.press("ctrl+q")
+        await bench.pilot.pause()
+    assert bench.app.return_code == 0
+
+
+async def test_ctrl_q_leaves_with_a_code_of_0_and_makes_nothing(empty_folder: Path) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.press("ctrl+q")
 
     assert bench.app.return_code == 0
     assert not list(empty_folder.iterdir())
@@ -310,7 +359,7 @@ async def test_what_has_been_begun_in_vain_leaves_nothing_on_the_shell(texts: Pa
                 bench.app.post_message(Key(letter, letter))
             await bench.until(lambda _: field(bench).value == "tex" and "texts" in str(options(bench, "folders")))
             bench.app.post_message(Key("s", "s"))
-            bench.app.post_message(Key("escape", "\x1b"))
+            bench.app.post_message(Key("ctrl+q", "\x11"))
             for _ in range(5):
                 await bench.pilot.pause(0.02)
             gc.collect()

@@ -21,6 +21,7 @@ from recall_tui.widgets.draw import (
     glyphs_for,
     level,
     split,
+    with_figures,
 )
 
 BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -206,6 +207,32 @@ def test_a_message_that_is_still_too_long_ends_in_a_mark(glyphs: Glyphs) -> None
     error = StoreLocked("store_locked", "Another process is writing to the store, and has been for a while.")
 
     assert trouble_lines(error, "x", 20, 2, glyphs) == ["Another process is", f"writing to the{glyphs.cut}"]
+
+
+def test_words_that_occur_nowhere_share_a_warning() -> None:
+    unknown = [f"W_UNKNOWN_TERM: {word} occurs nowhere in this store" for word in ("zzqq", "xxqq", "yyqq")]
+    other = "W_FTS_SANITIZED: syntax"
+
+    assert warning_lines(unknown, 100, 1) == ["W_UNKNOWN_TERM: zzqq, xxqq and yyqq occur nowhere in this store"]
+    assert warning_lines([other, *unknown[:2]], 100, 2) == [
+        other,
+        "W_UNKNOWN_TERM: zzqq and xxqq occur nowhere in this store",
+    ]
+    assert warning_lines(unknown[:1], 100, 1) == unknown[:1]
+    assert warning_lines(unknown * 40, 40, 2)[-1].endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "drawn"),
+    [
+        ("rank 1200 of 39010 with 0.123456", "rank 1,200 of 39,010 with 0.123456"),
+        ("cosine 1e-0600, 12345.5 and 1234", "cosine 1e-0600, 12345.5 and 1,234"),
+        ("it has 999 tokens", "it has 999 tokens"),
+        ("v2024 and 2,024 stay", "v2024 and 2,024 stay"),
+    ],
+)
+def test_counts_in_a_sentence_have_their_thousands_apart_and_fractions_stay(sentence: str, drawn: str) -> None:
+    assert with_figures(sentence) == drawn
 
 
 def test_one_warning_is_folded_and_more_have_a_line_each() -> None:

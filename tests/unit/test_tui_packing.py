@@ -258,6 +258,18 @@ def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
     assert under_line(session._replace(budget_tokens=105), 40, UNICODE) == "40/100 tok, packing for 105"
 
 
+def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
+    session = packing.pinned(shown(context(block(1, "a"), omitted=(left(2, "b"), left(3, "c")))))
+    packed = session._replace(packing=Packing(100, pins=("a",)))
+    waits = Waiting("z", "gone.md")
+
+    assert under_line(session, 40, UNICODE) == "40/100 tok, packing"
+    assert under_line(packed, 40, UNICODE).startswith("40/100 tok · sha256 ")
+    assert under_line(packed._replace(drops=("c",)), 40, UNICODE) == "40/100 tok, packing"
+    assert under_line(packed._replace(pins=("a", "z"), waiting=(waits,)), 40, UNICODE).startswith("40/100 tok · ")
+    assert under_line(packed._replace(pins=()), 40, UNICODE) == "40/100 tok, packing"
+
+
 def test_facts_are_never_broken() -> None:
     facts = ["12 in", "3 out", "94% of bound", "words 2/3"]
 
@@ -338,6 +350,17 @@ def test_ascii_stays_ascii(is_whole: bool) -> None:
 
     assert text_of(shows, ASCII).isascii()
     assert all(line.plain.isascii() for line in sums(shows, 78, ASCII))
+
+
+def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> None:
+    tail = shown(context(block(1, "a"), omitted=(Omission("budget", 201, 3_700, "", ""), left(2, "b", path=""))))
+    listed = packing.entries(tail)
+    shows = look()._replace(packed=tail.packed, entries=listed, block_tokens=(10,), waiting=(), cursor=0)
+
+    lines = text_of(shows, UNICODE).splitlines()
+
+    assert next(line.split() for line in lines if "#201" in line)[2:] == "and 3,699 more not looked at".split()
+    assert "over budget" in next(line for line in lines if "#2 " in line)
 
 
 @BOTH

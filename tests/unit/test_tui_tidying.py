@@ -58,4 +58,3 @@ def test_a_rest_after_little_work_collects_nothing(full: list[int]) -> None:
     tidying.look()
 
     assert full == []
-

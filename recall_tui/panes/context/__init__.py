@@ -19,7 +19,7 @@ from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.track import Track
 
 WHEEL_PERCENT = 5
-CORNERS = 2  # cells that a border keeps from what stands in it
+CORNERS = 4  # cells of a border's lower edge that what stands in it leaves to both sides
 TOKEN_CELLS = 7  # the budget in figures, so that the line stays as long while it moves
 
 

@@ -21,6 +21,8 @@ REASONS = {
     "dropped": "forced out",
     "empty": "no text",
 }
+PASSED_OVER = "not looked at"
+"""In place of a reason: packing for value chooses among the first rows only, whatever room is left."""
 LABEL_CELLS = 11  # the names before the lines of the account
 FIRST_LINE_CHARS = 400  # more than any terminal shows of a line
 ID_DIGITS = 12
@@ -126,7 +128,7 @@ def _cut(look: Look) -> str:
 
 
 def _omission(left: Omission, pins: tuple[str, ...], width: int, glyphs: Glyphs) -> Text:
-    reason = REASONS[left.reason]
+    reason = PASSED_OVER if left.reason == "budget" and not left.chunk_id else REASONS[left.reason]
     reason = f" pinned, {reason}" if left.chunk_id in pins else f" {reason}"
     more = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else ""
     head = f"{glyphs.out} #{left.rank}{' ' if left.path else ''}"

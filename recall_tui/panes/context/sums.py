@@ -10,7 +10,7 @@ from rich.text import Text
 
 from recall_core.types import Packed
 from recall_tui.panes.context.listing import Look
-from recall_tui.state.packing import Worth, digest
+from recall_tui.state.packing import Worth, digest, is_packed
 from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.draw import Glyphs, figure, fit, gauge
 
@@ -30,18 +30,20 @@ def title(session: Session) -> str:
 
 
 def budget_line(session: Session) -> str:
-    """Used and allowed tokens of what is packed, and the budget that is being packed for where it is another."""
+    """Used and allowed tokens of what is packed, and whether another packing is on its way: for which budget."""
     packed, budget = session.packed, figure(session.budget_tokens)
     if packed is None:
         return f"0/{budget} tok"
     shown = f"{figure(packed.used_tokens)}/{figure(packed.budget_tokens)} tok"
-    return shown if packed.budget_tokens == session.budget_tokens else f"{shown}, packing for {budget}"
+    if packed.budget_tokens != session.budget_tokens:
+        return f"{shown}, packing for {budget}"
+    return shown if is_packed(session) else f"{shown}, packing"
 
 
 def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
     """The budget line and the beginning of the digest, where there is room for both."""
     packed = session.packed
-    if packed is None or packed.budget_tokens != session.budget_tokens:
+    if packed is None or not is_packed(session):
         return budget_line(session)
     line = f"{budget_line(session)}{glyphs.dot}sha256 {digest(packed)[:DIGITS]}"
     return line if cell_len(line) <= width else budget_line(session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from rich.text import Text
 from recall_tui.panes.explain.ledger import DIM, one_line
 from recall_tui.state.explaining import Absence, Remedy
 from recall_tui.state.remedies import is_doable
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded
+from recall_tui.widgets.draw import Glyphs, figure, fit, folded, with_figures
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
@@ -24,6 +25,22 @@ FAILING = "failing"
 """The key under which the sentence of the opened stage says that it is the one."""
 STAGE = 12  # cells of a mark and a stage's name
 ID = 12  # digits of an id
+COUNTING = (
+    "semantic",
+    "pool",
+    "fusion",
+    "min_score",
+    "rerank",
+    "page",
+    "diversity",
+    "duplicate",
+    "budget",
+    "truncated",
+)
+"""The stages whose sentences quote neither a name nor a word nor a value of a document."""
+_RANK = re.compile(r"\brank [0-9]+ of [0-9]+(?=;|$)")
+SIZED = ("k", "budget", "diversity", "pool", "sparse")
+"""The kinds of fixes that change a number, and name nothing else."""
 
 
 def absence_lines(absence: Absence, place: int, note: str, width: int, glyphs: Glyphs) -> list[Text]:
@@ -76,7 +93,7 @@ def _target(view: TargetView) -> str:
 
 
 def _place(view: SoughtView) -> str:
-    rank = "not ranked" if view["rank"] is None else f"rank {view['rank']}"
+    rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     return f"{view['path']}:{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
 
 
@@ -109,11 +126,20 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
     """Its sentence, and more of it where it is the opened one."""
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
-    for place, line in enumerate(folded(one_line(stage["detail"]), width - len(head)) or [""]):
+    for place, line in enumerate(folded(one_line(_detail(stage)), width - len(head)) or [""]):
         style = Style() if more is None else Style(bold=True, meta={FAILING: True})
         yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), style)
     for each in more or ():
         yield from (Text(f"     {line}") for line in folded(each, width - 5))
+
+
+def _detail(stage: StageView) -> str:
+    """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
+    if stage["stage"] in COUNTING:
+        return with_figures(stage["detail"])
+    if stage["stage"] == "lexical":
+        return _RANK.sub(lambda found: with_figures(found[0]), stage["detail"])
+    return stage["detail"]
 
 
 def _more(stage: StageView, absence: Absence) -> list[str]:
@@ -129,10 +155,11 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         yield f"drop {' and '.join(dropped)}"
     for term in view.get("terms", []):
         stem = f" ({term['stem']})" if "stem" in term else ""
-        held = f", title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
+        is_counted = "title" in term and "body" in term
+        held = f", title {figure(term['title'])} body {figure(term['body'])}" if is_counted else ""
         yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{held}"
     if "last_score" in view and "gap" in view:
-        yield f"score {view['score']:.3f}, row {view['last']} has {view['last_score']:.3f}"
+        yield f"score {view['score']:.3f}, row {figure(view['last'])} has {view['last_score']:.3f}"
     if "against" in view:
         yield _rival(view["against"])
     yield from (f"packed: {chunk_id[:ID]}" for chunk_id in view.get("siblings", []))
@@ -159,8 +186,10 @@ def _fix(remedy: Remedy, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool
     """What it changes, what less would not do, and its command. Every line knows the fix, for the mouse."""
     mark = glyphs.pointer if is_chosen else " "
     doubt = f"; {remedy.doubt} would not do" if remedy.doubt else ""
+    is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
+    change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
     other = "" if is_doable(remedy) else "; for the command line"
-    for place, line in enumerate(folded(one_line(f"{remedy.change}{doubt}{other}"), width - 2)):
+    for place, line in enumerate(folded(one_line(f"{change}{doubt}{other}"), width - 2)):
         yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
     for line in folded(f"$ {one_line(remedy.command)}", width - 4):
         yield Text(f"    {line}", Style(dim=True, meta={FIX: at, COMMAND: True}))
@@ -171,7 +200,8 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
         return
     proof = view["proof"]
     at = "" if proof["at"] is None else f" at {proof['at']:g}"
-    said = f"No weight brings it among the first {proof['k']}: its best rank is {proof['best_rank']}{at}, "
+    first, best = figure(proof["k"]), figure(proof["best_rank"])
+    said = f"No weight brings it among the first {first}: its best rank is {best}{at}, "
     said += f"and {figure(proof['always_ahead'])} chunks are ahead at every weight."
     yield from (Text(line) for line in folded(said, width))
     for rival in proof["ahead"]:

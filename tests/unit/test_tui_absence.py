@@ -1,0 +1,98 @@
+"""What the tab Why not draws of an account: counts with their thousands apart, and names as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recall_tui.panes.explain.absence import absence_lines
+from recall_tui.state.explaining import Absence, Remedy
+from recall_tui.widgets.draw import UNICODE
+
+SOUGHT = {"chunk_id": "c" * 64, "path": "notes/2024.md", "line_start": 1200, "line_end": 1240, "rank": 4321}
+OTHER = {**SOUGHT, "chunk_id": "d" * 64, "rank": 5432}
+
+
+def stage(name: str, detail: str, status: str = "pass", **evidence: Any) -> dict[str, Any]:
+    return {"stage": name, "status": status, "detail": detail, "evidence": evidence or {"rank": 1}}
+
+
+def drawn(*stages: dict[str, Any], remedies: tuple[Remedy, ...] = (), **more: Any) -> str:
+    target = {"text": "notes/2024.md", "kind": "document", "chunks": 2, "chosen": SOUGHT, "others": [OTHER]}
+    view = {"target": target, "present": False, "verdict": "rank", "stages": list(stages), **more}
+    absence = Absence(view, in_list=False, remedies=remedies)  # type: ignore[arg-type]
+    return "\n".join(line.plain for line in absence_lines(absence, 0, "", 118, UNICODE))
+
+
+@pytest.mark.parametrize(
+    ("name", "detail", "told"),
+    [
+        (
+            "fusion",
+            "rank 4321 of 39010 with 0.123456, 0.001234 behind row 1000",
+            "rank 4,321 of 39,010 with 0.123456",
+        ),
+        ("semantic", "cosine 0.5678, rank 4321 of 39010", "cosine 0.5678, rank 4,321 of 39,010"),
+        ("lexical", "it holds 1 of 2 terms, rank 4321 of 39010; without weight: 2024", "rank 4,321 of 39,010; "),
+        (
+            "pool",
+            "it is 4321 by lexical, and each signal proposes 2000",
+            "4,321 by lexical, and each signal proposes 2,000",
+        ),
+        ("budget", "it has 1200 tokens, and 0 of 20000 are left", "1,200 tokens, and 0 of 20,000"),
+        ("page", "row 4321 comes after the last one that is shown, 1000", "row 4,321 comes after"),
+        ("truncated", "its first 1234 of 5678 characters are packed", "first 1,234 of 5,678 characters"),
+    ],
+)
+def test_the_counts_of_a_stage_have_their_thousands_apart(name: str, detail: str, told: str) -> None:
+    assert told in drawn(stage(name, detail))
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("identify", "notes/2024 plan.md:1200-1240"),
+        ("ingested", "notes of 2024.md was read"),
+        ("filter", "doc.year is 2024"),
+        ("lexical", "every word is needed, and it is without 2024"),
+        ("lexical", "it holds 1 of 2 terms; in half of all chunks or more, and so without weight: 2024"),
+    ],
+)
+def test_names_words_and_values_stand_as_they_are(name: str, detail: str) -> None:
+    assert detail in drawn(stage(name, detail))
+
+
+def test_ranks_of_chunks_and_of_terms_have_their_thousands_apart() -> None:
+    terms = [{"text": "2024", "df": 3900, "idf": 0.5, "floored": False, "title": 0, "body": 1234}]
+    shown = drawn(stage("lexical", "it holds none of the words", "fail", terms=terms))
+
+    assert "notes/2024.md:1200-1240  rank 4,321  cccccccccccc" in shown
+    assert "rank 5,432  dddddddddddd" in shown
+    assert "2024 df 3,900 idf 0.500, title 0 body 1,234" in shown
+
+
+def test_the_row_of_the_last_hit_and_the_proof_have_their_thousands_apart() -> None:
+    proof = {"kind": "never", "k": 1000, "best_rank": 1234, "at": 0.5, "always_ahead": 2345, "ahead": []}
+    shown = drawn(stage("fusion", "", "fail", score=0.1, last=1000, last_score=0.2, gap=0.1), proof=proof)
+
+    assert "row 1,000 has 0.200" in shown
+    assert "among the first 1,000: its best rank is 1,234 at 0.5" in shown
+    assert "2,345 chunks are ahead" in shown
+
+
+def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
+    budget = Remedy(
+        "budget", "allow 12000 tokens instead of 2000", "recall context --budget-tokens 12000", "11999 tokens"
+    )
+    word = Remedy("term", "add the word 2024", "recall search 'budget 2024'")
+    both = Remedy(
+        "pool+k", "let each signal propose 2000 instead of 200; ask for 1200 rows instead of 10", "recall x"
+    )
+
+    shown = drawn(stage("fusion", "", "fail"), remedies=(budget, word, both))
+
+    assert "allow 12,000 tokens instead of 2,000; 11,999 tokens would not do" in shown
+    assert "$ recall context --budget-tokens 12000" in shown
+    assert "add the word 2024;" in shown
+    assert "let each signal propose 2,000 instead of 200; ask for 1,200 rows instead of 10" in shown

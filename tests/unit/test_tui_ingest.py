@@ -1,0 +1,129 @@
+"""What is drawn of an ingest run: its state and the reasons come before long names, at every width."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from recall_core.store.sqlite.census import Source
+from recall_core.types import Progress, Root, Skip
+from recall_tui.panes.ingest import opened, strip
+from recall_tui.state.keeping import SHELF, Shelf
+from recall_tui.state.rates import Meter, Rates
+from recall_tui.state.runs import Run
+from recall_tui.state.session import Session, focused, stamp_of
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+
+WIDTHS = pytest.mark.parametrize("width", [58, 77, 118])
+BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+
+DEEP = "archive/of/several/years/with/notes/that/nobody/has/read/since/they/were/written"
+SKIPPED = (
+    Skip(f"{DEEP}/latin.txt", "not_utf8", "is not UTF-8: byte 0xe9 at offset 3."),
+    Skip("logo.png", "binary_file", "is a binary file: it has a NUL byte."),
+)
+HALFWAY = Progress("embed", "b.md", 784, 1_284, 790, 5_730, 4_410, 802, 120, 600, 64, 0, SKIPPED, waiting=518)
+METER = Meter(9.0, HALFWAY, 5_120, 9.0, Rates(120.4, 870.2, 812.6, 799.9, 0.055))
+SUMMARY = "The server at http://localhost:11434 does not answer after three attempts. (start it with: ollama serve)"
+RUNS = {
+    "running": Run(DEEP, METER),
+    "asked": Run(DEEP, METER, hold="asked"),
+    "held": Run(DEEP, METER, hold="held"),
+    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; r in pane 7 goes on from there"),
+    "done": Run(DEEP, METER, ended="done", summary="664 added, 120 unchanged"),
+    "failed": Run(DEEP, METER, ended="failed", summary=SUMMARY),
+}
+
+
+def shown(run: Run | None, *sources: Source) -> Session:
+    session = focused(Session(run=run), "ingest")
+    known = Shelf({}, sources, ())  # type: ignore[typeddict-item]
+    return session._replace(studied={SHELF: (stamp_of(session, SHELF), known)})
+
+
+def text_of(run: Run, width: int = 77) -> str:
+    return "\n".join(line.plain.rstrip() for line in opened(shown(run), width, UNICODE).lines)
+
+
+@WIDTHS
+@BOTH
+@pytest.mark.parametrize("name", RUNS)
+def test_every_line_fits_its_width(glyphs: Glyphs, width: int, name: str) -> None:
+    session = shown(RUNS[name], Source(Root(DEEP, ("*.md", "*.txt"), tags=("old",)), 12_345, "2026-01-02T03:04:05"))
+
+    lines = [*opened(session, width, glyphs).lines, strip(session, width, glyphs)]
+
+    assert max(cell_len(line.plain) for line in lines) <= width
+    if glyphs is ASCII:
+        assert all(line.plain.isascii() for line in lines)
+
+
+@WIDTHS
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("running", "p pauses, ^g cancels"), ("asked", "pausing after the step"), ("held", "PAUSED, p goes on")],
+)
+def test_the_state_stands_beside_a_folder_that_is_too_long_for_the_line(width: int, name: str, told: str) -> None:
+    head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
+
+    assert told in head
+    assert "written" in head
+
+
+@WIDTHS
+def test_why_a_run_failed_is_read_whole(width: int) -> None:
+    lines = [line.plain for line in opened(shown(RUNS["failed"]), width, UNICODE).lines]
+
+    head = " ".join(" ".join(lines[: next(row for row, line in enumerate(lines) if line.startswith("read"))]).split())
+    assert SUMMARY in head
+    assert head.endswith("r again")
+
+
+@WIDTHS
+def test_why_a_file_was_skipped_stands_beside_a_long_path(width: int) -> None:
+    drawn = opened(shown(RUNS["done"]), width, UNICODE)
+
+    first, second = (drawn.lines[place].plain for place in drawn.places)
+    assert "latin.txt: is not UTF-8" in first
+    assert second.rstrip().endswith("logo.png: is a binary file: it has a NUL byte.")
+
+
+@WIDTHS
+def test_the_lines_that_can_be_chosen_are_the_skipped_files(width: int) -> None:
+    for run in RUNS.values():
+        drawn = opened(shown(run), width, UNICODE)
+
+        assert [SKIPPED[at].path[-8:] in drawn.lines[place].plain for at, place in enumerate(drawn.places)] == [
+            True,
+            True,
+        ]
+
+
+def test_nothing_is_said_of_chunks_that_wait_where_none_do() -> None:
+    stored = METER._replace(indexed=5_730)
+
+    assert "610 chunks are not stored yet" in text_of(RUNS["held"])
+    assert "not stored yet" not in text_of(RUNS["held"]._replace(meter=stored))
+
+
+def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
+    progress = HALFWAY._replace(skipped=SKIPPED * 600)
+    session = shown(Run("docs", Meter(progress=progress), ended="done", summary="784 added"))
+
+    assert "1,200 skipped" in strip(session, 118, UNICODE).plain
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
+    run = Run("/notes/" + "a name that somebody gave to a folder " * 4, METER._replace(seconds=0.0))
+
+    assert "784/1,284 files" in strip(shown(run), width, UNICODE).plain
+
+
+def test_a_source_keeps_the_end_of_its_folder() -> None:
+    session = shown(None, Source(Root(DEEP), 3, ""), Source(Root("docs", ("*.md",), tags=("old",)), 7, ""))
+
+    long, short = (line.plain for line in opened(session, 77, UNICODE).lines[-2:])
+
+    assert "they/were/written" in long
+    assert " docs *.md #old" in short
