@@ -8,13 +8,15 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import ClassVar
 
+from textual import events
 from textual.command import Provider
-from textual.events import DescendantFocus, Resize
+from textual.driver import Driver
+from textual.events import DescendantFocus, Key, Paste, Resize
 from textual.filter import LineFilter, NoColor
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input
@@ -43,6 +45,7 @@ from recall_tui.state import session as state
 from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
 from recall_tui.state.session import Session
 from recall_tui.state.transitions import after
+from recall_tui.terminal import TerminalDriver
 from recall_tui.texts import Texts
 from recall_tui.tidying import REST_SECONDS, Tidying
 from recall_tui.widgets.draw import ASCII, glyphs_for
@@ -52,7 +55,6 @@ from recall_tui.widgets.shading import let_go_of_closed_widgets
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
 
-MOST_FAULTS = 6  # of a keymap.toml that are told at once
 TRAIL = 20  # actions that the report of a defect names
 
 NARROW = 100
@@ -105,6 +107,7 @@ class Workbench(
         self.bench = Bench(store, self.table)
         self.texts = Texts(self, self.bench)
         self._shades = cache(themes.Shades)
+        self._typed_ahead: list[Key | Paste] | None = []
         self.trail: deque[str] = deque(maxlen=TRAIL)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
@@ -112,6 +115,11 @@ class Workbench(
     def get_default_screen(self) -> Bench:
         """The panes."""
         return self.bench
+
+    def get_driver_class(self) -> type[Driver]:
+        """The one for a terminal that may go away, unless the environment names another."""
+        kind = super().get_driver_class()
+        return TerminalDriver if issubclass(TerminalDriver, kind) else kind
 
     def refresh_css(self, animate: bool = True) -> None:
         """The style sheet with the colours of the theme; before there are panes it has yet to be read, once."""
@@ -123,6 +131,13 @@ class Workbench(
     def on_mount(self) -> None:
         """Open the store, and load the engine for it, behind the first frame."""
         self.call_after_refresh(self._behind_first_frame)
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is typed before the first frame waits for it: while no field has the focus, a letter is a command."""
+        if self._typed_ahead is not None and isinstance(event, Key | Paste):
+            self._typed_ahead.append(event)
+        else:
+            await super().on_event(event)
 
     async def on_unmount(self) -> None:
         """Leave no thread behind."""
@@ -213,7 +228,7 @@ class Workbench(
         from recall_tui.palette import Palette  # noqa: PLC0415 - a dialog may wait until it is opened
 
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette(id="--command-palette", placeholder="Search for commands"))
 
     def action_leave(self) -> None:
         """Quit."""
@@ -261,7 +276,9 @@ class Workbench(
         if key in ("tab", "escape") and self.bench.is_offering:
             return False  # Tab and Esc are the list's while it is open
         action = by_key(key, self.session, self.table)
-        return action is not None and is_valid(action, self.session)
+        if action is None or not (self.bench.has_room or action.id == "leave"):
+            return False  # what nobody would see
+        return is_valid(action, self.session)
 
     def _say_done(self, name: str, summary: str, error: RecallError | None) -> None:
         if error is not None:
@@ -292,24 +309,25 @@ class Workbench(
             keep_query(self.bench.written, os.environ)
         self.exit(return_code=Interrupted.exit_code)
 
-    def _behind_first_frame(self) -> None:
+    def _look_around(self) -> None:
+        """What can wait for a quiet moment."""
+        if isinstance(self._driver, TerminalDriver) and self._driver.is_gone():
+            self._stopped_from_outside()
+        self.tidying.look()
+
+    async def _behind_first_frame(self) -> None:
         self.tidying.begin()
-        self.set_interval(REST_SECONDS, self.tidying.look)
+        self.set_interval(REST_SECONDS, self._look_around)
         if not self.is_headless and not self.is_web:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self._stopped_from_outside)
         self.crew.open(self.session)
+        typed, self._typed_ahead = self._typed_ahead or [], None
+        for event in typed:
+            await self.on_event(event)
         self.texts.offer_interrupted()
         if self.keymap.faults:
-            self.notify(_told(self.keymap.faults), severity="warning", timeout=15, markup=False)
-
-
-def _told(faults: Sequence[str]) -> str:
-    """The first faults of a keymap.toml, below the folder that all of them name, and how many more there are."""
-    folder = faults[0].partition("keymap.toml")[0]
-    shown = [fault.removeprefix(folder) for fault in faults[:MOST_FAULTS]]
-    more = len(faults) - len(shown)
-    return "\n".join([f"In {folder}", *shown, *([f"{more} more, all of them: recall-tui --keys"] if more else [])])
+            self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)
 
 
 def run(store: str | None, *, streams: Streams) -> int:

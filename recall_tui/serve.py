@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
 import shlex
 import signal
@@ -164,7 +165,8 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((HOST, port))
     except OSError as error:
-        text = f"Port {port} cannot be opened: {error.strerror}."
+        reason = os.strerror(error.errno) if error.errno else error  # what strerror says here is Python's, and longer
+        text = f"Port {port} cannot be opened: {reason}."
         raise RecallError("port_unavailable", text, hint="recall-tui --serve --port 0") from error
 
 

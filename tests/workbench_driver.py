@@ -6,6 +6,7 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ from recall_tui.state.session import Session
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}
+REMAINS = 10  # closed workbenches that may be in memory at a time
+
+_ended = count(1)
 
 
 class Driver:
@@ -89,4 +93,15 @@ async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 4
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         yield Driver(app, pilot)
-    gc.unfreeze()  # what a workbench freezes at its first frame would otherwise outlive its test
+    let_go()
+
+
+def let_go() -> None:
+    """Let go of what the last few workbenches froze at their first frames, and keep what the process has anyway.
+
+    A full collection takes as long as drawing several frames, so that not every test pays for one.
+    """
+    if next(_ended) % REMAINS == 0:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()

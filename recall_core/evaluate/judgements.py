@@ -22,7 +22,7 @@ _JUDGEMENTS = "SELECT query, path, offset, end_offset, grade FROM judgement ORDE
 
 
 class Located(NamedTuple):
-    """Judgements whose names were looked up in a store. unknown: how many name no live document, or several."""
+    """Judgements whose names were looked up in a store. unknown: how many are of no live document, or several."""
 
     judgements: tuple[Judgement, ...]
     unknown: int
@@ -38,12 +38,13 @@ def names_of(store: SqliteStore) -> Names:
 
 def located(rows: Iterable[Qrel], names: Names) -> Located:
     """The judgements at their documents' places, in order; an unknown document's name is taken for its path."""
-    found, unknown = [], 0
+    found, unknown = [], set()
     for row in rows:
         spot = names.find(row.document)
-        unknown += spot is None
         found.append(Judgement(row.query, spot or unknown_spot(row.document), row.grade))
-    return Located(tuple(found), unknown)
+        if spot is None:
+            unknown.add(found[-1][:2])
+    return Located(tuple(found), len(unknown))
 
 
 def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:

@@ -46,7 +46,8 @@ def import_(store: SqliteStore, *, queries: Path | None, qrels: Path | None) -> 
     view = JudgedView(
         queries=len(texts), judgements=len({each[:2] for each in found.judgements}), unknown=found.unknown
     )
-    return respond.ok(judged=view, warnings=list(warnings(found.unknown, len(file.rows) - len(rows))))
+    left_out = {row[:2] for row in file.rows} - {row[:2] for row in rows}
+    return respond.ok(judged=view, warnings=list(warnings(found.unknown, len(left_out))))
 
 
 def export(store: SqliteStore, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> Response:

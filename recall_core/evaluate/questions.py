@@ -83,9 +83,10 @@ def warnings(unknown: int, without_text: int) -> tuple[str, ...]:
     said = []
     if unknown:
         said.append(
-            f"W_UNKNOWN_DOCUMENT: {unknown} of the judgements name no document of this store, or more than one; "
-            "none of those can be found"
+            f"W_UNKNOWN_DOCUMENT: {unknown} of the judgements name{'s' if unknown == 1 else ''} no document of this "
+            "store, or more than one; none of those can be found"
         )
     if without_text:
-        said.append(f"W_UNKNOWN_QUERY: {without_text} judgements are of queries whose text is not given")
+        which = "judgement is of a query" if without_text == 1 else "judgements are of queries"
+        said.append(f"W_UNKNOWN_QUERY: {without_text} {which} whose text is not given")
     return tuple(said)

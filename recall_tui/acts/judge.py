@@ -214,11 +214,11 @@ def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
 
 
 def _counted(response: Response, queries: Path | None, qrels: Path | None) -> str:
-    """How many there were of what was asked for; Quepid's files of judgements hold queries too."""
+    """How many there were of what was asked for, and what is wrong; Quepid's judgements bring queries too."""
     view, counts = response["judged"], []
     if queries is not None or view["queries"]:
         counts.append(f"{view['queries']:,} {'query' if view['queries'] == 1 else 'queries'}")
     if qrels is not None or view["judgements"]:
         counts.append(f"{view['judgements']:,} judgement{'' if view['judgements'] == 1 else 's'}")
-    unknown = f"; {view['unknown']:,} name no document of this store" if view["unknown"] else ""
-    return ", ".join(counts) + unknown
+    wrong = "".join(f". {warning.partition(': ')[2]}" for warning in response["warnings"])
+    return f"{', '.join(counts)}{wrong}{'.' if wrong else ''}"

@@ -63,7 +63,7 @@ def keep_query(query: str, environ: Mapping[str, str]) -> bool:
 def take_query(environ: Mapping[str, str]) -> str:
     """The query that was interrupted, once: it is not kept any longer. "" where there is none."""
     folder = state_folder(environ)
-    if folder is None:
+    if folder is None or not (folder / QUERY_FILE).is_file():
         return ""
     try:
         text = (folder / QUERY_FILE).read_text(encoding="utf-8", errors="replace")
@@ -97,11 +97,19 @@ def _traced(error: BaseException, home: str) -> Iterator[str]:
     while each is not None and id(each) not in seen:
         seen.add(id(each))
         chain.append(each)
-        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+        each = _reason(each)
     for place, link in enumerate(reversed(chain)):
         if place:
             yield "which led to"
         yield from _frames(link, home)
+
+
+def _reason(error: BaseException) -> BaseException | None:
+    """The error that led to this one; that of a task of Textual has it in a field."""
+    inner = getattr(error, "error", None)
+    if isinstance(inner, BaseException):
+        return inner
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _frames(error: BaseException, home: str) -> Iterator[str]:

@@ -75,7 +75,7 @@ def append(path: Path, past: Past) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if len(_lines(path)) >= 2 * MOST:
         _rewrite(path, load(path))
-    target = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    target = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)  # a pipe is an error
     try:
         os.write(target, _line(past))
     finally:

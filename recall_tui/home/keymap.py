@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from recall_core.errors import why_unread
@@ -15,6 +15,7 @@ from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"
 MOST_BYTES = 100_000  # a larger file is no keymap
+MOST_FAULTS = 6  # that are told at once
 KEPT = {"leave": "ctrl+q", "command_palette": "ctrl+p", "step_out": "escape"}
 """The ways out, and the way to everything else: these keys always stay with these actions."""
 
@@ -82,6 +83,14 @@ def written(table: Table) -> str:
             where = f" ({', '.join(action.panes)})" if action.panes else ""
             lines.append(f'"{action.id}" = [{keys}]  # {action.help}{where}')
     return "\n".join(lines) + "\n"
+
+
+def told(faults: Sequence[str]) -> str:
+    """The first faults of a keymap.toml, below the folder that all of them name, and how many more there are."""
+    folder = faults[0].partition(FILE)[0]
+    shown = [fault.removeprefix(folder) for fault in faults[:MOST_FAULTS]]
+    more = len(faults) - len(shown)
+    return "\n".join([f"In {folder}", *shown, *([f"{more} more, all of them: recall-tui --keys"] if more else [])])
 
 
 def _quoted(key: str) -> str:

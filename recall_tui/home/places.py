@@ -23,9 +23,13 @@ def write_private(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     target = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(target, "wb") as file:
-        file.write(text.encode("utf-8", "replace"))
-    fresh.replace(path)
+    try:
+        with os.fdopen(target, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def _folder(environ: Mapping[str, str], variable: str, otherwise: str, platform: str) -> Path | None:

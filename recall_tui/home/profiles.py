@@ -44,7 +44,7 @@ def wrong_name(name: str) -> str:
 
 def load(place: Path) -> list[Profile]:
     """Every profile of the folder by name; a file that holds no settings is passed over."""
-    found = [_read(path) for path in sorted(place.glob(f"*{SUFFIX}"))] if place.is_dir() else []
+    found = [_read(path) for path in sorted(place.glob(f"*{SUFFIX}")) if path.is_file()]
     return [profile for profile in found if profile is not None]
 
 

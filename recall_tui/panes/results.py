@@ -18,7 +18,7 @@ from recall_core.types import Hit, Signal, Table
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks
-from recall_tui.state.session import Session, is_stale, listed
+from recall_tui.state.session import Session, is_ingesting, is_stale, listed
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, glyphs_in, level
 from recall_tui.widgets.lines import entitle, strip_of
 
@@ -219,6 +219,8 @@ def _hint(session: Session) -> str:
     if session.busy:
         return "Searching."
     if session.info is not None and session.info.chunks == 0:
+        if is_ingesting(session):
+            return "The first files are being added."
         return "The store is empty. Press Esc, then A, and name a folder to add."
     return "Type words to search, or a query that begins with SELECT."
 

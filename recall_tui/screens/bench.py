@@ -78,6 +78,7 @@ class Bench(Screen[None]):
         super().__init__()
         self._store = store
         self._table = table
+        self._pane: Pane = "query"
         self._bindings = BindingsMap.merge([self._bindings, BindingsMap(bindings(table))])
 
     def compose(self) -> ComposeResult:
@@ -109,6 +110,7 @@ class Bench(Screen[None]):
 
     def show(self, session: Session) -> None:
         """Draw this session."""
+        self._pane = session.pane
         self.update_classes(_classes(session))
         self.query_one(QueryPane).show(session)
         self.query_one(ResultsPane).show(session)
@@ -150,6 +152,10 @@ class Bench(Screen[None]):
         """The pane that a focused widget belongs to."""
         return next((pane for pane in PANES if widget is not None and widget.id == FOCUS[pane]), None)
 
+    def on_resize(self) -> None:
+        """Panes that had no room have lost the focus, and the one in front gets it back once it is seen."""
+        self.call_after_refresh(self._focus_again)
+
     def on_screen_resume(self, event: ScreenResume) -> None:
         """The first time everything has only just been styled, in the classes it still has."""
         event.refresh_styles = self.stack_updates > 0
@@ -158,6 +164,11 @@ class Bench(Screen[None]):
         """Another screen is in front: the list would stand through it."""
         for editor in self.query(Editor):  # none is left when the screen goes because the workbench ends
             editor.close_offers()
+
+    @property
+    def has_room(self) -> bool:
+        """False on a screen that shows one line instead of the panes."""
+        return not (self.has_class("-tiny") or self.has_class("-flat"))
 
     @property
     def is_offering(self) -> bool:
@@ -178,6 +189,10 @@ class Bench(Screen[None]):
     def page_rows(self) -> int:
         """Results that are visible at once."""
         return self.query_one(ResultsPane).page_rows
+
+    def _focus_again(self) -> None:
+        if self.focused is None and self.has_room and self.query(Body):
+            self.give_focus(self._pane)
 
 
 def _classes(session: Session) -> dict[str, bool]:

@@ -10,10 +10,12 @@ import pytest
 from textual.css import stylesheet
 from textual.css.styles import RulesMap
 from textual.dom import DOMNode
+from textual.events import Key, Paste
 
 from recall_tui import app as app_module
 from recall_tui.app import Workbench
 from recall_tui.screens.bench import Bench
+from tests.workbench_driver import Driver
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
@@ -85,3 +87,25 @@ async def test_everything_is_styled_as_it_came_and_needs_no_second_time(
 
 def _rules(app: Workbench) -> list[tuple[str, RulesMap]]:
     return [(str(node), node.styles.base.get_rules()) for node in app.bench.walk_children(with_self=True)]
+
+
+class Hasty(Workbench):
+    """Keys and a paste are there before anything is on the screen."""
+
+    CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
+
+    def on_load(self) -> None:
+        for letter in "qjh":
+            self.post_message(Key(letter, letter))
+        self.post_message(Paste(" tea"))
+
+
+async def test_what_is_typed_before_the_first_frame_is_the_question(shared_store: Path) -> None:
+    app = Hasty(str(shared_store))
+
+    async with app.run_test() as pilot:
+        driver = Driver(app, pilot)
+        await driver.until(lambda now: now.answer is not None and not now.busy)
+
+        assert app.bench.editor.text == "qjh tea"
+        assert app.screen is app.bench

@@ -593,6 +593,33 @@ async def test_only_what_was_exported_is_told(judged_store: Path, tmp_path: Path
         assert [note.message for note in bench.app._notifications] == [said]
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            "gone.md 1\nq1 0 gone.md 2",
+            "Imported: 1 judgement. 1 of the judgements names no document of this store, or more than one",
+        ),
+        (
+            "docs/budget.md 1\nnone 0 docs/budget.md 1\nnone 0 docs/files.md 1",
+            "Imported: 1 judgement. 2 judgements are of queries whose text is not given.",
+        ),
+    ],
+)
+async def test_what_an_import_cannot_use_is_told(judged_store: Path, tmp_path: Path, lines: str, said: str) -> None:
+    (tmp_path / "some.trec").write_text(f"q1 0 {lines}\n")
+    async with workbench(judged_store) as bench:
+        await open_results(bench)
+        await bench.press("6")
+        await bench.until(current)
+
+        await prompted(bench, "I", str(tmp_path / "some.trec"))
+        await bench.until(lambda now: now.chores == 1)
+
+        (message,) = [note.message for note in bench.app._notifications]
+        assert message.startswith(said)
+
+
 async def test_without_judgements_an_export_says_so_and_asks_for_no_file(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await open_results(bench)

@@ -95,6 +95,56 @@ async def test_a_screen_that_is_too_small_says_so_in_one_line(shared_store: Path
         assert bench.app.bench.query_one("#body").display
 
 
+@pytest.mark.parametrize(("key", "pane"), [("1", "editor"), ("2", "results"), ("4", "slider"), ("6", "judge")])
+@pytest.mark.parametrize("small", [(59, 40), (120, 19)])
+async def test_the_pane_in_front_has_the_focus_again_after_the_screen_was_too_small(
+    shared_store: Path, key: str, pane: str, small: tuple[int, int]
+) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", key)
+        before = bench.session.pane
+
+        await bench.pilot.resize_terminal(*small)
+        await bench.until(lambda _: not bench.app.bench.query_one("#body").display)
+        await bench.pilot.resize_terminal(120, 40)
+        await bench.until(lambda _: bench.app.bench.focused is not None)
+
+        focused = bench.app.bench.focused
+        assert focused is not None
+        assert (focused.id, bench.session.pane) == (pane, before)
+
+
+async def test_a_screen_that_begins_too_small_has_the_cursor_in_the_query_once_there_is_room(
+    shared_store: Path,
+) -> None:
+    async with workbench(shared_store, size=(59, 24)) as bench:
+        await bench.pilot.resize_terminal(80, 24)
+        await bench.until(lambda _: bench.app.bench.focused is not None)
+        await bench.type("token")
+
+        assert bench.app.bench.editor.text == "token"
+
+
+async def test_on_a_screen_that_is_too_small_keys_do_nothing_unseen_and_q_quits(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        await bench.press("escape")
+        await bench.pilot.resize_terminal(50, 15)
+        await bench.until(lambda _: not bench.app.bench.query_one("#body").display)
+        before = bench.session
+
+        await bench.press("a", "j", "right_square_bracket", "f5")
+        await bench.pilot.pause()
+
+        assert (bench.session.gradings, bench.session.selected) == (before.gradings, before.selected)
+        assert bench.session.budget_tokens == before.budget_tokens
+        assert bench.session.question == before.question
+        await bench.press("q")
+        await bench.pilot.pause()
+        assert bench.app.return_code == 0
+
+
 @pytest.mark.parametrize("key", ["f1", "question_mark"])
 async def test_help_lists_every_key_and_escape_closes_it(shared_store: Path, key: str) -> None:
     async with workbench(shared_store) as bench:

@@ -7,6 +7,7 @@ import gc
 import json
 import weakref
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from rich.cells import cell_len
@@ -497,3 +498,17 @@ async def test_what_was_copied_is_told_whole_where_it_is_short(shared_store: Pat
         await bench.until(lambda _: list(bench.app._notifications))
 
         assert [note.message for note in bench.app._notifications] == ["Copied: recall stats"]
+
+
+@pytest.mark.parametrize("severity", ["information", "warning", "error"])
+async def test_notices_and_the_palette_are_ascii_where_the_locale_is(
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch, severity: Literal["information", "warning", "error"]
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    async with workbench(shared_store) as bench:
+        bench.app._disable_notifications = False
+        bench.app.notify("Said.", severity=severity)
+        await bench.press("ctrl+p")
+
+        await bench.until(lambda _: all(text in plain_text(bench.app) for text in ("Said.", "Edit the query")))
+        assert plain_text(bench.app).isascii()

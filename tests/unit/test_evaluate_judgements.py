@@ -96,6 +96,21 @@ def test_unknown_documents_are_counted_and_kept(store: SqliteStore) -> None:
     assert found.unknown == 1
 
 
+def test_a_judgement_of_an_unknown_document_counts_once_however_often_a_file_has_it(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    (tmp_path / "q").write_text(QUERIES)
+    (tmp_path / "r").write_text("q1 0 gone 1\nq1 0 gone 2\nq9 0 docs/a.md 1\nq9 0 docs/a.md 1\n")
+
+    response = import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
+
+    assert response["judged"] == {"queries": 2, "judgements": 1, "unknown": 1}
+    assert [warning.partition(": ")[2].partition(",")[0] for warning in response["warnings"]] == [
+        "1 of the judgements names no document of this store",
+        "1 judgement is of a query whose text is not given",
+    ]
+
+
 def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteStore, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(QUERIES)
     (tmp_path / "r").write_text(QRELS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,12 @@ def test_an_editor_that_is_not_there_is_named(written: str) -> None:
         editor({"EDITOR": written, "PATH": "/nowhere"})
 
     assert raised.value.hint == "export EDITOR=nano"
+
+
+@pytest.mark.parametrize("made", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_neither_loaded_nor_compared(tmp_path: Path, made: Callable[[Path], None]) -> None:
+    made(tmp_path / "q.rql")
+
+    for read in (load, lambda path: holds(path, "SELECT *")):
+        with pytest.raises(OSError, match="Not a regular file"):
+            read(tmp_path / "q.rql")

@@ -15,7 +15,16 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import StoreError
-from recall_tui.home.crash import EXIT_CODE, MOST_REPORTS, Defect, left_behind, report, shortened, take_query
+from recall_tui.home.crash import (
+    EXIT_CODE,
+    MOST_REPORTS,
+    QUERY_FILE,
+    Defect,
+    left_behind,
+    report,
+    shortened,
+    take_query,
+)
 from recall_tui.home.places import config_folder, state_folder
 from tests.workbench_corpus import build_store
 
@@ -33,6 +42,9 @@ def broken(self, *_):
     secret = "the merger with Initech"
     raise KeyError(secret)
 
+async def breaks_later(self):
+    broken(self)
+
 def reports(self):
     self.post_message(Happened(Crashed(KeyError("the merger with Initech"))))
 
@@ -43,6 +55,8 @@ elif sys.argv[1] == "widget":
         type(self.bench.editor).render_line = broken
         self.bench.editor.refresh()
     app.Workbench.action_zoom = breaks
+elif sys.argv[1] == "task":
+    app.Workbench.action_zoom = lambda self: self.run_worker(breaks_later(self)) and None
 else:
     app.Workbench.action_zoom = reports
 sys.exit(app.run(None, streams=standard()))
@@ -123,6 +137,13 @@ def test_without_a_place_the_report_itself_is_told(tmp_path: Path) -> None:
         assert SECRET not in said
 
 
+def test_a_pipe_in_the_place_of_the_interrupted_query_holds_nobody_up(tmp_path: Path) -> None:
+    (tmp_path / "recall").mkdir()
+    os.mkfifo(tmp_path / "recall" / QUERY_FILE)
+
+    assert take_query({"XDG_STATE_HOME": str(tmp_path)}) == ""
+
+
 def test_folders_follow_the_platform() -> None:
     home = {"HOME": "/home/ann"}
 
@@ -133,7 +154,7 @@ def test_folders_follow_the_platform() -> None:
     assert config_folder({"XDG_CONFIG_HOME": "relative"}, "linux") is None
 
 
-@pytest.mark.parametrize("where", ["handler", "widget", "worker"])
+@pytest.mark.parametrize("where", ["handler", "widget", "worker", "task"])
 def test_a_defect_gives_the_terminal_back_keeps_the_query_and_says_where_the_report_is(
     tmp_path: Path, where: str
 ) -> None:

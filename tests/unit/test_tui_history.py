@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,11 @@ def test_a_short_entry_is_not_cut() -> None:
     line = entry_line(Past("token\nbudget", filter="a = 1"), UNICODE, 40, is_marked=False)
 
     assert line.plain == "  token budget  · filter a = 1"
+
+
+def test_a_pipe_in_the_place_of_the_file_is_an_error_that_nobody_waits_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "history.jsonl")
+
+    with pytest.raises(OSError, match="No such device"):
+        append(tmp_path / "history.jsonl", Past("token budget"))
+    assert load(tmp_path / "history.jsonl") == []

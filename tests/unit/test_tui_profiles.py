@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,10 @@ def test_the_heading_has_a_star_while_something_is_moved_away_from_the_profile()
 def test_without_a_home_there_is_no_place() -> None:
     assert folder({}) is None
     assert folder({"XDG_STATE_HOME": "/state"}) == Path("/state/recall/profiles")
+
+
+def test_a_pipe_and_a_folder_are_no_profiles(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "folder.toml").mkdir()
+
+    assert profiles.load(tmp_path) == []

@@ -66,3 +66,12 @@ def test_screens_are_of_a_few_kinds() -> None:
     found = [size_class(*size) for size in ((80, 24), (100, 31), (120, 40), (160, 32))]
 
     assert found == ["narrow-short", "normal-short", "normal-tall", "wide-tall"]
+
+
+def test_what_cannot_be_saved_leaves_no_file_behind(tmp_path: Path) -> None:
+    (tmp_path / "recall" / "workbench.json").mkdir(parents=True)
+
+    with pytest.raises(OSError, match="directory"):
+        save({"XDG_STATE_HOME": str(tmp_path)}, Remembered("light"))
+
+    assert [path.name for path in (tmp_path / "recall").iterdir()] == ["workbench.json"]

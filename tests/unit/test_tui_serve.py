@@ -46,9 +46,12 @@ def test_flags_that_make_no_sense_are_refused(argv: tuple[str, ...], code: str) 
 
 
 def test_a_port_that_is_taken_is_a_coded_error() -> None:
-    with socket.create_server((HOST, 0)) as door, pytest.raises(RecallError) as caught:
-        serve(None, port=door.getsockname()[1], streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
+    with socket.create_server((HOST, 0)) as door:
+        port = door.getsockname()[1]
+        with pytest.raises(RecallError) as caught:
+            serve(None, port=port, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
 
+    assert caught.value.message == f"Port {port} cannot be opened: Address already in use."
     assert (caught.value.code, caught.value.hint) == ("port_unavailable", "recall-tui --serve --port 0")
 
 

@@ -10,11 +10,14 @@ from typing import get_args
 import pytest
 
 from recall_core.errors import RecallError, UsageError
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import put
+from recall_core.evaluate.names import Spot
 from recall_core.explain.explanation import explanation
 from recall_core.found import chunk as chunk_row
 from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
-from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied
+from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied, StudyMoved
 from recall_tui.state.explaining import Ledger, Paths
 from recall_tui.state.session import Session, asked, found, stamp_of
 from recall_tui.state.studies import SCOPES, Kind, Study
@@ -292,3 +295,22 @@ def test_a_defect_in_a_chore_reaches_the_screen(desk: Desk, chores: ChoreThread)
     chores.submit(Chore("broken", lambda _recall, _say: str(1 // 0)))
 
     desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, ZeroDivisionError))
+
+
+def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, desk: Desk) -> None:
+    store, queries = build_store(tmp_path), 1_505
+    with Recall.open(str(store)) as recall:
+        names = [f"q{number}" for number in range(queries)]
+        grades = [Judgement(name, Spot("docs/budget.md"), 1) for name in names]
+        put(recall.store, dict.fromkeys(names, "token budget"), grades)
+    study = Study("board")
+    thread = StudyThread(lambda: Recall.open(str(store)), desk.post)
+    thread.start()
+
+    thread.submit([(study, stamp_of(Session(), study))], Session())
+    desk.wait_for(lambda event: isinstance(event, Studied), seconds=60.0)
+    thread.stop()
+
+    told = [event.done for event in desk.events if isinstance(event, StudyMoved)]
+    assert len(told) >= 9
+    assert told[-1] > queries * 0.8

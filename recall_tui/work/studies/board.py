@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.evaluate.grades import words
 from recall_tui.state.judging import MEASURES, TOP, Board, Figure, Line, Missed
 from recall_tui.state.studies import Study
-from recall_tui.work.studying import Lab
+from recall_tui.work.studying import Lab, is_due
 
 if TYPE_CHECKING:
     from recall_core.config import Config
@@ -20,7 +20,7 @@ MOST_CANDIDATES = 1_000_000
 """Candidates of all kept answers together: some hundred megabytes. Queries beyond are searched for again."""
 
 TIMES_SAID = 10
-"""Of how far it is: each is painted, which takes as long as to rank some queries again."""
+"""Of how far it is, a divisor of what the thread passes on: each is painted, which takes as long as some rankings."""
 
 Ranked = tuple[str, ...]
 """Paths of documents, best first."""
@@ -57,7 +57,7 @@ def study(lab: Lab, study: Study) -> Board:
         asked = questions(store, names_of(store), queries=None, qrels=None)
         shelf = shelf_of(lab, config)
         for done, text in enumerate(asked.texts.values()):
-            if done % max(1, len(asked.texts) // TIMES_SAID) == 0:
+            if is_due(done, len(asked.texts), TIMES_SAID):
                 lab.say(done, len(asked.texts))
             lab.give_way()
             rank(lab, shelf, text, (config, saved))

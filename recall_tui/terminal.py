@@ -1,0 +1,54 @@
+"""What the workbench draws through: a terminal, which may go away while it is drawn on."""
+
+from __future__ import annotations
+
+import select
+import sys
+from contextlib import suppress
+from io import TextIOBase
+from typing import Any, TextIO
+
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+
+class Outlet(TextIOBase):
+    """The terminal's output. What it does not take any more is lost.
+
+    Textual writes in a thread of its own. Should that end with an error, the queue before it fills up, and whoever
+    puts the next text there waits for good.
+    """
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write it if there is a terminal."""
+        with suppress(OSError):
+            self._terminal.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Let the terminal have it, if there is one."""
+        with suppress(OSError):
+            self._terminal.flush()
+
+    def fileno(self) -> int:
+        """The terminal's own."""
+        return self._terminal.fileno()
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's, which outlives its terminal."""
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
+
+    def is_gone(self) -> bool:
+        """True once nobody is at the other side; not every terminal that is closed sends a signal."""
+        poll = select.poll()
+        poll.register(self.fileno, select.POLLHUP)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))

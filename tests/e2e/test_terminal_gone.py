@@ -1,0 +1,92 @@
+"""The terminal of a workbench goes away: the workbench ends, and the query is kept for the next one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import Terminal
+from tests.workbench_corpus import build_store
+
+PATIENCE = 30.0
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    running = Terminal(tmp_path / "tmux")
+    yield running
+    running.stop()
+
+
+def _until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.tmux
+@pytest.mark.parametrize("keys", [["Escape", "3", "v"], ["F4"], []], ids=["pager", "editor", "panes"])
+def test_a_closed_terminal_ends_it_whoever_has_the_terminal(
+    terminal: Terminal, tmp_path: Path, keys: list[str]
+) -> None:
+    store = build_store(tmp_path)
+    lent = tmp_path / "lent"
+    lent.write_text("#!/bin/sh\necho lent\nread line </dev/tty\n", encoding="utf-8")
+    lent.chmod(0o755)
+    command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {store}"
+    terminal.start(f"sh -c '{command}'", cwd=tmp_path, PAGER=str(lent), EDITOR=str(lent))
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household tea")
+    terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
+    for key in keys:
+        terminal.press(key)
+        time.sleep(0.3)
+    if keys:
+        terminal.wait_for(lambda screen: "lent" in screen)
+
+    terminal.stop()
+
+    pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
+    _until(lambda: not _is_running(pid), "the workbench is still there")
+    assert (tmp_path / ".local/state/recall/interrupted.rql").read_text(encoding="utf-8") == "household tea"
+
+
+def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    outside, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recall_tui", "--store", str(store)],
+        env=environment, stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
+    )  # fmt: skip
+    os.close(inside)
+    try:
+        drawn = b""
+        while b"recall.db" not in drawn:
+            assert select.select([outside], [], [], PATIENCE)[0], drawn
+            drawn += os.read(outside, 65_536)
+        os.close(outside)
+        assert process.wait(PATIENCE) != 0
+    finally:
+        process.kill()
