@@ -45,7 +45,7 @@ from recall_tui.state import session as state
 from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
 from recall_tui.state.session import Session
 from recall_tui.state.transitions import after
-from recall_tui.terminal import TerminalDriver
+from recall_tui.terminal import TerminalDriver, apart
 from recall_tui.texts import Texts
 from recall_tui.tidying import REST_SECONDS, Tidying
 from recall_tui.widgets.draw import ASCII, glyphs_for
@@ -136,6 +136,9 @@ class Workbench(
         """What is typed before the first frame waits for it: while no field has the focus, a letter is a command."""
         if self._typed_ahead is not None and isinstance(event, Key | Paste):
             self._typed_ahead.append(event)
+        elif isinstance(event, Key) and not event.is_forwarded:
+            for key in apart(event, self.table):
+                await super().on_event(key)
         else:
             await super().on_event(event)
 

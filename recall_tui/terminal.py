@@ -8,8 +8,15 @@ from contextlib import suppress
 from io import TextIOBase
 from typing import Any, TextIO
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+
+from recall_tui.actions.table import Table
+
+for _digit in "0123456789":  # Esc and a digit are no letter of a Mac's: it sends that as it is
+    ANSI_SEQUENCES_KEYS.pop(f"\x1b{_digit}", None)  # type: ignore[attr-defined]
 
 
 class Outlet(TextIOBase):
@@ -36,6 +43,16 @@ class Outlet(TextIOBase):
     def fileno(self) -> int:
         """The terminal's own."""
         return self._terminal.fileno()
+
+
+def apart(key: Key, table: Table) -> tuple[Key, ...]:
+    """Esc and a character that come together, as they were pressed: Textual makes the character with Alt of them.
+
+    A key with Alt that a keymap.toml gives to an action stays as it is.
+    """
+    if key.character is None or not key.key.startswith("alt+") or any(key.key in each.keys for each in table.actions):
+        return (key,)
+    return Key("escape", "\x1b"), Key(key.character, key.character)
 
 
 class TerminalDriver(LinuxDriver):

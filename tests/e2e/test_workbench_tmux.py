@@ -108,6 +108,21 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
     terminal.wait_for(household_first)
 
 
+def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household tea")
+    terminal.wait_for(household_first)
+
+    terminal.press("-H", "1b", "34")
+    terminal.wait_for(lambda screen: " NAV " in screen and "━ 4 Weights" in screen)
+    assert "household tea " in terminal.screen()
+
+    terminal.press("-H", "1b", "31")
+    terminal.wait_for(lambda screen: " EDIT " in screen)
+
+
 def test_an_editor_and_a_pager_that_fail_give_the_terminal_back(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])

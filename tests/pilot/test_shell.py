@@ -66,6 +66,29 @@ async def test_the_keymap_decides_keys_footer_help_and_palette(shared_store: Pat
         assert not bench.session.zoomed
 
 
+@pytest.mark.parametrize(("letter", "pane"), [("2", "results"), ("4", "weights")])
+async def test_escape_and_a_key_in_one_read_are_two_keys(shared_store: Path, letter: str, pane: str) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.type("tea")
+
+        bench.app.post_message(Key(f"alt+{letter}", letter))  # what Textual makes of the two
+
+        await bench.until(lambda now: now.pane == pane)
+        assert bench.app.bench.editor.text == "tea"
+
+
+async def test_a_key_with_alt_that_a_keymap_gives_to_an_action_is_one_key(
+    shared_store: Path, state_home: Path
+) -> None:
+    keymap(state_home, '[keys]\nhelp = ["Alt+j"]\n')
+    async with workbench(shared_store) as bench:
+        bench.app.post_message(Key("alt+j", "j"))
+
+        await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
+        await bench.press("escape")
+        assert bench.session.pane == "query"
+
+
 async def test_a_faulty_keymap_is_told_and_the_table_holds(shared_store: Path, state_home: Path) -> None:
     keymap(state_home, '[keys]\nzoom = ["^i"]\n')
     async with workbench(shared_store) as bench:
