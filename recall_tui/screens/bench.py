@@ -191,7 +191,7 @@ class Bench(Screen[None]):
         return self.query_one(ResultsPane).page_rows
 
     def _focus_again(self) -> None:
-        if self.focused is None and self.has_room and self.query(Body):
+        if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):
             self.give_focus(self._pane)
 
 
