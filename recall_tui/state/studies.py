@@ -54,3 +54,4 @@ class Study(NamedTuple):
 
 Stamp: TypeAlias = tuple[int, ...]
 """What a finding depends on, counted; a finding of another stamp is not shown."""
+CHORES_AT = 2  # where a stamp has the number of chores that were done

@@ -28,7 +28,7 @@ from recall_tui.state.judging import Judged
 from recall_tui.state.packing import forgotten, repacked
 from recall_tui.state.runs import run_after
 from recall_tui.state.session import Session, lately, listed, stamp_of
-from recall_tui.state.studies import LASTING
+from recall_tui.state.studies import CHORES_AT, LASTING
 
 MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows
 
@@ -97,7 +97,7 @@ def _studied(session: Session, event: Studied) -> Session:
         if study.kind in LASTING or kept[0] == stamp_of(session, study)
     }
     if event.study.kind == "grades":
-        session = grading.confirmed(session, event.stamp[1])
+        session = grading.confirmed(session, event.stamp[CHORES_AT])
     if event.stamp == stamp_of(session, event.study):
         held.pop(event.study, None)
         held[event.study] = event.stamp, event.finding

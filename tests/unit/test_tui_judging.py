@@ -120,6 +120,17 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it(session: Se
     assert learned(shown, NOTHING).gradings == shown.gradings
 
 
+def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_comes_after(session: Session) -> None:
+    shown = given(session, 3)
+    early = Studied(Study("grades"), stamp_of(shown, Study("grades")), NOTHING)
+    written = after(shown, Chored(GRADE, ""))
+
+    late = after(written, early)
+
+    assert grades(late) == [3, None, None]
+    assert late.gradings == written.gradings
+
+
 def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> None:
     both = given(given(session, 3)._replace(selected=1), 1)
     error = StoreError("store_locked", "Another process writes.")
