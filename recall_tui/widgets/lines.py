@@ -108,11 +108,15 @@ def entitle(widget: Widget, title: str, subtitle: str) -> None:
 
     Both stand there as they are: to Textual, brackets in a plain text are markup.
     """
-    above, below = Content(title), Content(subtitle)
-    if widget.border_title != above.markup:
-        widget.border_title = above
-    if widget.border_subtitle != below.markup:
-        widget.border_subtitle = below
+    if widget.border_title != _as_markup(title):
+        widget.border_title = Content(title)
+    if widget.border_subtitle != _as_markup(subtitle):
+        widget.border_subtitle = Content(subtitle)
+
+
+def _as_markup(text: str) -> str:
+    """How Textual tells a title; nearly none has a bracket, and all of them are compared at every change."""
+    return Content(text).markup if "[" in text else text
 
 
 def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:

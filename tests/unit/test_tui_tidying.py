@@ -27,12 +27,18 @@ def full() -> Iterator[list[int]]:
     gc.unfreeze()
 
 
-def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]) -> None:
-    now = [0.0]
+def begun(now: list[float], full: list[int]) -> Tidying:
+    """One that has only just collected everything. now: its clock."""
     tidying = Tidying(lambda: now[0])
     gc.collect()
     tidying.begin()
     full.clear()
+    return tidying
+
+
+def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]) -> None:
+    now = [0.0]
+    tidying = begun(now, full)
     made: list[list[int]] = []
 
     for _ in range(3 * ENOUGH):
@@ -49,10 +55,7 @@ def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]
 
 def test_a_rest_after_little_work_collects_nothing(full: list[int]) -> None:
     now = [0.0]
-    tidying = Tidying(lambda: now[0])
-    gc.collect()
-    tidying.begin()
-    full.clear()
+    tidying = begun(now, full)
 
     now[0] += 10 * REST_SECONDS
     tidying.look()
