@@ -199,7 +199,7 @@ def _terms(found: Answer, options: Pack, store: Store) -> Terms:
     from recall_core.pack.policy import Terms  # noqa: PLC0415 - a search never needs it
 
     config = _pack_config(found.plan.config, options)
-    counting = counter(options.counter or store.info().counter)
+    counting = counter(options.counter or found.counter)
     return Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
 
 

@@ -120,6 +120,12 @@ class SnapshotMismatch(RecallError):
     exit_code = 4
 
 
+class Outdated(RecallError):
+    """The store no longer has what an answer found in it; the question has to be asked again."""
+
+    exit_code = 4
+
+
 class UnknownTarget(RecallError):
     """No live document or chunk answers to this id, prefix or path."""
 

@@ -22,7 +22,7 @@ from textual.scrollbar import ScrollBar
 from textual.widgets import Input
 
 from recall_core.adapters.streams import Streams
-from recall_core.errors import Interrupted, RecallError
+from recall_core.errors import Interrupted
 from recall_tui import themes
 from recall_tui.actions.keys import is_printable
 from recall_tui.actions.table import by_key, is_valid
@@ -41,6 +41,7 @@ from recall_tui.home.past import to_keep
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.dialog import Dialog
+from recall_tui.showing import Showing
 from recall_tui.state import session as state
 from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
 from recall_tui.state.session import Session
@@ -101,6 +102,7 @@ class Workbench(
         self.store = store
         self.clock = clock
         self.tidying = Tidying(clock)
+        self.showing = Showing(self._show, self.set_timer)
         self.crew = Crew(store, self._happened, clock)
         self.keymap = keymap.read(os.environ)
         self.table = self.keymap.table
@@ -165,13 +167,13 @@ class Workbench(
             case Ended():
                 self.ingest_ended(event)
             case Opened(is_altered=True):
-                self._store_altered()
+                self.store_altered()
             case Changed():
                 self.folders_changed()
             case Unwatched():
                 self.watch_failed(event)
-            case Chored(name, summary, error):
-                self._say_done(name, summary, error)
+            case Chored():
+                self.chore_ended(event)
 
     def on_resize(self, event: Resize) -> None:
         """A narrow screen shows fewer panes, which want less of the store."""
@@ -256,11 +258,14 @@ class Workbench(
         before, self.session = self.session, session
         self.tidying.moved()
         self.crew.serve(before, session)
+        self.showing.follow(before, session)
+
+    def _show(self) -> None:
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
-            self.bench.show(session)
+            self.bench.show(self.session)
             self.lay_out()
             if isinstance(self.screen, Dialog):
-                self.screen.show_session(session)
+                self.screen.show_session(self.session)
 
     def _fatal_error(self) -> None:
         """Textual's way out of a defect, without its page of code and values: `run` says what has happened."""
@@ -282,24 +287,6 @@ class Workbench(
         if action is None or not (self.bench.has_room or action.id == "leave"):
             return False  # what nobody would see
         return is_valid(action, self.session)
-
-    def _say_done(self, name: str, summary: str, error: RecallError | None) -> None:
-        if error is not None:
-            self.warn(f"{name}: {error.message}" + (f" ({error.hint})" if error.hint else ""))
-        elif summary:
-            self.notify(summary, markup=False)
-        answer, info = self.session.answer, self.session.info
-        if answer is not None and info is not None and answer.generation != info.generation:
-            self.ask()
-
-    def _store_altered(self) -> None:
-        """Ask again after others have written; what this workbench writes says itself when it is done."""
-        answer, info = self.session.answer, self.session.info
-        if self.session.chore or state.is_ingesting(self.session) or answer is None or info is None:
-            return
-        if answer.generation != info.generation:
-            self.ask()
-            self.notify("Another program has written the store: asked again.")
 
     def _happened(self, event: Event) -> None:
         self.post_message(Happened(event))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import select
+import string
 import sys
 from contextlib import suppress
+from enum import Enum
 from io import TextIOBase
 from typing import Any, TextIO
 
@@ -12,11 +14,17 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
+from textual.keys import _character_to_key
 
 from recall_tui.actions.table import Table
 
+SIGNS = {_character_to_key(sign): sign for sign in string.punctuation if sign not in "[]\\^_"}
+"""By Textual's names; Esc begins no sequence of a terminal with them."""
+_Alt = Enum("_Alt", {name: f"alt+{name}" for name in SIGNS})  # type: ignore[misc]
 for _digit in "0123456789":  # Esc and a digit are no letter of a Mac's: it sends that as it is
     ANSI_SEQUENCES_KEYS.pop(f"\x1b{_digit}", None)  # type: ignore[attr-defined]
+for _name, _sign in SIGNS.items():  # Textual drops an Esc that comes together with one
+    ANSI_SEQUENCES_KEYS[f"\x1b{_sign}"] = (_Alt[_name],)  # type: ignore[index]
 
 
 class Outlet(TextIOBase):
@@ -50,9 +58,11 @@ def apart(key: Key, table: Table) -> tuple[Key, ...]:
 
     A key with Alt that a keymap.toml gives to an action stays as it is.
     """
-    if key.character is None or not key.key.startswith("alt+") or any(key.key in each.keys for each in table.actions):
+    modifier, _, name = key.key.partition("+")
+    character = key.character or SIGNS.get(name)
+    if modifier != "alt" or character is None or any(key.key in each.keys for each in table.actions):
         return (key,)
-    return Key("escape", "\x1b"), Key(key.character, key.character)
+    return Key("escape", "\x1b"), Key(_character_to_key(character), character)
 
 
 class TerminalDriver(LinuxDriver):

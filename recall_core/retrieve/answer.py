@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.errors import EmbedError
+from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker, Store
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.rank.normalize import DECIMALS
@@ -16,7 +16,7 @@ from recall_core.rank.sparse import Recalled, near_documents, recalled
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
 from recall_core.text import embedded_text
-from recall_core.types import Chunk, Document, Hit, Injection, Pool, Row
+from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
 
 _FETCH_ROWS = 64  # texts read at a time while packing or listing
 
@@ -44,6 +44,10 @@ class Answer(NamedTuple):
     took_ms: float
     timings: dict[str, float]
     warnings: tuple[str, ...]
+    counter: str
+    """What the tokens of the store are counted by."""
+    rows: dict[int, Row]
+    """By chunk rowid: the texts read so far. It grows; all answers that were weighed from one pool share it."""
     fused: Ranking | None = None
     """The list before sparse-document recall gave rows away."""
     recall: Recalled | None = None
@@ -77,6 +81,8 @@ def answer(plan: Plan, store: Store, embedder: Embedder | None, reranker: Rerank
             took_ms=0.0,
             timings={},
             warnings=plan.warnings + (pool.warnings if pool else ()),
+            counter=info.counter,
+            rows={},
         )
         found = _ranked(found, plan, store, reranker)
     done = perf_counter()
@@ -112,18 +118,17 @@ def packable(found: Answer, store: Store) -> Answer:
 
 
 def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
-    """Ranks start + 1 to stop of the full list, with their texts."""
+    """Ranks start + 1 to stop of the full list, with their texts. Raises Outdated."""
     stop = min(stop, found.total)
     if start >= stop:
         return []
     if found.pool is None or found.ranked is None:
         return _scanned(found.plan, store, start, stop)
     chosen = found.ranked[start:stop]
-    rows = {row.rowid: row for row in store.fetch([found.pool.keys[each.position].rowid for each in chosen])}
+    rows = _read(found, [found.pool.keys[each.position] for each in chosen], store)
     given = _injections(found, store) if found.recall is not None and found.recall.given else {}
     listed = []
-    for number, each in enumerate(chosen, start=start + 1):
-        row = rows[found.pool.keys[each.position].rowid]
+    for number, (each, row) in enumerate(zip(chosen, rows, strict=True), start=start + 1):
         listed.append(Hit(number, each.score, row.doc, row.chunk, each.parts, given.get(each.position)))
     return listed
 
@@ -164,7 +169,7 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
         found = found._replace(known=found.known._replace(rerank_values=values))
         fused = rescored(fused, {position: values[rowid] for position, rowid in rows.items()}, config)
     if plan.order:
-        fused = _by_keys(pool, fused, plan, store)
+        fused = _by_keys(found, pool, fused, plan, store)
     if plan.order or not config.sparse_recall:
         return found._replace(plan=plan, ranked=fused, total=fused.kept, fused=fused, recall=None)
     recall, known = _recalled(found, fused, config, store, limit=plan.limit)
@@ -177,7 +182,10 @@ def _recalled(found: Answer, fused: Ranking, config: Config, store: Store, *, li
     pool, known = found.pool, found.known
     assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
     if unknown := near_documents(pool, fused, limit=limit) - known.chunk_counts.keys():
-        known = known._replace(chunk_counts={**known.chunk_counts, **store.chunk_counts(sorted(unknown))})
+        counts = store.chunk_counts(sorted(unknown))
+        if len(counts) < len(unknown):
+            raise _outdated(found)
+        known = known._replace(chunk_counts={**known.chunk_counts, **counts})
     return recalled(pool, fused, config, limit=limit, chunk_counts=known.chunk_counts), known
 
 
@@ -204,35 +212,57 @@ def _injections(found: Answer, store: Store) -> dict[int, Injection]:
     if found.pool is None or found.recall is None:
         return {}
     keys, given = found.pool.keys, found.recall.given
-    displaced = [keys[each.displaced].rowid for each in given.values() if each.displaced is not None]
-    ids = {row.rowid: row.chunk.id for row in store.fetch(displaced)}
+    displaced = [keys[each.displaced] for each in given.values() if each.displaced is not None]
+    ids = {row.rowid: row.chunk.id for row in _read(found, displaced, store)}
     return {
         position: Injection(each.distance, None if each.displaced is None else ids[keys[each.displaced].rowid])
         for position, each in given.items()
     }
 
 
-def _by_keys(pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
+def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
+    """These candidates with their texts, in the order asked for; each is read once. Raises Outdated."""
+    unread = {key.rowid: key for key in keys if key.rowid not in found.rows}
+    if unread:
+        rows = store.fetch(list(unread))
+        if len(rows) < len(unread) or not all(_is_row_of(unread[row.rowid], row) for row in rows):
+            raise _outdated(found)
+        found.rows.update((row.rowid, row) for row in rows)
+    return [found.rows[key.rowid] for key in keys]
+
+
+def _is_row_of(key: Key, row: Row) -> bool:
+    """False where the row went to another chunk after its own was purged."""
+    return (key.path, key.offset, key.tokens) == (row.doc.path, row.chunk.offset, row.chunk.tokens)
+
+
+def _outdated(found: Answer) -> Outdated:
+    return Outdated(
+        "outdated",
+        f"The store has changed since g{found.generation}, and no longer has what was found in it.",
+        details={"generation": found.generation},
+    )
+
+
+def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     """The kept candidates in the order that ORDER BY names."""
     from recall_core.rql.order import ordered  # noqa: PLC0415 - few questions have one
 
     chosen = ranked[: ranked.kept]
-    rows = {row.rowid: row for row in store.fetch([pool.keys[each.position].rowid for each in chosen])}
-    found = []
-    for each in chosen:
-        row = rows[pool.keys[each.position].rowid]
-        found.append(Hit(each.position, each.score, row.doc, row.chunk, ()))
-    return ranked.reordered([hit.rank for hit in ordered(found, plan.order)], kept=len(found))
+    rows = _read(found, [pool.keys[each.position] for each in chosen], store)
+    hits = [Hit(each.position, each.score, row.doc, row.chunk, ()) for each, row in zip(chosen, rows, strict=True)]
+    return ranked.reordered([hit.rank for hit in ordered(hits, plan.order)], kept=len(hits))
 
 
 def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
-    _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)
     documents: dict[int, Document] = {}
     chunks: dict[int, Row] = {}
-    if plan.table == "doc":
-        documents = store.documents([doc for doc, _ in rows])
-    else:
-        chunks = {row.rowid: row for row in store.fetch([chunk for _, chunk in rows if chunk is not None])}
+    with store.reading():
+        _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)
+        if plan.table == "doc":
+            documents = store.documents([doc for doc, _ in rows])
+        else:
+            chunks = {row.rowid: row for row in store.fetch([chunk for _, chunk in rows if chunk is not None])}
     listed = []
     for number, (doc, chunk) in enumerate(rows, start=start + 1):
         if chunk is None:

@@ -19,7 +19,7 @@ from recall_tui.acts.holder import Holder
 from recall_tui.opening import Choice, create_store
 from recall_tui.state import session as state
 from recall_tui.state.events import Ended, Unwatched
-from recall_tui.state.keeping import Shelf, cursor_of, shelf
+from recall_tui.state.keeping import Shelf, cursor_of, is_outdated, shelf
 from recall_tui.state.runs import EVERYTHING, Run, may_hold
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ class IngestActions(Holder):
         self._choice = None
         if event.view is not None:
             self._note_synced()
-        answer, info = self.session.answer, self.session.info
-        if self.session.text and (answer is None or info is None or answer.generation != info.generation):
+        if self.session.text and (self.session.answer is None or is_outdated(self.session)):
             self.ask()
         if self.session.watching and event.view is not None:
             self._go_on_watching()

@@ -15,6 +15,7 @@ from recall_tui.home import history
 from recall_tui.home.places import state_folder
 from recall_tui.state import session as state
 from recall_tui.state.events import Ran
+from recall_tui.state.keeping import is_outdated
 
 if TYPE_CHECKING:
     from recall_tui.screens.line import LineScreen
@@ -59,8 +60,7 @@ class LineActions(Holder):
         self._show_output(Output(ran=event))
         if self._line is None:
             self.notify(f"recall {event.line}: exit {event.code}", markup=False)
-        answer, info = self.session.answer, self.session.info
-        if answer is not None and info is not None and answer.generation != info.generation:
+        if is_outdated(self.session):
             self.ask()
 
     async def action_filter(self) -> None:

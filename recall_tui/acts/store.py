@@ -16,6 +16,7 @@ from recall_tui.messages import Picked
 from recall_tui.opening import open_store
 from recall_tui.state import keeping
 from recall_tui.state import session as state
+from recall_tui.state.events import Chored
 from recall_tui.state.keeping import Remedy
 from recall_tui.state.reproducing import typed
 
@@ -116,6 +117,22 @@ class StoreActions(IngestActions):
         self.crew.cancel()
         if self._stopped is not None:
             self._stopped.set()
+
+    def chore_ended(self, event: Chored) -> None:
+        """Say how it went, and ask again where it wrote."""
+        if event.error is not None:
+            hint = f" ({event.error.hint})" if event.error.hint else ""
+            self.warn(f"{event.name}: {event.error.message}{hint}")
+        elif event.summary:
+            self.notify(event.summary, markup=False)
+        if keeping.is_outdated(self.session):
+            self.ask()
+
+    def store_altered(self) -> None:
+        """Ask again after others have written; what this workbench writes says itself when it is done."""
+        if not (self.session.chore or state.is_ingesting(self.session)) and keeping.is_outdated(self.session):
+            self.ask()
+            self.notify("Another program has written the store: asked again.")
 
     def _choose(self, row: int) -> None:
         if rows := keeping.rows_of(self.session):

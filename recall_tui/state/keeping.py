@@ -69,6 +69,12 @@ class Remedy(NamedTuple):
 SHELF = Study("shelf")
 
 
+def is_outdated(session: Session) -> bool:
+    """True when the answer is of another state of the store than what is known of it by now."""
+    answer, info = session.answer, session.info
+    return answer is not None and info is not None and answer.generation != info.generation
+
+
 def wants(session: Session) -> Iterator[Study]:
     """The figures for either pane, the checks while they are looked at."""
     is_open = is_seen(session, "store")

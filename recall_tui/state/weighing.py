@@ -34,6 +34,11 @@ def current(session: Session) -> Config:
     return start._replace(**{key: value for key, value in session.tweaks.items() if key not in session.fixed})  # type: ignore[arg-type]
 
 
+def is_ranking(session: Session) -> bool:
+    """True while the candidates at hand are ranked again."""
+    return session.answered == session.question and session.ranked_at != session.generation
+
+
 def share(config: Config) -> float:
     """The semantic share of the weights, 0 to 1; two weights of 0 count as equal ones."""
     total = config.bm25_weight + config.vector_weight

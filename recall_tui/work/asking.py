@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core.errors import Interrupted, RecallError
+from recall_core.errors import Interrupted, Outdated, RecallError
 from recall_core.tuning.grid import retrieval
 from recall_core.types import Hit
 from recall_tui.state.chart import chart_of
@@ -28,7 +28,7 @@ from recall_tui.state.wishes import Wish
 from recall_tui.work import ranking
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
-from recall_tui.work.rows import Seen, before_of, ranks_among, ranks_of, rows_of, states_of
+from recall_tui.work.rows import States, before_of, ranks_among, ranks_of, rows_of, states_of
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan
@@ -42,10 +42,11 @@ LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equa
 class Desk(NamedTuple):
     """What the query thread has made true so far. An answer outlives newer questions that have none."""
 
+    states: States
+    """Of the files of this question; a new one looks at them anew."""
     generation: int = 0
     question: int = 0
     answer: Answer | None = None
-    seen: Seen = Seen({}, {})
     fixed: tuple[str, ...] = ()
     plain: Answer | None = None
     """The same question with the candidates that the saved settings find, where those that are moved find others."""
@@ -77,7 +78,7 @@ class QueryThread:
         self._closing = False
         self._recall: Recall | None = None
         self._asking = 0
-        self._desk = Desk()
+        self._desk = Desk({})
         self._told = self._looked = Written()
         self._thread = threading.Thread(target=self._live, name="recall-query", daemon=True)
 
@@ -123,7 +124,7 @@ class QueryThread:
         self._recall = recall
         while (wish := self._take(recall)) is not None:
             if recall.store.is_replaced():
-                self._desk = Desk()
+                self._desk = Desk({})
                 self._again(wish)
                 self._let_go()
                 recall.store.leave()
@@ -131,6 +132,9 @@ class QueryThread:
             try:
                 self._serve(recall, wish)
             except Interrupted:
+                self._again(wish)
+            except Outdated:
+                self._desk = Desk({})
                 self._again(wish)
             except RecallError as error:
                 self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
@@ -197,7 +201,7 @@ class QueryThread:
         for lookup in wish.lookups:
             self._post(_learned(recall, lookup))
         if not wish.text.strip():
-            self._desk = Desk(wish.generation, wish.question)
+            self._desk = Desk({}, wish.generation, wish.question)
         elif wish.question != self._desk.question:
             self._answer(recall, wish)
         elif wish.generation != self._desk.generation and self._desk.answer is not None:
@@ -215,12 +219,12 @@ class QueryThread:
     def _answer(self, recall: Recall, wish: Wish) -> None:
         ranking.take_over(recall, wish.saved)
         plain, plan = ranking.plain(recall, wish.text, wish), ranking.planned(recall, wish.text, wish)
-        answer = ranking.whole(recall.answer(plan), recall)
         before = self._desk.answer
-        self._desk = Desk(
-            answer=answer, seen=Seen({}, {}), fixed=ranking.fixed(plain)
-        )  # an abort leaves it to be asked again
-        rows, states = self._read(recall, wish, answer, plain)
+        with recall.store.reading():
+            answer = ranking.whole(recall.answer(plan), recall)
+            # An abort leaves it to be asked again.
+            self._desk = Desk({}, answer=answer, fixed=ranking.fixed(plain))
+            rows, states = self._read(recall, wish, answer, plain)
         self._post(
             Answered(
                 generation=wish.generation,
@@ -255,8 +259,8 @@ class QueryThread:
     ) -> tuple[dict[int, Hit], dict[str, State]]:
         """The rows of the window with their files' states; the ranks under the saved settings are at hand then."""
         ranks = self._saved_ranks(recall, answer, plain) if answer.plan.config != plain.config else {}
-        rows = rows_of(recall, answer, wish.window, self._desk.seen)
-        states = states_of(recall, rows, self._desk.seen)
+        rows = rows_of(recall, answer, wish.window)
+        states = states_of(recall, rows, self._desk.states)
         self._desk = self._desk._replace(window=wish.window, ranks=ranks)
         return rows, states
 
@@ -273,9 +277,9 @@ class QueryThread:
         return ranks_among(answer, known)
 
     def _fetch(self, recall: Recall, wish: Wish, answer: Answer) -> None:
-        rows = rows_of(recall, answer, wish.window, self._desk.seen)
+        rows = rows_of(recall, answer, wish.window)
         before = before_of(answer, wish.window, self._desk.ranks)
-        self._post(Fetched(wish.generation, rows, states_of(recall, rows, self._desk.seen), before))
+        self._post(Fetched(wish.generation, rows, states_of(recall, rows, self._desk.states), before))
         self._desk = self._desk._replace(window=wish.window)
 
     def _draw_lines(self, wish: Wish, answer: Answer) -> None:

@@ -11,16 +11,19 @@ from typing import Literal
 
 import pytest
 from rich.cells import cell_len
+from textual._xterm_parser import XTermParser
 from textual.command import CommandPalette
 from textual.events import Key, MouseScrollDown
 from textual.widget import Widget
 from textual.widgets import Static
 
+from recall_tui.actions.table import TABLE
 from recall_tui.home.places import write_private
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen, Label
 from recall_tui.screens.theme import ThemeScreen
+from recall_tui.terminal import apart
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.picture import plain_text
 from recall_tui.widgets.pointed import PointedList
@@ -75,6 +78,18 @@ async def test_escape_and_a_key_in_one_read_are_two_keys(shared_store: Path, let
 
         await bench.until(lambda now: now.pane == pane)
         assert bench.app.bench.editor.text == "tea"
+
+
+@pytest.mark.parametrize("sign", ["/", ":", "?", "<", "(", "+"])
+def test_escape_and_a_sign_in_one_read_are_two_keys(sign: str) -> None:
+    parser = XTermParser()
+    (read,) = [token for token in (*parser.feed(f"\x1b{sign}"), *parser.feed("")) if isinstance(token, Key)]
+
+    escape, pressed = apart(read, TABLE)
+
+    (alone,) = [token for token in XTermParser().feed(sign) if isinstance(token, Key)]
+    assert escape.key == "escape"
+    assert (pressed.key, pressed.character) == (alone.key, sign)
 
 
 async def test_a_key_with_alt_that_a_keymap_gives_to_an_action_is_one_key(

@@ -6,13 +6,14 @@ import json
 import shlex
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.events import MouseScrollDown
 
-from recall_core.config import load
+from recall_core.config import Config, load
 from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
 from recall_tui.screens.confirm import ConfirmScreen
@@ -667,3 +668,25 @@ async def test_a_key_that_can_do_nothing_says_why(shared_store: Path, text: str,
         await bench.press(key)
 
         await bench.until(lambda _: any(said in each.message for each in bench.app._notifications))
+
+
+async def test_the_slider_moves_while_its_ranking_is_still_being_made(
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        ranked, may_go_on = Recall.weigh, threading.Event()
+
+        def slow(recall: Recall, answer: Answer, config: Config) -> Answer:
+            assert may_go_on.wait(30)
+            return ranked(recall, answer, config)
+
+        monkeypatch.setattr(Recall, "weigh", slow)
+        slider = bench.app.bench.query_one(Slider)
+        before = slider.labels(80)
+        try:
+            await bench.press("shift+right")
+            await bench.until(lambda now: now.generation != now.ranked_at and slider.labels(80) != before)
+        finally:
+            may_go_on.set()
+        await settled(bench)

@@ -59,7 +59,7 @@ def answer_of(text: str, total: int) -> Answer:
         plan = plan_rql(text, config=config, exact=False)
     else:
         plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=None, exact=False)
-    return Answer(plan, None, None, total, "d" * 64, 1, "", 1.0, {}, ())
+    return Answer(plan, None, None, total, "d" * 64, 1, "", 1.0, {}, (), "whitespace", {})
 
 
 def hit_of(rank: int) -> Hit:

@@ -38,7 +38,7 @@ def answered(text: str = "token budget") -> Session:
         plan = plan_rql(text, config=Config(), exact=False)
     else:
         plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
-    answer = Answer(plan, POOL, None, 2, "e" * 64, 1, "", 1.0, {}, ())
+    answer = Answer(plan, POOL, None, 2, "e" * 64, 1, "", 1.0, {}, (), "whitespace", {})
     return Session(text=text, answer=answer, hit=hit_of("a"), info=INFO, saved=Config(), plain=Config())
 
 

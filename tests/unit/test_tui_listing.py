@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from recall_core.service import Ask, Recall
 from recall_tui.state.shell import rows_asked
 from recall_tui.work.ranking import weighed, whole
-from recall_tui.work.rows import Seen, rows_of
+from recall_tui.work.rows import rows_of
 from tests.workbench_corpus import build_store
 
 WORDS = some.lists(
@@ -49,7 +49,7 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     answer = whole(recall.answer(start), recall)
     answer = weighed(recall, answer, plan) if is_moved else answer
 
-    rows = rows_of(recall, answer, (0, 100), Seen({}, {}))
+    rows = rows_of(recall, answer, (0, 100))
 
     found = recall.search(words, Ask(settings=assignments, k=rows_asked(answer)))["results"]
     assert [(row["chunk"]["id"], row["score"]) for row in found] == [

@@ -130,7 +130,7 @@ def test_without_an_answer_there_is_nothing_to_weigh() -> None:
 def answered(text: str = "token budget", total: int = 40) -> Session:
     """A session whose question in words has this many rows."""
     plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
-    answer = Answer(plan, None, None, total, "d" * 64, 1, "s1", 0.0, {}, ())
+    answer = Answer(plan, None, None, total, "d" * 64, 1, "s1", 0.0, {}, (), "whitespace", {})
     return SAVED._replace(text=text, answer=answer, plain=Config())
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,32 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
     assert isinstance(fetched, Fetched)
     assert list(fetched.hits) == list(range(20, 30))
     assert SlowRecall.searches == 1
+
+
+def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_answer(
+    tmp_path: Path, desk: Desk
+) -> None:
+    (tmp_path / "manual").mkdir()
+    for number in range(60):
+        (tmp_path / "manual" / f"more{number}.txt").write_text(f"Another budget of tokens, number {number}.\n")
+    store = str(build_store(tmp_path))
+    thread = QueryThread(lambda: Recall.open(store), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    desk.wait_for(is_packed(1))
+    with Recall.open(store) as other:
+        other.remove(["manual/*"], purge=True)
+
+    thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.25",), window=(60, 97)))
+    packed = desk.wait_for(is_packed(2))
+    thread.stop()
+
+    assert isinstance(packed, Repacked)
+    assert desk.generations(Failed) == []
+    newest = [event for event in desk.events if isinstance(event, Answered)][-1]
+    assert (newest.generation, newest.question) == (2, 1)
+    assert newest.answer.plan.config.vector_weight == 0.25
+    assert not any(hit.doc.path.startswith("manual/") for hit in newest.hits.values())
 
 
 def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure_of_an_answer(
@@ -566,26 +593,31 @@ def desk_store(desk: Desk) -> str:
     return next(event.info.path for event in desk.events if isinstance(event, Opened))
 
 
-def test_texts_that_were_read_are_not_read_again(store: Path, desk: Desk) -> None:
-    fetched: list[int] = []
+def test_another_weight_ranks_and_packs_without_the_store(store: Path, desk: Desk) -> None:
+    opened: list[Recall] = []
+    seen: list[str] = []
 
-    class Counting(Recall):
-        def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
-            fetched.extend(range(start, stop))
-            return super().hits(answer, start, stop)
+    def open_store() -> Recall:
+        opened.append(Recall.open(str(store)))
+        return opened[-1]
 
-    thread = QueryThread(lambda: Counting.open(str(store)), desk.post, time.monotonic)
+    def note(_cursor: Any, sql: str, _bindings: Any) -> bool:
+        seen.append(sql)
+        return True
+
+    thread = QueryThread(open_store, desk.post, time.monotonic)
     thread.start()
-    thread.submit(Wish(1, "token budget", (0, 40), Packing(500), question=1))
-    desk.wait_for(is_packed(1))
-    first = len(fetched)
-
-    thread.submit(Wish(2, "token budget", (0, 40), Packing(500), question=1, settings=("normalize=max",)))
-    desk.wait_for(is_weighed(2))
+    thread.submit(wish_for(1))
+    desk.wait_for(lambda event: isinstance(event, Charted))
+    opened[0].store.db.exec_trace = note
+    for generation, weight in enumerate((0.25, 0.5, 0.75), start=2):
+        thread.submit(wish_for(generation)._replace(question=1, settings=(f"vector_weight={weight}",)))
+        desk.wait_for(is_packed(generation))
     thread.stop()
 
-    assert first == 37
-    assert len(fetched) == first
+    assert [
+        sql for sql in seen if "chunk" in sql or "doc" in sql
+    ] == []  # a look at what others wrote may come between
 
 
 def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, desk: Desk) -> None:

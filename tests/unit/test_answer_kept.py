@@ -1,0 +1,96 @@
+"""An answer that is ranked, listed and packed again: what it reads of the store, and what when that has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.errors import Outdated
+from recall_core.service import Pack, Recall
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Root
+from tests.workbench_corpus import build_store
+
+QUESTIONS = ("token budget", "household tea", "SELECT * FROM doc USING lexical('budget'), semantic('tea') LIMIT 20")
+WEIGHTS = tuple(number / 20 for number in range(21))
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Iterator[Recall]:
+    with Recall.open(str(build_store(tmp_path))) as recall:
+        yield recall
+
+
+@contextmanager
+def statements(store: SqliteStore) -> Iterator[list[str]]:
+    """Every statement that is executed meanwhile."""
+    seen: list[str] = []
+
+    def note(_cursor: Any, sql: str, _bindings: Any) -> bool:
+        seen.append(sql)
+        return True
+
+    store.db.exec_trace = note
+    try:
+        yield seen
+    finally:
+        store.db.exec_trace = None
+
+
+@pytest.mark.parametrize("settings", [(), ("sparse_recall=on",), ("fusion=rrf",)])
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_another_weight_and_its_context_touch_no_store(recall: Recall, text: str, settings: tuple[str, ...]) -> None:
+    config = recall.under(settings).config
+    found = recall.weigh(recall.answer(recall.plan(text)), config)
+    recall.hits(found, 0, found.total)
+    recall.pack(found)
+    with statements(recall.store) as seen:
+        for weight in WEIGHTS:
+            found = recall.weigh(found, config._replace(vector_weight=weight))
+            recall.hits(found, 0, 50)
+            recall.pack(found, Pack(budget_tokens=300))
+    assert seen == []
+
+
+def test_a_text_is_read_once(recall: Recall) -> None:
+    found = recall.answer(recall.plan("token budget"))
+    recall.hits(found, 0, 10)
+    with statements(recall.store) as seen:
+        assert [hit.rank for hit in recall.hits(found, 5, 12)] == list(range(6, 13))
+    (sql,) = seen
+    assert "json_each" in sql
+
+
+def test_two_answers_share_no_texts(recall: Recall) -> None:
+    one, other = (recall.answer(recall.plan(text)) for text in QUESTIONS[:2])
+    recall.hits(one, 0, 10)
+    assert len(one.rows) == 10
+    assert not other.rows
+
+
+def test_rows_that_are_gone_are_said_to_be(recall: Recall) -> None:
+    found = recall.answer(recall.plan("token budget"))
+    before = recall.hits(found, 0, 5)
+    with Recall.open(recall.store.path) as other:
+        other.remove(["manual/*"], purge=True)
+    assert recall.hits(found, 0, 5) == before
+    with pytest.raises(Outdated) as raised:
+        recall.hits(found, 5, 10)
+    assert raised.value.code == "outdated"
+    with pytest.raises(Outdated):
+        recall.pack(found, Pack(budget_tokens=100_000))
+
+
+def test_another_chunk_in_the_place_of_one_that_is_gone_is_not_taken_for_it(recall: Recall, tmp_path: Path) -> None:
+    found = recall.answer(recall.plan("token budget"))
+    (tmp_path / "other.md").write_text("\n\n".join(f"# {n}\n\n{'nothing of it ' * 150}" for n in range(80)))
+    with Recall.open(recall.store.path) as other:
+        other.remove(["manual/*"], purge=True)
+        for _ in other.add([str(tmp_path / "other.md")], Root("")):
+            pass
+    with pytest.raises(Outdated):
+        recall.hits(found, 0, 10)
