@@ -154,6 +154,15 @@ def candidate_range(found: Answer) -> tuple[int, int]:
     return plan.offset, max(plan.offset, min(found.total, plan.offset + plan.limit))
 
 
+def outdated(found: Answer) -> Outdated:
+    """What to say where the store no longer has a row of this answer."""
+    return Outdated(
+        "outdated",
+        f"The store has changed since g{found.generation}, and no longer has what was found in it.",
+        details={"generation": found.generation},
+    )
+
+
 def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) -> Answer:
     """The pool in order under this plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
     pool, config = found.pool, plan.config
@@ -164,10 +173,10 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
         fused = best_of_each_document(pool, fused)
     if config.rerank:
         assert reranker is not None  # noqa: S101 - whoever names one in the config gives it
-        rows = {position: pool.keys[position].rowid for position in head(fused, config)}
-        values = _values(found, list(rows.values()), store, reranker)
+        keys = {position: pool.keys[position] for position in head(fused, config)}
+        values = _values(found, list(keys.values()), store, reranker)
         found = found._replace(known=found.known._replace(rerank_values=values))
-        fused = rescored(fused, {position: values[rowid] for position, rowid in rows.items()}, config)
+        fused = rescored(fused, {position: values[key.rowid] for position, key in keys.items()}, config)
     if plan.order:
         fused = _by_keys(found, pool, fused, plan, store)
     if plan.order or not config.sparse_recall:
@@ -184,19 +193,19 @@ def _recalled(found: Answer, fused: Ranking, config: Config, store: Store, *, li
     if unknown := near_documents(pool, fused, limit=limit) - known.chunk_counts.keys():
         counts = store.chunk_counts(sorted(unknown))
         if len(counts) < len(unknown):
-            raise _outdated(found)
+            raise outdated(found)
         known = known._replace(chunk_counts={**known.chunk_counts, **counts})
     return recalled(pool, fused, config, limit=limit, chunk_counts=known.chunk_counts), known
 
 
-def _values(found: Answer, rowids: list[int], store: Store, reranker: Reranker) -> Mapping[int, float]:
+def _values(found: Answer, keys: list[Key], store: Store, reranker: Reranker) -> Mapping[int, float]:
     """What the reranker says of these chunks, beside what it said before. Raises EmbedError."""
     known = found.known.rerank_values
-    unknown = [rowid for rowid in rowids if rowid not in known]
+    unknown = [key for key in keys if key.rowid not in known]
     question = found.plan.semantic if found.plan.semantic is not None else found.plan.lexical
     if not unknown or question is None:
         return known
-    texts = [embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in store.fetch(unknown)]
+    texts = [embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in _read(found, unknown, store)]
     values = reranker.score(question, texts)
     if len(values) != len(unknown) or not all(0.0 <= value <= 1.0 for value in values):
         raise EmbedError(
@@ -204,7 +213,7 @@ def _values(found: Answer, rowids: list[int], store: Store, reranker: Reranker) 
             f"{reranker.identity} gave something else than one value from 0 to 1 for each of {len(unknown)} texts.",
             hint="--set rerank=",
         )
-    return {**known, **{rowid: round(value, DECIMALS) for rowid, value in zip(unknown, values, strict=True)}}
+    return {**known, **{key.rowid: round(value, DECIMALS) for key, value in zip(unknown, values, strict=True)}}
 
 
 def _injections(found: Answer, store: Store) -> dict[int, Injection]:
@@ -226,7 +235,7 @@ def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
     if unread:
         rows = store.fetch(list(unread))
         if len(rows) < len(unread) or not all(_is_row_of(unread[row.rowid], row) for row in rows):
-            raise _outdated(found)
+            raise outdated(found)
         found.rows.update((row.rowid, row) for row in rows)
     return [found.rows[key.rowid] for key in keys]
 
@@ -234,14 +243,6 @@ def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
 def _is_row_of(key: Key, row: Row) -> bool:
     """False where the row went to another chunk after its own was purged."""
     return (key.path, key.offset, key.tokens) == (row.doc.path, row.chunk.offset, row.chunk.tokens)
-
-
-def _outdated(found: Answer) -> Outdated:
-    return Outdated(
-        "outdated",
-        f"The store has changed since g{found.generation}, and no longer has what was found in it.",
-        details={"generation": found.generation},
-    )
 
 
 def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:

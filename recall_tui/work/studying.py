@@ -118,6 +118,8 @@ class StudyThread:
                 self._under_way = None
 
     def _study(self, wanted: Wanted, lab: Lab) -> None:
+        from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
+
         study, stamp = wanted
         finding: object
         try:
@@ -126,6 +128,11 @@ class StudyThread:
             return  # an abort can come a step late: whatever is still wanted is taken up again
         except RecallError as error:
             finding = error
+        except LookupError:
+            answer = lab.session.answer
+            if answer is None or answer.generation == lab.recall.store.generation():
+                raise
+            finding = outdated(answer)  # its rows were purged by another program, and it is about to be asked again
         with self._changed:
             self._done.add(wanted)
         self._post(Studied(study, stamp, finding))

@@ -264,5 +264,6 @@ def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text
 
 def _told(name: str, told: str, width: int) -> Iterator[Text]:
     """A name, and beside it what there is to say, folded below itself."""
-    for place, line in enumerate(folded(told, width - NAME)):
-        yield Text().append(f"{name if place == 0 else '':<{NAME}}", DIM).append(line)
+    cells = max(NAME, len(name) + 1)
+    for place, line in enumerate(folded(told, width - cells)):
+        yield Text().append(f"{name if place == 0 else '':<{cells}}", DIM).append(line)

@@ -1,0 +1,71 @@
+"""Another program takes away what is on the screen, and the screen is looked into before the workbench notices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recall_core.service import Recall
+from recall_tui.state.session import VIEWS
+from recall_tui.state.wants import wanted
+from recall_tui.work import asking
+from tests.workbench_driver import Driver, workbench
+from tests.workbench_grades import grade
+
+
+def remove(recall: Recall, _folder: Path) -> None:
+    recall.remove(["**"])
+
+
+def purge(recall: Recall, _folder: Path) -> None:
+    recall.remove(["**"], purge=True)
+
+
+def purge_some(recall: Recall, _folder: Path) -> None:
+    recall.remove(["manual/part1*", "docs/budget.md"], purge=True)
+
+
+def edit(recall: Recall, folder: Path) -> None:
+    for path in sorted(folder.glob("*/*")):
+        path.write_text(f"Now this stands in {path.name}, with a budget of tokens.\n", encoding="utf-8")
+        os.utime(path, ns=(1_800_000_000 * 10**9,) * 2)
+    for _ in recall.sync():
+        pass
+    recall.compact()
+
+
+async def studied(bench: Driver) -> None:
+    """Wait until there is nothing left to find out."""
+    await bench.until(lambda now: not now.busy and now.ranked_at == now.generation and not wanted(now))
+
+
+@pytest.mark.parametrize("taken", [remove, purge, purge_some, edit])
+async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, taken: Callable[[Recall, Path], None]
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 3600.0)
+    with Recall.open(str(own_store)) as recall:
+        grade(own_store, own_store.parent)
+        async with workbench(own_store, size=(200, 60)) as bench:
+            await bench.ask()
+            await studied(bench)
+            taken(recall, own_store.parent)
+            await bench.press("escape", "2", "m", "j", "j")
+            for _ in VIEWS:
+                await bench.press("right_square_bracket")
+                await studied(bench)
+            for keys in ("4 right c p", "5 j", "6 n", "8", "2 G", "4 left"):
+                await bench.press(*keys.split())
+                await studied(bench)
+            await bench.press("2", "g", "t")
+            await bench.type("part12")
+            await bench.press("enter")
+            await studied(bench)
+            assert bench.app.is_running
+            monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+            await bench.press("4", "left")
+            await bench.until(lambda now: now.answer and now.answer.generation == recall.store.generation())
+            await studied(bench)
