@@ -53,10 +53,13 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
             await bench.ask()
             await studied(bench)
             taken(recall, own_store.parent)
-            await bench.press("escape", "2", "m", "j", "j")
+            await bench.press("escape", "2", "m", "j", "j", "3")
+            looked_into = set()
             for _ in VIEWS:
-                await bench.press("right_square_bracket")
+                await bench.press("right")
+                looked_into.add(bench.session.view)
                 await studied(bench)
+            assert looked_into == set(VIEWS)
             for keys in ("4 right c p", "5 j", "6 n", "8", "2 G", "4 left"):
                 await bench.press(*keys.split())
                 await studied(bench)
