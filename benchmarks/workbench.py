@@ -128,8 +128,8 @@ def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
     ]
     pairs = [(_p95(ours.latencies_ms), _p95(list_.latencies_ms)) for ours, list_ in runs]
     yield _figure(f"slider, drawn, {chunks} hits, p95", "list cursor, drawn", "ms", pairs)
-    least = min(ours.drawn for ours, _ in runs)
-    yield Count(f"slider, states drawn of {watched.STEPS} steps", least, "")
+    dropped = max(watched.STEPS - ours.drawn for ours, _ in runs)
+    yield Count(f"slider, states of {watched.STEPS} not drawn", dropped, "", most=0)
 
 
 def scrolling(stores: Stores, *, rounds: int) -> Iterator[Figure]:
@@ -194,7 +194,7 @@ def typing(stores: Stores) -> Iterator[Count]:
 def over(figures: dict[str, Any]) -> list[str]:
     """The names of what is beyond its budget."""
     beyond = [row["name"] for row in figures["figures"] if row["most"] and row["ratio"]["median"] > row["most"]]
-    beyond += [row["name"] for row in figures["counts"] if row["most"] and row["value"] > row["most"]]
+    beyond += [row["name"] for row in figures["counts"] if row["most"] is not None and row["value"] > row["most"]]
     return beyond
 
 
@@ -206,7 +206,7 @@ def table(figures: dict[str, Any]) -> Iterator[str]:
         shown = f"{ratio['median']:>6.2f}  ({ratio['least']:.2f} to {ratio['most']:.2f}) x {row['peer']}{aim}"
         yield f"{row['name']:<42}{ours:>9.2f} {unit}  {beside:>9.2f} {unit}  {shown}"
     for row in figures["counts"]:
-        aim = f", at most {row['most']:g} is meant" if row["most"] else ""
+        aim = f", at most {row['most']:g} is meant" if row["most"] is not None else ""
         yield f"{row['name']:<42}{row['value']:>9g} {row['unit']}{aim}"
     if not figures["harlequin"]:
         yield "harlequin was not measured: --harlequin PYTHON names an interpreter that has it"

@@ -61,6 +61,8 @@ def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.Captur
         workbench.Count("few", 7, "", most=7),
         workbench.Count("many", 8, "", most=7),
         workbench.Count("any", 9, ""),
+        workbench.Count("none", 0, "", most=0),
+        workbench.Count("one", 1, "", most=0),
     ]
     figures = {
         "harlequin": False,
@@ -68,7 +70,7 @@ def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.Captur
         "counts": [each._asdict() for each in counts],
     }
 
-    assert workbench.over(json.loads(json.dumps(figures))) == ["beyond", "many"]
+    assert workbench.over(json.loads(json.dumps(figures))) == ["beyond", "many", "one"]
     assert "harlequin was not measured" in "\n".join(workbench.table(figures))
 
 
