@@ -96,9 +96,9 @@ def _studied(session: Session, event: Studied) -> Session:
         for study, kept in session.studied.items()
         if study.kind in LASTING or kept[0] == stamp_of(session, study)
     }
-    if event.study.kind == "grades":
-        session = grading.confirmed(session, event.stamp[CHORES_AT])
     if event.stamp == stamp_of(session, event.study):
+        if event.study.kind == "grades":
+            session = grading.confirmed(session, event.stamp[CHORES_AT])
         held.pop(event.study, None)
         held[event.study] = event.stamp, event.finding
         most = 1 if event.study.kind in LASTING else MOST_KEPT

@@ -131,6 +131,19 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_com
     assert late.gradings == written.gradings
 
 
+def test_a_finding_that_is_too_old_to_be_shown_confirms_no_grade(session: Session) -> None:
+    both = given(given(session, 3)._replace(selected=1), 1)
+    first = after(both, Chored(GRADE, ""))
+    holds_it = Judged({"q1": "token budget"}, {"token budget": "q1"}, {})
+    between = Studied(Study("grades"), stamp_of(first, Study("grades")), holds_it)
+    second = after(first, Chored(GRADE, ""))
+
+    late = after(second, between)
+
+    assert grades(late) == [3, 1, None]
+    assert late.gradings == second.gradings
+
+
 def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> None:
     both = given(given(session, 3)._replace(selected=1), 1)
     error = StoreError("store_locked", "Another process writes.")
