@@ -108,6 +108,13 @@ def alive() -> list[object]:
     return gc.get_objects()
 
 
+def forget() -> None:
+    """Clear the caches, which are bounded, and full only after hours."""
+    for each in alive():  # in a function of its own: the last of them may be of a dialog that is on its way out
+        if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith(("textual", "rich", "recall_tui")):
+            each.cache_clear()
+
+
 def holders(kept: object) -> str:
     """What keeps an object in memory, and what keeps that, each a step further in than what it holds."""
     told: list[str] = []
@@ -133,9 +140,7 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
         await bench.pilot.resize_terminal(*size)
     bench.app.bench.editor.text = ""
     await bench.until(lambda now: now.answer is None and not now.busy, seconds=30)
-    for each in alive():
-        if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith(("textual", "rich", "recall_tui")):
-            each.cache_clear()  # bounded, and full only after hours
+    forget()
     visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone
     for look in range(PATIENCE):
         widgets = [each for each in alive() if isinstance(each, Widget) and each not in before.widgets]
