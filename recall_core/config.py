@@ -1,6 +1,6 @@
 """recall.toml: every setting with its type, default, bounds and reason, read once into a frozen Config."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,13 +140,13 @@ def load(path: Path) -> Config:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("config_invalid", f"{path}: {error}", hint=f"edit {path}") from error
-    return _anchored(replace(Config(), table, where=str(path)), path.parent.absolute())
+    return _anchored(replace(Config(), table, where=str(path)), path.parent.absolute().joinpath)
 
 
-def anchored(name: str, folder: Path) -> str:
-    """An embedder's name, its folder made absolute: in `onnx:DIR`, a relative DIR starts from `folder`."""
+def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
+    """An embedder's name, in which `absolute` says where the DIR of `onnx:DIR` is."""
     kind, _, argument = name.partition(":")
-    return f"onnx:{folder / Path(argument).expanduser()}" if kind == "onnx" and argument else name
+    return f"onnx:{absolute(Path(argument).expanduser())}" if kind == "onnx" and argument else name
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
@@ -195,9 +195,9 @@ def render(config: Config) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _anchored(config: Config, folder: Path) -> Config:
+def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:
     names = (config.embedding, config.embedding_fallback, config.rerank)
-    embedding, fallback, rerank = (anchored(name, folder) for name in names)
+    embedding, fallback, rerank = (anchored(name, absolute) for name in names)
     return config._replace(embedding=embedding, embedding_fallback=fallback, rerank=rerank)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from recall_core import respond, shell
+from recall_core import here, respond, shell
 from recall_core.contract import DocView, Response, TextView
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.ports import Store
@@ -61,9 +61,15 @@ def chunk(store: Store, target: str, *, base: Path) -> Row:
 
 
 def spellings(target: str, *, base: Path) -> list[str]:
-    """How the store may know a path that was typed in the current folder: as typed, below the store, absolute."""
-    absolute = Path.cwd() / target
+    """How the store may know a path that was typed in the current folder: as typed, below the store, absolute.
+
+    A relative path stands alone where the current folder is gone.
+    """
     names = [nfc(target.replace("\\", "/"))]
+    start = here.known()
+    if start is None and not Path(target).is_absolute():
+        return names
+    absolute = (start or base) / target
     try:
         names.append(nfc(_normal(absolute).relative_to(base.resolve()).as_posix()))
     except ValueError:

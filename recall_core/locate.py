@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core import here
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError
+from recall_core.store.sqlite.connect import reaching
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
 
@@ -22,26 +24,32 @@ class Place(NamedTuple):
     toml: Path
 
 
-def find(store: str | None, *, start: Path) -> Place:
+def find(store: str | None, *, start: Path | None) -> Place:
     """The store of that name, or the one that the nearest recall.toml from `start` upwards names.
 
-    A folder stands for the store inside it. Raises StoreError `no_store`, ConfigError.
+    A folder stands for the store inside it; a start of None is the current folder.
+    Raises StoreError `no_store`, `store_unreadable`; RecallError `no_folder`; ConfigError.
     """
     if store is not None:
-        path = Path(store).absolute()
-        if path.is_dir():
+        path = here.absolute(Path(store))
+        with reaching(path):
+            is_folder = path.is_dir()
+        if is_folder:
             return _beside(path / FILE_NAME)
         toml = path.parent / FILE_NAME
         return Place(path, load(toml), path.parent, toml)
-    for folder in (start.absolute(), *start.absolute().parents):
-        if (folder / FILE_NAME).is_file():
-            return _beside(folder / FILE_NAME)
-    raise StoreError("no_store", f"There is no {FILE_NAME} in {start.absolute()} or above.", hint="recall init")
+    first = here.absolute(start or Path())
+    for toml in (folder / FILE_NAME for folder in (first, *first.parents)):
+        with reaching(toml):
+            is_there = toml.is_file()
+        if is_there:
+            return _beside(toml)
+    raise StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint="recall init")
 
 
 def _beside(toml: Path) -> Place:
     config = load(toml)
-    path = (toml.parent / config.store_path).absolute()
+    path = toml.parent / config.store_path
     return Place(path, config, path.parent, toml)
 
 
@@ -57,9 +65,10 @@ class Made(NamedTuple):
 def make(folder: Path, embedding: str | None, settings: Sequence[str]) -> Made:
     """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
 
-    embedding, settings: see `initial_config`. Raises StoreError `store_exists`, `folder_unusable`, EmbedError;
-    leaves nothing half-made.
+    embedding, settings: see `initial_config`. Raises StoreError `store_exists`, `folder_unusable`,
+    `store_unreadable`; RecallError `no_folder`; EmbedError; leaves nothing half-made.
     """
+    path = here.absolute(folder)
     config, warnings = initial_config(embedding, settings)
     resolved: dict[str, str] = {}
     try:
@@ -69,10 +78,11 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str]) -> Made:
             "folder_unusable", f"{folder} cannot be made: {error.strerror}.", hint="recall init DIR"
         ) from error
     toml = folder / FILE_NAME
-    is_new = not toml.exists()
+    with reaching(toml):
+        is_new = not toml.exists()
     if not is_new:
         config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
-    path = (folder / config.store_path).absolute()
+    path /= config.store_path
     embedder = new_embedder(config)
     store = create_store(
         str(path),

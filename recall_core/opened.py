@@ -36,8 +36,11 @@ class Opened:
 
     @classmethod
     def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
-        """The store at that path, or the one named by the nearest recall.toml upwards from `start`."""
-        place = locate.find(store, start=start or Path.cwd())
+        """The store at that path, or the one named by the nearest recall.toml upwards from `start`.
+
+        start: None is the current folder.
+        """
+        place = locate.find(store, start=start)
         return cls(open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
 
     @property

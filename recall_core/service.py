@@ -127,7 +127,8 @@ class Recall(Measured):
 
     def stats(self) -> Response:
         """What the store holds."""
-        from recall_core.store.sqlite.census import sizes  # noqa: PLC0415 - a search never needs it
+        from recall_core.evaluate.judgements import count  # noqa: PLC0415 - a search never needs it
+        from recall_core.store.sqlite.census import sizes  # noqa: PLC0415 - as above
 
         started = perf_counter()
         info = self.store.info()
@@ -136,7 +137,7 @@ class Recall(Measured):
             size=self.store.size_bytes(),
             sizes=sizes(self.store),
             roots=self.store.roots(),
-            judgements=self.store.judgements(),
+            judgements=count(self.store),
         )
         took_ms = round((perf_counter() - started) * 1000, 3)
         stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)

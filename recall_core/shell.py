@@ -21,6 +21,11 @@ def join(words: Iterable[str]) -> str:
     return " ".join(map(quote, words))
 
 
+def in_store(line: str, store: str | None) -> str:
+    """A command of Recall that names its store, where one was named."""
+    return line if store is None else join(["recall", "--store", store]) + line.removeprefix("recall")
+
+
 def operator(line: str) -> str:
     """The first pipe, redirection or separator of a line that stands unquoted at the start of a word; "" without one.
 

@@ -155,9 +155,10 @@ class Workbench(
         event = message.event
         if isinstance(event, Crashed):
             raise event.error
-        self.become(after(self.session, event))
+        before = self.session
+        self.become(after(before, event))
         match event:
-            case Opened() if not self.crew.is_open:
+            case Opened() if not (self.crew.is_open or self.is_welcoming):
                 self.crew.open(self.session)
             case Unusable(error):
                 self.crew.lose()
@@ -166,8 +167,8 @@ class Workbench(
                 self.command_ran(event)
             case Ended():
                 self.ingest_ended(event)
-            case Opened(is_altered=True):
-                self.store_altered()
+            case Opened():
+                self.store_opened(before, is_altered=event.is_altered)
             case Changed():
                 self.folders_changed()
             case Unwatched():

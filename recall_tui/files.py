@@ -15,13 +15,17 @@ from recall_core import shell
 from recall_core.errors import UsageError
 
 SUFFIX = ".rql"
+FOLDERS = ("", "..")
 MOST_BYTES = 1_000_000  # a larger file is no query, and an editor in a terminal would stand still over it
 
 
 def place(typed: str) -> Path:
-    """The file that a typed name means: ~ is the home folder, and a name without a suffix gets .rql."""
+    """The file that a typed name means: ~ is the home folder, and a name without a suffix gets .rql.
+
+    What can only be a folder, as / and .. are, stays one.
+    """
     path = Path(typed).expanduser()
-    return path if path.suffix else path.with_name(path.name + SUFFIX)
+    return path if path.suffix or path.name in FOLDERS else path.with_name(path.name + SUFFIX)
 
 
 def load(path: Path) -> str:

@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core import here
+
 if TYPE_CHECKING:
     from recall_core.contract import EmbedderView
     from recall_core.service import Recall
@@ -58,7 +60,7 @@ def settings_there(store: str | None) -> str:
     """The recall.toml that a new store would find in its place, or ""; what it says is kept."""
     place = Path(store or ".")
     toml = (place.parent if place.suffix else place) / "recall.toml"
-    return str(toml) if toml.exists() else ""
+    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where nobody may look
 
 
 def embedders() -> tuple[EmbedderView, ...]:
@@ -69,17 +71,17 @@ def embedders() -> tuple[EmbedderView, ...]:
     return tuple(Recall.embedders(Config(allow_network=True))["embedders"])
 
 
-def candidates(here: Path, home: Path | None) -> tuple[str, ...]:
+def candidates(current: Path | None, home: Path | None) -> tuple[str, ...]:
     """Folders that may hold texts: this one, and those of the home folder that are there; as a person types them."""
-    likely = [name for name in _LIKELY if home is not None and (home / name).is_dir() and home / name != here]
-    return (".", *(f"~/{name}" for name in likely))
+    likely = [name for name in _LIKELY if home is not None and _is_folder(home / name) and home / name != current]
+    return (*(["."] if current else []), *(f"~/{name}" for name in likely))
 
 
 def completions(typed: str, most: int) -> tuple[str, ...]:
     """Folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
     folder, slash, beginning = typed.rpartition("/")
     prefix = folder + slash
-    place = Path(prefix or ".").expanduser()
+    place = _meant(prefix or ".")
     try:
         with os.scandir(place) as entries:
             names = sorted(entry.name for entry in entries if entry.name.startswith(beginning) and entry.is_dir())
@@ -91,12 +93,18 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
 
 def counted(folder: str, clock: Callable[[], float]) -> Count:
     """How many files of this folder `recall add` would read, looked at for a moment at most."""
-    until, files = clock() + MOST_SECONDS, 0
-    for path in _found(Path(folder).expanduser()):
+    until, files, place = clock() + MOST_SECONDS, 0, _meant(folder)
+    if not place.is_absolute() and here.known() is None:
+        return Count(0, is_all=True)
+    for path in _found(place):
         if clock() > until or files >= MOST_FILES:
             return Count(files, is_all=False)
         files += _is_text(path)
     return Count(files, is_all=True)
+
+
+def _meant(typed: str) -> Path:
+    return Path(os.path.expanduser(typed))  # noqa: PTH111 - a person who is not known here has no home, and no error
 
 
 def _found(folder: Path) -> Iterator[Path]:
@@ -104,10 +112,14 @@ def _found(folder: Path) -> Iterator[Path]:
     from recall_core.ingest.discover import Found, walk  # noqa: PLC0415
     from recall_core.types import Root  # noqa: PLC0415
 
-    if folder.is_file():
+    if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where nobody may look
         yield folder
-    elif folder.is_dir():
+    elif _is_folder(folder):
         yield from (folder / each.os_path for each in walk(Root("."), folder, Config()) if isinstance(each, Found))
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def _is_text(path: Path) -> bool:

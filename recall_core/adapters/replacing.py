@@ -16,7 +16,7 @@ def replacing(target: Path, *, hint: str) -> Iterator[TextIO]:
 
     Raises RecallError `out_unwritable` with the hint.
     """
-    part = target.with_name(f"{target.name}.part")
+    part = target.parent / f"{target.name}.part"  # / has no name, and is told below to be a folder
     try:
         with part.open("w", encoding="utf-8", newline="\n") as out:
             yield out

@@ -27,9 +27,8 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> Response:
         raise UsageError("missing_argument", "recall whynot needs --target.", hint=hint)
     words, ask, pack, rql = _question(request, streams)
     response = recall.why_not(words, target, ask, pack, rql=rql, fixes=not request.flags.no_fixes)
-    if request.store is not None:
-        for fix in response["whynot"].get("fixes", []):
-            fix["command"] = shell.join(["recall", "--store", request.store]) + fix["command"].removeprefix("recall")
+    for fix in response["whynot"].get("fixes", []):
+        fix["command"] = shell.in_store(fix["command"], request.store)
     return response
 
 

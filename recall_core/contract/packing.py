@@ -56,12 +56,12 @@ class AlternativeView(TypedDict):
 
 
 class AccountView(TypedDict):
-    """The worth of a context, over the best 200 candidates or as far down as chunks were packed.
+    """The worth of a context, over these candidates: the best 200, or as far down as chunks were packed.
 
     value: the packed chunks' scores added up, of a cut one the share that is in the text; without scores each chunk
-    is worth 1. bound: no choice under this budget is worth more. efficiency: value / bound. redundancy: the share of
-    word 3-shingles that repeat earlier ones. truncated_tokens: of the cut chunk, left out. coverage is left out where
-    the question has no known words.
+    is worth 1. bound: no choice of these candidates under this budget is worth more. efficiency: value / bound.
+    redundancy: the share of word 3-shingles that repeat earlier ones. truncated_tokens: of the cut chunk, left out.
+    coverage is left out where the question has no known words.
     """
 
     pack: str

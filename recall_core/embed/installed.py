@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.errors import EmbedError
+from recall_core.errors import EmbedError, why_unread
 
 
 class ModelFile(NamedTuple):
@@ -65,7 +65,7 @@ def checked(path: Path, sha256: str) -> mmap.mmap:
     try:
         mapped = mapped_file(path)
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
-        raise _damaged(path, str(error)) from error
+        raise _damaged(path, why_unread(error) if isinstance(error, OSError) else str(error)) from error
     actual = digest(mapped)
     if actual != sha256:
         raise _damaged(path, f"its sha256 begins with {actual[:12]} instead of {sha256[:12]}")

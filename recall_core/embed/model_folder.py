@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from recall_core.embed.installed import digest, mapped_file, unavailable
+from recall_core.errors import why_unread
 
 MAX_INPUT = 256  # what all-MiniLM-L6-v2 reads; for a folder that does not say
 _MODELS = ("model.onnx", "onnx/model.onnx")
@@ -109,5 +110,7 @@ def _json(path: Path, default: Any) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return default
-    except (OSError, ValueError) as error:
+    except (OSError, UnicodeDecodeError) as error:
+        raise unavailable(f"onnx:{path.parent}", f"{path.name} cannot be read: {why_unread(error)}") from error
+    except ValueError as error:
         raise unavailable(f"onnx:{path.parent}", f"{path.name} cannot be read: {error}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -19,6 +19,17 @@ ON CONFLICT DO UPDATE SET grade = excluded.grade
 """
 
 _JUDGEMENTS = "SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY query, path, offset, end_offset"
+
+_STRAYS = """
+SELECT query, path, offset, end_offset FROM judgement j
+WHERE NOT EXISTS (SELECT 1 FROM doc WHERE doc.path = j.path AND doc.deleted = 0)
+"""
+"""Judgements of no live document's path; some may by now be found by the name that they are kept under."""
+
+_DELETE = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
+
+Place = tuple[str, Spot]
+"""A query, and what is judged for it."""
 
 
 class Located(NamedTuple):
@@ -50,11 +61,14 @@ def located(rows: Iterable[Qrel], names: Names) -> Located:
 def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
     """Add queries and judgements in one transaction; a span that was judged takes the last grade.
 
+    A judgement made before its document came, under another name than its path, gives way to the new one of it.
     Every judgement is of a query given here or stored before. Raises UsageError `query_conflict` where a query is
     stored with another text; then nothing is written.
     """
+    added = tuple(judgements)
     with store.transaction():
-        _put(store, queries, judgements)
+        _delete(store, _strays(store, {(query, spot) for query, spot, _ in added}))
+        _put(store, queries, added)
 
 
 def change(store: SqliteStore, regrade: Regrade) -> None:
@@ -62,8 +76,10 @@ def change(store: SqliteStore, regrade: Regrade) -> None:
 
     A query that ends with the change leaves the store, unless it has other judgements by now.
     """
+    removed = [(regrade.query, each.spot) for each in regrade.removed]
+    added = [(regrade.query, each.spot) for each in regrade.added]
     with store.transaction():
-        _clear(store, regrade.query, [each.spot for each in regrade.removed])
+        _delete(store, [*removed, *_strays(store, {*removed, *added})])
         if not regrade.ends:
             _put(store, {regrade.query: regrade.text}, regrade.added)
         elif not store.execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (regrade.query,)):
@@ -82,14 +98,25 @@ def digest(store: SqliteStore) -> str:
 
 
 def stored(store: SqliteStore, names: Names) -> Located:
-    """The store's judgements by query, path and span, each at the document that its path names at this moment."""
+    """The store's judgements by query, path and span, each at the document that its path names at this moment.
+
+    Of several that stand at one place by now, the one under the document's own path counts, else the last by name.
+    """
     rows = store.execute(_JUDGEMENTS)
-    found, unknown = [], 0
-    for query, path, offset, end, grade in rows:
+    grades: dict[Place, int] = {}
+    unknown = 0
+    for query, path, offset, end, grade in sorted(rows, key=lambda row: row[1] in names):
         spot = _spot(names, path, offset, end)
         unknown += spot is None
-        found.append(Judgement(query, Spot(path, offset, end) if spot is None else spot, grade))
-    return Located(tuple(found), unknown)
+        grades[query, spot or Spot(path, offset, end)] = grade
+    return Located(tuple(Judgement(*place, grade) for place, grade in sorted(grades.items())), unknown)
+
+
+def count(store: SqliteStore) -> int:
+    """How many judgements the store has, those that stand at one place counted once."""
+    if not store.execute(f"{_STRAYS} LIMIT 1"):
+        return store.judgements()
+    return len(stored(store, names_of(store)).judgements)
 
 
 def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
@@ -116,18 +143,17 @@ def _put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Ju
         store.execute(_PUT, (query, *spot, grade))
 
 
-def _clear(store: SqliteStore, query: str, spots: Iterable[Spot]) -> None:
-    """Documents are looked up by name only where a judgement does not stand at the path that is asked for."""
-    wanted = set(spots)
-    rows = store.execute("SELECT path, offset, end_offset FROM judgement WHERE query = ?", (query,))
-    gone = [row for row in rows if Spot(*row) in wanted]
-    if len(gone) < len(wanted):
-        names = names_of(store)
-        gone = [row for row in rows if (_spot(names, *row) or Spot(*row)) in wanted]
-    for row in gone:
-        store.execute(
-            "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?", (query, *row)
-        )
+def _strays(store: SqliteStore, places: Set[Place]) -> list[Place]:
+    """Where judgements of these places are kept under other names; documents are looked up only where some may be."""
+    queries = json.dumps(sorted({query for query, _ in places}))
+    rows = store.execute(f"{_STRAYS} AND query IN (SELECT value FROM json_each(?))", (queries,))
+    names = names_of(store) if rows else Names(())
+    return [(query, Spot(*row)) for query, *row in rows if (query, _spot(names, *row)) in places]
+
+
+def _delete(store: SqliteStore, places: Iterable[Place]) -> None:
+    for query, spot in places:
+        store.execute(_DELETE, (query, *spot))
 
 
 def _spot(names: Names, path: str, offset: int, end: int) -> Spot | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core import here
 from recall_core.config import FILE_NAME, Config
 from recall_core.ingest import ignore
 from recall_core.ingest.ignore import Rules
@@ -243,4 +244,4 @@ def _is_below(place: str, folder: str) -> bool:
 
 
 def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100 - without following links: a path keeps its user's spelling
+    return Path(os.path.abspath(here.absolute(path)))  # noqa: PTH100 - without following links: a path keeps its user's spelling

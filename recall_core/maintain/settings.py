@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from recall_core.errors import ConfigError
+from recall_core.errors import ConfigError, why_unread
 
 
 def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
@@ -25,8 +25,9 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         _put_in_place(toml, tomlkit.dumps(document).encode())
     except (OSError, UnicodeDecodeError, TOMLKitError) as error:
         by_hand = tomlkit.dumps(dict(values)).strip().replace("\n", ", ")
+        why = str(error) if isinstance(error, TOMLKitError) else why_unread(error)
         raise ConfigError(
-            "settings_unwritable", f"{toml} cannot be written ({error}); put into it: {by_hand}"
+            "settings_unwritable", f"{toml} cannot be written ({why}); put into it: {by_hand}"
         ) from error
 
 

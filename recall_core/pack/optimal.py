@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
@@ -28,7 +29,8 @@ def pack_optimal(
 ) -> Packed:
     """The most valuable context of whole, unmerged chunks among the best 200 candidates and the pinned ones below.
 
-    Arguments as for `greedy.pack`.
+    Arguments as for `greedy.pack`. Where all that the cap allows of those fit together, the candidates below follow
+    in rank order, up to the first that does not fit.
 
     A hit is worth its score (1 without one) and costs its header, its text and a separator. An exact 0/1 knapsack;
     ties go to the better ranks. Pinned hits go in first, in rank order, as far as they fit. Blocks stand in rank
@@ -40,16 +42,21 @@ def pack_optimal(
     stream = iter(candidates)
     hits = list(islice(stream, OPTIMAL_ROWS))
     last = hits[-1].rank if hits else 0
-    hits += _further_pins(stream, pinned - dropped - {_chunk(hit).id for hit in hits})
+    pins, passed = _further_pins(stream, pinned - dropped - {_chunk(hit).id for hit in hits})
+    hits += pins
     fixed = [hit for hit in hits if _chunk(hit).id in pinned - dropped]
-    free = [hit for hit in hits if _chunk(hit).text and _chunk(hit).id not in pinned | dropped]
-    chosen = _settled(sheet, fixed, free, budget_tokens, config.diversity)
+    free = [hit for hit in hits if _is_free(hit, pinned | dropped)]
+    below = _Below(chain(passed, stream), pinned | dropped)
+    chosen = _settled(sheet, fixed, free, below, budget_tokens=budget_tokens, diversity=config.diversity)
+    hits += below.read
     drafts = _drafts(sheet, chosen)
     text = render(sheet, drafts)
     ranks = {hit.rank for hit in chosen}
-    omitted = [_omission(hit, chosen, config.diversity, dropped) for hit in hits if hit.rank not in ranks]
+    left = sorted((hit for hit in hits if hit.rank not in ranks), key=lambda hit: hit.rank)
+    omitted = [_omission(hit, chosen, config.diversity, dropped) for hit in left]
     if total > len(hits):
-        tail = next(rank for rank in count(last + 1) if all(hit.rank != rank for hit in hits))
+        known = {hit.rank for hit in hits}
+        tail = next(rank for rank in count(last + 1) if rank not in known)
         omitted.append(Omission("budget", tail, total - len(hits), "", ""))
     absent = pinned - dropped - {_chunk(hit).id for hit in hits}
     warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
@@ -67,13 +74,41 @@ def pack_optimal(
     )
 
 
-def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> list[Hit]:
-    """The pinned hits below the best; read no further than the last of them."""
+class _Below:
+    """The candidates below the best, without the pinned ones, read as far as they are asked for.
+
+    read: those that were, in rank order.
+    """
+
+    def __init__(self, stream: Iterator[Hit], settled: frozenset[str]) -> None:
+        self.read: list[Hit] = []
+        self._stream = stream
+        self._settled = settled
+
+    def free(self) -> Iterator[Hit]:
+        """Those that may be packed, from the first one on each time."""
+        for place in count():
+            if place == len(self.read):
+                hit = next(self._stream, None)
+                if hit is None:
+                    return
+                self.read.append(hit)
+            if _is_free(self.read[place], self._settled):
+                yield self.read[place]
+
+
+def _is_free(hit: Hit, settled: frozenset[str]) -> bool:
+    """True for a hit with a text that is neither pinned nor dropped."""
+    return bool(_chunk(hit).text) and _chunk(hit).id not in settled
+
+
+def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> tuple[list[Hit], list[Hit]]:
+    """The pinned hits below the best, read no further than the last of them, and the others on the way."""
     found: list[Hit] = []
+    passed: list[Hit] = []
     while len(found) < len(waiting) and (hit := next(stream, None)) is not None:
-        if _chunk(hit).id in waiting:
-            found.append(hit)
-    return found
+        (found if _chunk(hit).id in waiting else passed).append(hit)
+    return found, passed
 
 
 def value_of(hit: Hit) -> int:
@@ -88,11 +123,11 @@ def cost_of(sheet: Layout, hit: Hit, *, number: int) -> int:
 
 
 def _settled(
-    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], budget_tokens: int, diversity: int
+    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], below: _Below, *, budget_tokens: int, diversity: int
 ) -> list[Hit]:
     room = budget_tokens
     while room >= 0:
-        chosen = _choice(sheet, fixed, free, room, diversity)
+        chosen = _choice(sheet, fixed, free, below, budget_tokens=room, diversity=diversity)
         if fits(sheet, _drafts(sheet, chosen), budget_tokens):
             return chosen
         room -= max(1, sheet.count(render(sheet, _drafts(sheet, chosen))) - budget_tokens)
@@ -100,7 +135,7 @@ def _settled(
 
 
 def _choice(
-    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], budget_tokens: int, diversity: int
+    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], below: _Below, *, budget_tokens: int, diversity: int
 ) -> list[Hit]:
     number = len(fixed) + len(free)  # the widest number that a header can show
     capacity = budget_tokens + sheet.gap_tokens  # the first block has no separator above it
@@ -111,8 +146,46 @@ def _choice(
             kept.append(hit)
             capacity -= cost
     things = [Thing(value_of(hit), cost_of(sheet, hit, number=number), hit.doc.path) for hit in free]
-    taken = _beside(kept, things, capacity, diversity)
-    return sorted([*kept, *(free[position] for position in taken)], key=lambda hit: hit.rank)
+    taken = _allowed(kept, things, diversity)
+    left = capacity - sum(things[position].cost for position in taken)
+    if left < 0:
+        taken = _beside(kept, things, capacity, diversity)
+    chosen = [*kept, *(free[position] for position in taken)]
+    if left >= 0:
+        chosen += _following(sheet, chosen, below.free(), left, diversity)
+    return sorted(chosen, key=lambda hit: hit.rank)
+
+
+def _allowed(kept: Sequence[Hit], things: Sequence[Thing], diversity: int) -> tuple[int, ...]:
+    """What would be chosen without a budget: the most valuable things of each document, all that the cap allows."""
+    shares = Counts(hit.doc.path for hit in kept)
+    taken = []
+    for position in sorted(range(len(things)), key=lambda position: (-things[position].value, position)):
+        group = things[position].group
+        if diversity <= 0 or shares[group] < diversity:
+            shares[group] += 1
+            taken.append(position)
+    return tuple(sorted(taken))
+
+
+def _following(
+    sheet: Layout, chosen: Sequence[Hit], below: Iterator[Hit], capacity: int, diversity: int
+) -> list[Hit]:
+    """The next ones in rank order, over the cap left out, up to the first that does not fit.
+
+    Beside a choice that no larger budget changes, this too only grows with the budget.
+    """
+    shares = Counts(hit.doc.path for hit in chosen)
+    found: list[Hit] = []
+    for hit in below:
+        if 0 < diversity <= shares[hit.doc.path]:
+            continue
+        capacity -= cost_of(sheet, hit, number=len(chosen) + len(found) + 1)
+        if capacity < 0:
+            break
+        shares[hit.doc.path] += 1
+        found.append(hit)
+    return found
 
 
 def _beside(kept: Sequence[Hit], things: Sequence[Thing], capacity: int, diversity: int) -> tuple[int, ...]:

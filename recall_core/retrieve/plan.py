@@ -48,7 +48,9 @@ class Plan(NamedTuple):
 
 
 def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
-    """A search for these words. mode: hybrid, lexical or semantic."""
+    """A search for these words. mode: hybrid, lexical or semantic. Raises UsageError `bad_value`, RqlError."""
+    if any("\ud800" <= letter <= "\udfff" for letter in words):
+        raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint="recall --help")
     if k is not None and k < 0:
         raise UsageError("bad_value", f"--k goes from 0, not {k}.", hint="--k 10")
     where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)

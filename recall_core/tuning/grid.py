@@ -45,6 +45,11 @@ def retrieval(config: Config) -> tuple[object, ...]:
     return tuple(getattr(config, key) for key in RETRIEVAL)
 
 
+def unswept(config: Config) -> tuple[str, ...]:
+    """The settings that are set, decide rows, and take no part in a sweep."""
+    return (*(("rerank",) if config.rerank else ()), *(("min_score",) if config.min_score > 0 else ()))
+
+
 def _without_unused(config: Config, current: Config) -> Config:
     """What has no effect under these settings stays as it is, so that settings which rank alike are equal."""
     if config.fusion == "rrf":

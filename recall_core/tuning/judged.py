@@ -22,7 +22,7 @@ from recall_core.explain.lines import lines_of, weight_of
 from recall_core.explain.stability import stability
 from recall_core.maintain.settings import write_settings
 from recall_core.tuning.advised import Tuned, judged_view
-from recall_core.tuning.grid import parse_grid, retrieval
+from recall_core.tuning.grid import parse_grid, retrieval, unswept
 from recall_core.types import Pool, Progress
 
 DEEPEST = 100
@@ -146,7 +146,8 @@ def _measure(text: str) -> Measure:
 
 
 def _unswept(config: Config) -> Iterator[str]:
-    if config.rerank:
+    unused = unswept(config)
+    if "rerank" in unused:
         yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are tuned without it"
-    if config.min_score > 0:
+    if "min_score" in unused:
         yield f"W_NOT_SWEPT: min_score={config.min_score:g} drops hits; the weights are tuned without it"

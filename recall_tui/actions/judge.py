@@ -31,6 +31,10 @@ _GRADES = (
 _QUERIES = (
     Action("point_query(1)", ("j", "down"), "", "Choose the next query, or document it misses", has_queries),
     Action("point_query(-1)", ("k", "up"), "", "Choose the previous query, or document it misses", has_queries),
+    Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
+    Action("page_query(-1)", ("pageup",), "", "Go one page back in the list", has_queries),
+    Action("point_first_query", ("g", "home"), "", "Choose the first line of the list", has_queries),
+    Action("point_last_query", ("G", "end"), "", "Choose the last line of the list", has_queries),
     Action("enter_missed", ("right",), "missed", "Go to the relevant documents that the query misses", has_queries),
     Action("leave_missed", ("left",), "", "Go back to the queries", has_queries),
     Action(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_tui.actions.action import Action
-from recall_tui.state.keeping import chosen_check, rows_of
+from recall_tui.state.keeping import chosen_check, chosen_embedder, rows_of
 from recall_tui.state.runs import may_hold
 from recall_tui.state.session import Session, is_ingesting
 
@@ -31,6 +31,10 @@ def _has_fix(session: Session) -> bool:
     return check is not None and bool(check.get("fix"))
 
 
+def _can_run(session: Session) -> bool:
+    return _has_fix(session) or chosen_embedder(session) is not None
+
+
 _EVERYWHERE = (
     Action("add_folder", ("A",), "add", "Add a folder or a file to the store"),
     Action("cancel", ("ctrl+g",), "cancel", "Cancel the ingest run, or the reembed", can_cancel),
@@ -40,11 +44,11 @@ _LISTS = (
     Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
     Action("point_first", ("g", "home"), "", "Choose the first line", has_lines),
     Action("point_last", ("G", "end"), "", "Choose the last line", has_lines),
-    Action("open_line", ("enter",), "open", "Say why a file was skipped; run a fix; take an embedder", has_lines),
     Action("sync", ("s",), "sync", "Bring every added folder up to date"),
     Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer"),
 )
 _INGEST = (
+    Action("open_skip", ("enter",), "open", "Say why the chosen file was skipped, and open it", has_lines),
     Action("hold", ("p",), "pause", "Pause the run, or let it go on", _can_hold),
     Action(
         "repeat_run", ("r",), "again", "Run the same again; a cancelled run goes on where it stopped", _can_repeat
@@ -53,6 +57,7 @@ _INGEST = (
 _STORE = (
     Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
     Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
+    Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", _can_run),
     Action("check", ("d",), "doctor", "Check the store, also once more"),
     Action("fix", ("f",), "fix", "Run the fix of the chosen check", _has_fix),
     Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back"),

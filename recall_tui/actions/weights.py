@@ -52,7 +52,9 @@ _ACTIONS = (
     Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
     Action("turn_curve", ("c",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
-    Action("take_best", ("v",), "best", "Go to the middle of the weights that the grades speak for", _has_best),
+    Action(
+        "take_best", ("v",), "best", "Go to the weights that the grades speak for, where they are better", _has_best
+    ),
     Action(
         "pin_row('in')", ("p",), "must", "Wish the selected row into the first rows, or take that back", has_signals
     ),

@@ -7,7 +7,7 @@ import os
 
 from textual.app import SuspendNotSupported
 
-from recall_core.errors import RecallError, UsageError
+from recall_core.errors import RecallError, UsageError, why_unread
 from recall_tui import pager
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import FixChosen, Picking, ViewChosen
@@ -124,7 +124,7 @@ class ExplainActions(Holder):
         except RecallError as error:
             self.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
         except OSError as error:
-            self.warn(str(error))
+            self.warn(f"{hit.doc.path} cannot be paged: {why_unread(error)}.")
 
     @property
     def _explained(self) -> ExplainPane:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from recall_core.errors import RecallError, UsageError
+from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.types import Skip
 from recall_tui import files
 from recall_tui.acts.holder import Holder
@@ -37,7 +37,7 @@ class IngestActions(Holder):
 
     def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
         """Create a store and fill it, once: a second Enter may have been on its way."""
-        if not self._is_welcoming:
+        if not self.is_welcoming:
             return
         choice = message.choice
         if wrong := missing(choice.folder):
@@ -51,7 +51,7 @@ class IngestActions(Holder):
 
     def on_welcome_screen_again(self) -> None:
         """Open the store once more."""
-        if self._is_welcoming:
+        if self.is_welcoming:
             self.pop_screen()
             self.crew.open(self.session)
 
@@ -119,6 +119,10 @@ class IngestActions(Holder):
         """Say why the folders are not watched."""
         self.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
 
+    async def action_open_skip(self) -> None:
+        """Open the chosen skipped file."""
+        await self.open_skipped()
+
     async def open_skipped(self) -> None:
         """Say why the chosen file was skipped, and offer to open it."""
         run = self.session.run
@@ -128,7 +132,7 @@ class IngestActions(Holder):
             await self.confirm("Skipped", question, partial(self._edit, skip))
 
     @property
-    def _is_welcoming(self) -> bool:
+    def is_welcoming(self) -> bool:
         """True while the screen without a store is in front."""
         from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
@@ -183,17 +187,23 @@ class IngestActions(Holder):
                 subprocess.run([*command, str(path)], check=False)
         except SuspendNotSupported:
             self.warn("This terminal cannot be lent to an editor.")
-        except (UsageError, OSError) as error:
-            self.warn(str(error))
+        except UsageError as error:
+            self.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        except OSError as error:
+            self.warn(f"{path} cannot be edited: {why_unread(error)}.")
 
 
 def _root_name(typed: str, base: Path) -> str:
-    """What a store in the folder `base` calls the folder or file that was typed."""
+    """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
     from recall_core.ingest.discover import path_of  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return path_of(Path(typed).expanduser(), base)
+    try:
+        return path_of(Path(typed).expanduser(), base)
+    except RecallError:  # the folder that it starts from is gone
+        return typed
 
 
 def missing(path: str) -> str:
     """What is wrong with a path to add; "" when it is there."""
-    return "" if path and Path(path).expanduser().exists() else f"There is no file or folder {path!r}."
+    is_there = path and os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 - these never fail
+    return "" if is_there else f"There is no file or folder {path!r}."

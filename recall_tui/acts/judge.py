@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import LinePicked, LineStepped
+from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
 from recall_tui.state.session import Session
 
@@ -65,6 +68,20 @@ class JudgeActions(Holder):
     def action_point_query(self, rows: int) -> None:
         """Choose another line of the list that takes the keys."""
         self.become(judging.stepped(self.session, rows))
+
+    def action_page_query(self, pages: int) -> None:
+        """Choose the line that is one page away."""
+        pane = self.bench.query_one(JudgePane)
+        self.action_point_query(pages * pane.page_rows(judging.front_of(self.session)))
+
+    def action_point_first_query(self) -> None:
+        """Choose the first line of the list that takes the keys."""
+        self.become(judging.picked(self.session, judging.front_of(self.session), 0))
+
+    def action_point_last_query(self) -> None:
+        """Choose its last line."""
+        name = judging.front_of(self.session)
+        self.become(judging.picked(self.session, name, judging.rows_of(self.session, name) - 1))
 
     def action_enter_missed(self) -> None:
         """Go to what the chosen query misses."""
@@ -129,7 +146,7 @@ class JudgeActions(Holder):
         if typed is None:
             return
         paths = paths_of(typed)
-        there = [str(path) for path in paths if path.exists()]
+        there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where nobody may look
         if there:
             question = f"Replace {' and '.join(there)}?"
             await self.confirm("Export judgements", question, partial(self._export_agreed, paths))
@@ -149,7 +166,7 @@ def paths_of(typed: str) -> list[Path]:
 def unreadable(typed: str) -> str:
     """What is wrong with the files to import; "" when they are there."""
     paths, wrong = _understood(typed)
-    missing = next((path for path in paths if not path.is_file()), None)
+    missing = next((path for path in paths if not os.path.isfile(path)), None)  # noqa: PTH113 - as above
     return wrong or ("" if missing is None else f"There is no file {str(missing)!r}.")
 
 
@@ -160,7 +177,7 @@ def unwritable(typed: str) -> str:
         return wrong
     if len(paths) == 2 and sum(map(_is_of_queries, paths)) != 1:
         return "Of two files one is .jsonl, for the queries."
-    homeless = next((path for path in paths if not path.parent.is_dir() or path.is_dir()), None)
+    homeless = next((path for path in paths if not isdir(path.parent) or isdir(path)), None)  # noqa: PTH112 - as above
     return "" if homeless is None else f"{str(homeless)!r} is no place for a file."
 
 

@@ -134,9 +134,14 @@ class ShellActions(Holder):
     def _picture_named(self, taken: tuple[str, str], typed: str | None) -> None:
         if typed is None:
             return
-        path = Path(typed).expanduser().resolve()
+        try:
+            path = Path(typed).expanduser().resolve()
+            is_there = path.exists()
+        except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
+            self.warn(f"{typed} cannot be written: {error.strerror}")
+            return
         text = taken[SUFFIXES.index(path.suffix)]
-        if path.exists():
+        if is_there:
             question = f"{path} is there already. Replace it?"
             self.confirm("Save the screen", question, partial(self._save_picture, path, text))
         else:

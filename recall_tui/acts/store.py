@@ -14,11 +14,12 @@ from recall_core.types import Progress
 from recall_tui.acts.ingest import UNDER_WAY, IngestActions
 from recall_tui.messages import Picked
 from recall_tui.opening import open_store
-from recall_tui.state import keeping
+from recall_tui.state import keeping, weighing
 from recall_tui.state import session as state
 from recall_tui.state.events import Chored
 from recall_tui.state.keeping import Remedy
 from recall_tui.state.reproducing import typed
+from recall_tui.state.session import Session
 
 if TYPE_CHECKING:
     from recall_core.contract import ReembedView, Response
@@ -128,9 +129,12 @@ class StoreActions(IngestActions):
         if keeping.is_outdated(self.session):
             self.ask()
 
-    def store_altered(self) -> None:
+    def store_opened(self, before: Session, *, is_altered: bool) -> None:
         """Ask again after others have written; what this workbench writes says itself when it is done."""
-        if not (self.session.chore or state.is_ingesting(self.session)) and keeping.is_outdated(self.session):
+        if before.saved is not None and weighing.current(before) != weighing.current(self.session):
+            self.notify("recall.toml has changed: its settings hold by now.")
+        is_own = self.session.chore or state.is_ingesting(self.session)
+        if is_altered and not is_own and keeping.is_outdated(self.session):
             self.ask()
             self.notify("Another program has written the store: asked again.")
 

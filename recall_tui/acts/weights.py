@@ -63,10 +63,18 @@ class WeightActions(Holder):
         self.become(self.session._replace(is_of_all=not self.session.is_of_all))
 
     def action_take_best(self) -> None:
-        """Go to the middle of the plateau."""
+        """Go to a weight that the grades speak for, unless the present one is as good."""
         curve = tuning.curve_of(self.session)
-        if curve is not None and curve.steps:
-            self._try(weighing.put_at(self.session, tuning.middle(curve.plateau)), "vector_weight")
+        if curve is None or not curve.steps:
+            return
+        now = weighing.exact_share(weighing.current(self.session))
+        weight = tuning.better_weight(curve, now)
+        if weight is None:
+            measure = f"{'mean ' * self.session.is_of_all}{tuning.MEASURE}"
+            said = f"{measure} {tuning.value_at(curve, now):.3f}, at best {curve.best:.3f}"
+            self.notify(f"The present weight is already among the best: {said}.", markup=False)
+        else:
+            self._try(weighing.put_at(self.session, weight), "vector_weight")
 
     def action_pin_row(self, want: tuning.Want) -> None:
         """Wish the selected row in or out."""

@@ -63,9 +63,11 @@ def keep_query(query: str, environ: Mapping[str, str]) -> bool:
 def take_query(environ: Mapping[str, str]) -> str:
     """The query that was interrupted, once: it is not kept any longer. "" where there is none."""
     folder = state_folder(environ)
-    if folder is None or not (folder / QUERY_FILE).is_file():
+    if folder is None:
         return ""
     try:
+        if not (folder / QUERY_FILE).is_file():
+            return ""
         text = (folder / QUERY_FILE).read_text(encoding="utf-8", errors="replace")
         (folder / QUERY_FILE).unlink()
     except OSError:

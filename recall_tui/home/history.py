@@ -118,6 +118,7 @@ def _past(line: bytes) -> Past | None:
     """What a line says; None where it says nothing. Parts that make no sense are left out."""
     try:
         record = json.loads(line)
+        json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair can be in no question
     except (ValueError, RecursionError):
         return None
     text = record.get("text") if isinstance(record, dict) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ def wrong_name(name: str) -> str:
 
 def load(place: Path) -> list[Profile]:
     """Every profile of the folder by name; a file that holds no settings is passed over."""
-    found = [_read(path) for path in sorted(place.glob(f"*{SUFFIX}")) if path.is_file()]
+    found = [_read(path) for path in sorted(place.glob(f"*{SUFFIX}")) if os.path.isfile(path)]  # noqa: PTH113 - False where nobody may look
     return [profile for profile in found if profile is not None]
 
 

@@ -51,6 +51,10 @@ class JudgePane(LineView, inherit_bindings=False):
             self._shown = shown
             self.show(lambda width: self._drawn(session, width))
 
+    def page_rows(self, name: str) -> int:
+        """Rows of this list that are in view."""
+        return max(1, sum(listed == name for listed, _ in self._layout.places.values()))
+
     def on_click(self, event: Click) -> None:
         """A click chooses the line under it, a second one acts on it."""
         place = self._layout.places.get(event.y - self.gutter.top)
@@ -224,7 +228,8 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
 
 
 def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    rank = "not ranked" if missed.rank is None else f"rank {missed.rank}"
+    absent = f"not in {missed.depth}" if missed.depth else "not ranked"
+    rank = absent if missed.rank is None else f"rank {missed.rank}"
     mark = glyphs.pointer if is_chosen else " "
     path = fit_place(missed.path, "", width - 16, glyphs)
     return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))

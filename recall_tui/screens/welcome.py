@@ -19,6 +19,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 
+from recall_core import here
 from recall_core.errors import RecallError
 from recall_tui import opening
 from recall_tui.opening import Choice, Count
@@ -195,7 +196,7 @@ class WelcomeScreen(Screen[None]):
 
     def _list_folders(self, typed: str) -> None:
         home = Path.home() if Path("~").expanduser() != Path("~") else None
-        folders = opening.completions(typed, MOST_FOLDERS) if typed else opening.candidates(Path.cwd(), home)
+        folders = opening.completions(typed, MOST_FOLDERS) if typed else opening.candidates(here.known(), home)
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)

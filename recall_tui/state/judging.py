@@ -44,6 +44,8 @@ class Missed(NamedTuple):
     path: str
     grade: int
     rank: int | None
+    depth: int | None = None
+    """How many ranked ones were looked at, where that is as deep as the board goes: it may stand below."""
 
 
 class Line(NamedTuple):
@@ -258,10 +260,23 @@ def is_at_missed(session: Session) -> bool:
     return bool(session.cursors.get("at missed") and line is not None and line.missed)
 
 
+def front_of(session: Session) -> str:
+    """The list that takes the keys: `judge` or `missed`."""
+    return "missed" if is_at_missed(session) else "judge"
+
+
+def rows_of(session: Session, name: str) -> int:
+    """How many lines `judge` or `missed` has."""
+    line = pointed_line(session)
+    return len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
+
+
 def in_top(line: Line) -> str:
     """How many of a query's relevant documents are not among the first, or that all of them are."""
     if line.missed:
         return f"{len(line.missed)} of {line.relevant} relevant not in the top {TOP}"
+    if line.relevant == 1:
+        return f"the only relevant one is in the top {TOP}"
     return f"all {line.relevant} relevant are in the top {TOP}"
 
 
@@ -281,8 +296,9 @@ def next_measure(session: Session) -> Session:
 
 def stepped(session: Session, rows: int) -> Session:
     """The session with another line chosen, of the list that takes the keys."""
-    name = "missed" if is_at_missed(session) else "judge"
-    return picked(session, name, _row(session, name) + rows)
+    name = front_of(session)
+    chosen = max(0, min(session.cursors.get(name, 0), rows_of(session, name) - 1))
+    return picked(session, name, chosen + rows)
 
 
 def picked(session: Session, name: str, row: int) -> Session:
@@ -291,9 +307,9 @@ def picked(session: Session, name: str, row: int) -> Session:
     if line is None:
         return session
     if name == "missed":
-        fresh = pointed(session, "missed", row, len(line.missed))
+        fresh = pointed(session, name, row, rows_of(session, name))
         return fresh._replace(cursors={**fresh.cursors, "at missed": 1})
-    fresh = pointed(session, "judge", row, len(lines_of(session)))
+    fresh = pointed(session, name, row, rows_of(session, name))
     moved = fresh.cursors["judge"] != session.cursors.get("judge", 0)
     return fresh._replace(
         cursors={**fresh.cursors, "at missed": 0, "missed": 0 if moved else fresh.cursors.get("missed", 0)}
@@ -303,12 +319,6 @@ def picked(session: Session, name: str, row: int) -> Session:
 def sided(session: Session, *, missed: bool) -> Session:
     """The session with the keys going to the missed documents, or back to the queries."""
     return session._replace(cursors={**session.cursors, "at missed": int(missed)})
-
-
-def _row(session: Session, name: str) -> int:
-    line = pointed_line(session)
-    rows = len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
-    return min(session.cursors.get(name, 0), max(0, rows - 1))
 
 
 def _after(known: Judged, change: Regrade) -> Judged:

@@ -72,7 +72,9 @@ SHELF = Study("shelf")
 def is_outdated(session: Session) -> bool:
     """True when the answer is of another state of the store than what is known of it by now."""
     answer, info = session.answer, session.info
-    return answer is not None and info is not None and answer.generation != info.generation
+    if answer is None or info is None:
+        return False
+    return (answer.generation, answer.digest) != (info.generation, info.digest)
 
 
 def wants(session: Session) -> Iterator[Study]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recall_tui.state import grading
+from recall_core.types import StoreInfo
+from recall_tui.state import grading, weighing
 from recall_tui.state.events import (
     Advanced,
     Answered,
@@ -65,15 +66,20 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
 
 
 def _opened(session: Session, event: Opened) -> Session:
-    is_same = session.info is not None and session.info.generation == event.info.generation
+    is_same = session.info is not None and _stage(session.info) == _stage(event.info)
     fresh = session._replace(info=event.info)
     if event.config is not None:
         is_moved = session.saved is not None and session.saved.budget_tokens == event.config.budget_tokens
         budget_tokens = session.budget_tokens if is_moved else event.config.budget_tokens
-        fresh = fresh._replace(saved=event.config, toml=event.toml, budget_tokens=budget_tokens)
+        fresh = weighing.resaved(fresh._replace(toml=event.toml, budget_tokens=budget_tokens), event.config)
     if _is_judged_elsewhere(session, event):
         fresh = fresh._replace(chores=session.chores + 1)
     return fresh if is_same else fresh._replace(entries={}, lookups=())
+
+
+def _stage(info: StoreInfo) -> tuple[int, str]:
+    """What tells a state of the store from every other; another store may have come to the same generation."""
+    return info.generation, info.digest
 
 
 def _is_judged_elsewhere(session: Session, event: Opened) -> bool:
@@ -142,7 +148,7 @@ def _answered(session: Session, event: Answered) -> Session:
         hit=event.hits.get(selected),
         trouble=None,
         busy=False,
-        took_ms=max(0.0, (event.at - session.asked_at) * 1000),
+        took_ms=max(0.0, (event.at - session.asked_at) * 1000) if session.busy else session.took_ms,
     )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
-from recall_core.tuning.grid import FUSION, RETRIEVAL
+from recall_core.tuning.grid import FUSION, RETRIEVAL, unswept
 from recall_core.types import Hit
 from recall_tui.state.session import Session, assignments, found, is_seen
 from recall_tui.state.studies import Study
@@ -142,6 +142,11 @@ def value_at(curve: Curve, weight: Fraction) -> float:
     return sum(values) / len(values)
 
 
+def left_out(session: Session) -> str:
+    """The settings in force that the curve on the screen knows nothing of, as in `recall tune`; "" without any."""
+    return ", ".join(unswept(of_words(session) if session.is_of_all else current(session)))
+
+
 def heights(curve: Curve, columns: int) -> list[float]:
     """The mean in the middle of each of so many equal stretches of the range: to draw, not to decide."""
     middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
@@ -150,9 +155,38 @@ def heights(curve: Curve, columns: int) -> list[float]:
 
 def middle(stretches: Sequence[Stretch]) -> float:
     """The middle of the widest of these stretches, to as few decimals as stay inside of it."""
-    low, high = max(stretches, key=lambda each: (round(each[1] - each[0], 12), -each[0]))
+    low, high = max(stretches, key=lambda each: (_width(each), -each[0]))
     tried = (round((low + high) / 2, digits) for digits in (2, 3, 4, 5, 6))
     return next((each for each in tried if low < each < high), (low + high) / 2)
+
+
+def better_weight(curve: Curve, now: Fraction) -> float | None:
+    """The weight that the grades speak for, its mean no lower than here; None where the present one is as good.
+
+    The middle of the piece of the plateau that has the highest mean there, and of equal ones of the widest.
+    """
+    here = value_at(curve, now)
+    if any(_holds(curve, stretch, now, here) for stretch in curve.plateau):
+        return None
+    found = max(curve.plateau, key=lambda each: (round(_within(curve, each), 12), _width(each), -each[0]))
+    if _within(curve, found) >= here:
+        return middle([found])
+    top = middle(curve.best_weights)
+    return top if value_at(curve, Fraction(str(top))) > here else None
+
+
+def _holds(curve: Curve, stretch: Stretch, now: Fraction, here: float) -> bool:
+    """True for a weight between the ends; for an end, which is a break point, unless its value is lower."""
+    return stretch[0] < now < stretch[1] or (now in stretch and here >= _within(curve, stretch))
+
+
+def _width(stretch: Stretch) -> float:
+    return round(stretch[1] - stretch[0], 12)
+
+
+def _within(curve: Curve, stretch: Stretch) -> float:
+    """The mean in the middle of a stretch, exactly."""
+    return value_at(curve, Fraction(str(middle([stretch]))))
 
 
 def _scale(config: Config) -> str:

@@ -181,6 +181,16 @@ def stored(session: Session, saved: Tweaks) -> Session:
     return fresh._replace(tweaks=left, generation=session.generation + 1)
 
 
+def resaved(session: Session, saved: Config) -> Session:
+    """The session where these settings stand in recall.toml by now, whoever has written it: rows are of them."""
+    before = session.saved
+    if before is None or all(getattr(before, key) == getattr(saved, key) for key in KEYS):
+        return session._replace(saved=saved)
+    left = {key: value for key, value in session.tweaks.items() if getattr(saved, key) != value}
+    fresh = session._replace(saved=saved, plain=None, tweaks=left, generation=session.generation + 1)
+    return _searched(session, fresh)
+
+
 def _stop(stops: tuple[int, ...], now: int, steps: int) -> int:
     """The next stop above or below; the last one where there is none."""
     if steps > 0:
@@ -218,7 +228,11 @@ def _changed(session: Session, moved: Moved, *, joins: bool = False, question: A
 
 
 def _moved(session: Session, moved: Moved) -> Session:
-    fresh = session._replace(tweaks=moved.tweaks, k=moved.k, generation=session.generation + 1)
+    return _searched(session, session._replace(tweaks=moved.tweaks, k=moved.k, generation=session.generation + 1))
+
+
+def _searched(session: Session, fresh: Session) -> Session:
+    """The session with other settings; where those choose other candidates, they have to be searched for again."""
     if not session.text.strip() or retrieval(current(fresh)) == retrieval(current(session)):
         return fresh
     return fresh._replace(question=session.question + 1, busy=True)

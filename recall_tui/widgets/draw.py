@@ -46,15 +46,17 @@ class Glyphs(NamedTuple):
     upright: str
     newline: str
     """A line break in a text that is shown on one line."""
+    cut_front: str
+    """In place of the front of a path: no mark with which a path begins that is whole."""
 
 
 UNICODE = Glyphs(
     *("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█", "█▓▒░", "┊", " ", "▕", "▏", "▶", " › ", " · ", "✓", "✗", "×", "…", "─"),
-    *("▲", "▼", "●", "━", "◀▶", "╵", "▲", "│", "↵"),
+    *("▲", "▼", "●", "━", "◀▶", "╵", "▲", "│", "↵", "…"),
 )
 ASCII = Glyphs(
     *("#", "123456789", "#=+:", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!!", "x", "~", "-"),
-    *("+", "-", "O", "=", "<>", "'", "^", "|", "\\n"),
+    *("+", "-", "O", "=", "<>", "'", "^", "|", "\\n", "<"),
 )
 
 _COUNT = re.compile(r"(?<![\w.,-])[0-9]{4,}(?![\w.-])")
@@ -140,7 +142,7 @@ def fit_place(path: str, lines: str, width: int, glyphs: Glyphs, *, more: str = 
     spare = width - cell_len(place)
     if spare >= 0:
         return fit(place + more if spare >= min(cell_len(glyphs.cut), cell_len(more)) else place, width, glyphs)
-    room = width - cell_len(glyphs.cut) - cell_len(lines)
+    room = width - cell_len(glyphs.cut_front) - cell_len(lines)
     if room <= 0:
         return fit(lines or path, width, glyphs)
     tail = path
@@ -149,7 +151,7 @@ def fit_place(path: str, lines: str, width: int, glyphs: Glyphs, *, more: str = 
     tail = tail if cell_len(tail) <= room else tail.removeprefix("/")
     while cell_len(tail) > room:
         tail = tail[1:]
-    return fit(f"{glyphs.cut}{tail}{lines}", width, glyphs)
+    return fit(f"{glyphs.cut_front}{tail}{lines}", width, glyphs)
 
 
 def cut(text: str, width: int, glyphs: Glyphs) -> str:

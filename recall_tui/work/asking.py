@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.config import load
 from recall_core.errors import Interrupted, Outdated, RecallError
 from recall_core.tuning.grid import retrieval
 from recall_core.types import Hit
@@ -80,6 +82,8 @@ class QueryThread:
         self._asking = 0
         self._desk = Desk({})
         self._told = self._looked = Written()
+        self._settings: tuple[int, int] | None = None
+        """What tells the settings that were read from those that someone writes afterwards."""
         self._thread = threading.Thread(target=self._live, name="recall-query", daemon=True)
 
     def start(self) -> None:
@@ -108,12 +112,15 @@ class QueryThread:
             self._recall.interrupt()
 
     def _live(self) -> None:
+        is_another = False
         try:
             while not self._closing:
                 with self._opener() as recall:
-                    info = self._tell(recall)
-                    self._post(Opened(info, recall.config, recall.toml))
+                    info, self._settings = self._tell(recall), _written_at(recall.toml)
+                    judged = self._told.judged if is_another else ""
+                    self._post(Opened(info, recall.config, recall.toml, is_altered=is_another, judged=judged))
                     self._serve_all(recall)
+                    is_another = True
         except RecallError as error:
             self._post(Unusable(error))
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
@@ -124,7 +131,6 @@ class QueryThread:
         self._recall = recall
         while (wish := self._take(recall)) is not None:
             if recall.store.is_replaced():
-                self._desk = Desk({})
                 self._again(wish)
                 self._let_go()
                 recall.store.leave()
@@ -145,7 +151,9 @@ class QueryThread:
 
     def _take(self, recall: Recall) -> Wish | None:
         while not self._is_called():
-            self._look(recall)
+            if self._look(recall):
+                self._let_go()
+                return None
         with self._changed:
             wish, self._wish = self._wish, None
             if self._closing or wish is None:
@@ -159,19 +167,27 @@ class QueryThread:
         with self._changed:
             return self._changed.wait_for(lambda: self._closing or self._wish is not None, LOOK_SECONDS)
 
-    def _look(self, recall: Recall) -> None:
-        """Say so when someone else has written, once that is over. A store that cannot be read is for a question."""
+    def _look(self, recall: Recall) -> bool:
+        """Say so when someone else has written, once that is over; True when another store stands here by now.
+
+        A store that cannot be read is for a question.
+        """
         try:
             if recall.store.is_replaced():
                 recall.store.leave()  # before another program opens the file that stands here now
-                return
+                return recall.store.is_there()
             before, self._looked = self._looked, self._written(recall)
             if self._looked == before:
                 recall.store.fold(wait_ms=0)  # whoever wrote could not while this thread was reading
             if self._looked == before and self._looked[1:] != self._told[1:]:
                 self._post(Opened(self._tell(recall), is_altered=True, judged=self._told.judged))
+            if self._settings != (settings := _written_at(recall.toml)) and settings is not None:
+                self._settings = settings
+                recall.config = load(recall.toml)
+                self._post(Opened(recall.store.info(), recall.config, recall.toml))
         except RecallError:
-            return
+            return False
+        return False
 
     def _tell(self, recall: Recall) -> StoreInfo:
         self._looked = Written()  # those of another connection mean nothing to this one
@@ -188,7 +204,8 @@ class QueryThread:
         return Written(changes, recall.store.generation(), digest(recall.store))
 
     def _let_go(self) -> None:
-        """Nothing runs in the store that is about to be closed."""
+        """Nothing runs in the store that is about to be closed, and what it answered is no more."""
+        self._desk = Desk({})
         with self._changed:
             self._recall, self._asking = None, 0
 
@@ -295,6 +312,15 @@ class QueryThread:
     def _has_newer(self) -> bool:
         with self._changed:
             return self._wish is not None or self._closing
+
+
+def _written_at(toml: Path) -> tuple[int, int] | None:
+    """When the file was written, and its size; None where there is none to be seen."""
+    try:
+        status = toml.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def _learned(recall: Recall, lookup: Lookup) -> Learned:

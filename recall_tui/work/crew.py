@@ -61,7 +61,7 @@ class Crew:
             self._asking.submit(wish)
         studies = wanted(session)
         if studies and (self._studying is None or self._studying.is_over):
-            self._studying = StudyThread(self._opener, self._post)
+            self._studying = StudyThread(self._opener, self._post, self._store)
             self._studying.start()
         if self._studying is not None:
             self._studying.submit(studies, session)

@@ -38,6 +38,8 @@ class Lab(NamedTuple):
     """The same for a study that keeps its steps: it also ends while one before it is wanted, and goes on later."""
     say: Callable[[int, int], None]
     """Tell how many of its steps a long study has done, and of how many."""
+    store: str | None = None
+    """The --store value that commands name."""
 
 
 def is_due(done: int, total: int, times: int) -> bool:
@@ -48,8 +50,9 @@ def is_due(done: int, total: int, times: int) -> bool:
 class StudyThread:
     """Does the wanted studies in order. Newer wants replace older ones; a study that is still wanted goes on."""
 
-    def __init__(self, opener: Callable[[], Recall], post: Post) -> None:
+    def __init__(self, opener: Callable[[], Recall], post: Post, store: str | None = None) -> None:
         self._opener = opener
+        self._store = store
         self._post = post
         self._changed = threading.Condition()
         self._wanted: tuple[Wanted, ...] = ()
@@ -113,7 +116,8 @@ class StudyThread:
             with self._changed:
                 self._under_way, self._recall = wanted, recall
             take_over(recall, session.saved)
-            self._study(wanted, Lab(recall, session, self._checkpoint, kept, self._give_way, self._say))
+            lab = Lab(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
+            self._study(wanted, lab)
             with self._changed:
                 self._under_way = None
 
@@ -129,10 +133,10 @@ class StudyThread:
         except RecallError as error:
             finding = error
         except LookupError:
-            answer = lab.session.answer
-            if answer is None or answer.generation == lab.recall.store.generation():
+            answer, info = lab.session.answer, lab.recall.store.info()
+            if answer is None or (answer.generation, answer.digest) == (info.generation, info.digest):
                 raise
-            finding = outdated(answer)  # its rows were purged by another program, and it is about to be asked again
+            finding = outdated(answer)  # another program purged its rows, and it is about to be asked again
         with self._changed:
             self._done.add(wanted)
         self._post(Studied(study, stamp, finding))

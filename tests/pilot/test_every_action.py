@@ -786,6 +786,18 @@ ROWS: tuple[Row, ...] = (
         lambda _, bench: "▶● q1" in bench.painted("judge"),
         in_turn(measured, become(lambda now: judging.stepped(now, 1))),
     ),
+    Row("page_query(1)", lambda _, bench: "▶  q3" in bench.painted("judge"), measured),
+    Row(
+        "page_query(-1)",
+        lambda _, bench: "▶● q1" in bench.painted("judge"),
+        in_turn(measured, become(lambda now: judging.stepped(now, 2))),
+    ),
+    Row(
+        "point_first_query",
+        lambda _, bench: "▶● q1" in bench.painted("judge"),
+        in_turn(measured, become(lambda now: judging.stepped(now, 2))),
+    ),
+    Row("point_last_query", lambda _, bench: "▶  q3" in bench.painted("judge"), measured),
     Row("enter_missed", lambda _, bench: "▶ 1 notes/cafe.txt" in bench.painted("judge"), measured),
     Row(
         "leave_missed",
@@ -825,7 +837,7 @@ ROWS: tuple[Row, ...] = (
     Row("point_line(-1)", line_chosen(lambda _: 1), at_line(2)),
     Row("point_first", line_chosen(lambda _: 0), at_line(2)),
     Row("point_last", line_chosen(lambda rows: rows - 1), listing),
-    Row("open_line", lambda *_: "docs/bad0.md" in _read("edited"), listing, then=("y",), panes=("ingest",)),
+    Row("open_skip", lambda *_: "docs/bad0.md" in _read("edited"), listing, then=("y",)),
     Row(
         "sync",
         lambda was, bench: bench.session.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
@@ -839,13 +851,16 @@ ROWS: tuple[Row, ...] = (
     Row("turn_store(-1)", of_session(lambda now: keeping.view_of(now) == "embedders")),
     Row("turn_store(1)", of_session(lambda now: keeping.view_of(now) == "checks")),
     Row("check", of_session(lambda now: keeping.view_of(now) == "checks" and all(keeping.checks(now)))),
-    Row(
-        "fix",
-        lambda _, bench: (
-            _idle(bench) and (check := keeping.chosen_check(bench.session)) and check["severity"] == "ok"
-        ),
-        broken,
-        then=("y",),
+    *(
+        Row(
+            action,
+            lambda _, bench: (
+                _idle(bench) and (check := keeping.chosen_check(bench.session)) and check["severity"] == "ok"
+            ),
+            broken,
+            then=("y",),
+        )
+        for action in ("open_line", "fix")
     ),
     Row(
         "compact",

@@ -318,6 +318,47 @@ async def test_a_pane_too_low_for_all_queries_says_which_it_shows(judged_store: 
         assert high.lines[2].plain.split()[:3] == ["query", "text", "nDCG@10"]
 
 
+@pytest.fixture
+def much_judged(own_store: Path) -> Path:
+    """The small store with 40 judged queries, the first of which misses a document."""
+    with Recall.open(str(own_store)) as recall:
+        texts = {f"q{number:02}": f"token budget {number}" for number in range(1, 41)}
+        grades = [Judgement(query, Spot("docs/budget.md"), 1) for query in texts]
+        gone = [Judgement("q01", Spot(f"gone{number}.md"), 1) for number in range(30)]
+        put(recall.store, texts, [*grades, *gone])
+    return own_store
+
+
+async def test_the_lists_are_gone_through_by_pages_and_to_their_ends(much_judged: Path) -> None:
+    async with workbench(much_judged) as bench:
+        await bench.ask()
+        await bench.press("escape", "6", "z")
+        await bench.until(current)
+
+        def chosen() -> str:
+            return next(line.split()[1] for line in bench.painted("judge").splitlines() if line.startswith("▶"))
+
+        def in_view() -> int:
+            return sum(" token budget " in line for line in bench.painted("judge").splitlines())
+
+        at = 1
+        for key, pages in (("pagedown", 1), ("space", 1), ("pageup", -1), ("pageup", -1)):
+            assert 1 < in_view() < 40
+            at = max(1, min(40, at + pages * in_view()))
+            await bench.press(key)
+            await bench.until(lambda _, wanted=f"q{at:02}": chosen() == wanted)  # type: ignore[misc]
+        for key, query in (("end", "q40"), ("g", "q01"), ("G", "q40"), ("pagedown", "q40"), ("home", "q01")):
+            await bench.press(key)
+            await bench.until(lambda _, wanted=query: chosen() == wanted)  # type: ignore[misc]
+
+        await bench.press("right", "end")
+        await bench.until(lambda now: (missed := judging.pointed_missed(now)) and missed.path == "gone9.md")
+        await bench.press("home")
+        await bench.until(lambda now: (missed := judging.pointed_missed(now)) and missed.path == "gone0.md")
+        await bench.press("left")
+        await bench.until(lambda _: chosen() == "q01")
+
+
 async def test_one_query_has_no_interval(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)

@@ -19,6 +19,7 @@ from recall_tui.acts.store import reembedded
 from recall_tui.panes.store import TITLE_AT
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.prompt import PromptScreen
+from recall_tui.state import keeping
 from recall_tui.state.keeping import CHECKS, Remedy
 from recall_tui.state.shell import command
 from tests.workbench_driver import Driver, workbench
@@ -193,6 +194,23 @@ async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None
 
         assert "not installed" in told(bench)
         assert bench.session.chore == ""
+
+
+async def test_enter_is_offered_only_where_it_does_something_and_under_a_name_that_fits(own_store: Path) -> None:
+    break_counts(own_store)
+    async with workbench(own_store, size=(200, 60)) as bench:
+        await opened(bench)
+        await bench.until(keeping.embedders)
+        assert "Enter" not in bench.painted("footer")
+
+        await checked(bench)
+        await choose(bench, "integrity")
+        await bench.until(lambda _: "Enter" not in bench.painted("footer"))
+        await choose(bench, "counts")
+        await bench.until(lambda _: "Enter run" in bench.painted("footer"))
+
+        await bench.press("e")
+        await bench.until(lambda _: "Enter run" in bench.painted("footer"))
 
 
 async def test_a_click_chooses_a_row(shared_store: Path) -> None:

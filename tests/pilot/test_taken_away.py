@@ -72,3 +72,25 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
             await bench.press("4", "left")
             await bench.until(lambda now: now.answer and now.answer.generation == recall.store.generation())
             await studied(bench)
+
+
+async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_in = tmp_path / "started"
+    started_in.mkdir()
+    monkeypatch.chdir(started_in)
+    async with workbench(own_store, size=(200, 60)) as bench:
+        started_in.rmdir()
+        await bench.ask()
+        await studied(bench)
+        assert bench.session.trouble is None
+        for keys in ("2 j", "4 right n", "5 j", "7", "8"):
+            await bench.press(*keys.split())
+            await studied(bench)
+        await bench.press("2", "g", "t")
+        await bench.type("nowhere.txt")
+        await bench.press("enter")
+        await studied(bench)
+        assert bench.app.is_running
+        assert "budget" in bench.painted("results")

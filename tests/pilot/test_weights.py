@@ -466,6 +466,21 @@ async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged
         await bench.until(lambda _: "(the best)" in bench.painted("board"))
 
 
+async def test_a_weight_that_is_among_the_best_stays_and_that_is_said(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press(*["right"] * 18)
+        await bench.until(lambda now: curve_of(now) and share(current(now)) == 1.0)
+        await bench.press("v")
+        await bench.until(lambda _: "(the best)" in bench.painted("board"))
+        there = current(bench.session)
+
+        await bench.press("v")
+
+        await bench.until(lambda _: any("among the best: nDCG@10 " in n.message for n in bench.app._notifications))
+        assert current(bench.session) == there
+
+
 async def test_the_mean_of_all_judged_queries_is_told_with_its_band(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await weigh(bench, "household tea")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,6 +110,58 @@ def test_the_bound_is_never_below_what_was_packed(hits: list[Hit], budget: int, 
     assert figures.value <= figures.bound + 1e-9
     assert figures.efficiency is None or 0 <= figures.efficiency <= 1 + 1e-9
     assert 0 <= figures.redundancy < 1
+
+
+def many(count: int, *, documents: int) -> list[Hit]:
+    """Hits in rank order, of one to seven words, spread over so many documents."""
+    hits = []
+    for rank in range(1, count + 1):
+        path, text = f"{rank % documents}.md", "word " * (1 + rank * 5 % 7)
+        chunk = Chunk(f"c{rank}", path, rank * 1000, rank * 1000 + len(text), 1, 1, 1, None, text)
+        document = Document(path, path, "h", MOMENT, 1, "t", None, (), {})
+        hits.append(Hit(rank, 1 - rank / 1000, document, chunk, ()))
+    return hits
+
+
+def ranks_of(packed: Packed) -> list[int]:
+    return [rank for block in packed.blocks for rank in block.ranks]
+
+
+@pytest.mark.parametrize("diversity", [0, 2])
+def test_a_larger_budget_is_never_worth_less_and_rank_order_never_more_however_many_fit(diversity: int) -> None:
+    hits, before = many(270, documents=120), 0
+    config = Config(pack="optimal", diversity=diversity)
+
+    for budget in range(800, 2000, 15):
+        packed = pack_optimal(hits, total=280, budget_tokens=budget, counter=WORDS, config=config)
+        greedy = pack(hits, total=280, budget_tokens=budget, counter=WORDS, config=config)
+        whole = {rank for block in greedy.blocks if not block.truncated for rank in block.ranks}
+
+        assert worth(packed, hits) >= max(before, sum(value_of(hit) for hit in hits if hit.rank in whole))
+        assert packed.used_tokens == WORDS.count(packed.text) <= budget
+        assert told(packed) == packed.candidates == 280
+        before = worth(packed, hits)
+
+    shares = [hit.rank for hit in hits if not diversity or sum(h.doc == hit.doc for h in hits[: hit.rank]) <= 2]
+    assert ranks_of(packed) == shares
+
+
+def test_behind_the_best_only_so_many_are_looked_at_as_fit_in_their_order() -> None:
+    hits, read = many(400, documents=400), []
+    stream = (read.append(hit.rank) or hit for hit in hits)  # type: ignore[func-returns-value]
+    dropped, pinned = frozenset({"c203"}), frozenset({"c210"})
+    room = alone(tuple(hit for hit in hits[:206] if hit.rank != 203), Config(), WORDS) + alone(
+        (hits[209],), Config(), WORDS
+    )
+
+    packed = pack_optimal(
+        stream, total=400, budget_tokens=room, counter=WORDS, config=Config(), pinned=pinned, dropped=dropped
+    )
+
+    assert ranks_of(packed) == [*(rank for rank in range(1, 207) if rank != 203), 210]
+    left = [(each.reason, each.rank, each.chunks, each.chunk_id) for each in packed.omitted]
+    assert left == [("dropped", 203, 1, "c203"), ("budget", 207, 1, "c207"), ("budget", 208, 192, "")]
+    assert max(read) == 210
 
 
 @given(st.lists(st.text("abc ", max_size=12), max_size=8))

@@ -144,6 +144,23 @@ def test_judgements_go_into_the_store_and_out_again(home: Path) -> None:
     assert json.loads(run("stats", "--json")[1])["store"]["judgements"] == 3
 
 
+def test_judgements_imported_before_and_after_a_file_is_cut_into_records_are_kept_once(home: Path) -> None:
+    (home / "c.jsonl").write_text('{"_id": "7", "text": "backoff"}\n{"_id": "8", "text": "budget"}\n')
+    (home / "r.txt").write_text("q1 0 7 1\nq1 0 8 0\nq2 0 8 1\n")
+    importing = ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    said = [run(*importing)[1]]
+
+    for parser in ("text", "jsonl"):
+        run("add", "c.jsonl", "--parser", parser)
+        said.append(run(*importing)[1])
+
+    unknown = "2 queries, 3 judgements, 3 of them of no live document\n"
+    assert said == [unknown, unknown, "2 queries, 3 judgements\n"]
+    assert run("judge", "export", "--qrels", "-", "--format", "trec")[1] == "q1 0 7 1\nq1 0 8 0\nq2 0 8 1\n"
+    assert json.loads(run("stats", "--json")[1])["store"]["judgements"] == 3
+    assert json.loads(run("eval", "--metrics", "mrr", "--json")[1])["evaluation"]["judgements"] == 3
+
+
 def test_a_judge_command_that_says_too_little_or_too_much_is_refused(home: Path) -> None:
     assert refusal("judge", "import") == "missing_argument"
     assert refusal("judge", "export") == "missing_argument"
@@ -151,10 +168,11 @@ def test_a_judge_command_that_says_too_little_or_too_much_is_refused(home: Path)
     assert refusal("judge", "import", "--qrels", "r.txt", "--format", "trec") == "conflicting_flags"
 
 
-def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing(home: Path) -> None:
+@pytest.mark.parametrize("target", ["nowhere/r.tsv", "/", ".."])
+def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing(home: Path, target: str) -> None:
     run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
 
-    code, out, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", "nowhere/r.tsv", "--json")
+    code, out, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", target, "--json")
 
     assert (code, json.loads(out)["error"]["code"]) == (1, "out_unwritable")
     assert not (home / "q.jsonl").exists()

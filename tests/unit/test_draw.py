@@ -159,8 +159,8 @@ def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
     assert cell_len(drawn) == width
     if cell_len(path + lines) <= width:
         assert drawn.startswith(path + lines)
-    elif cell_len(glyphs.cut + name + lines) <= width:
-        assert drawn.startswith(glyphs.cut)
+    elif cell_len(glyphs.cut_front + name + lines) <= width:
+        assert drawn.startswith(glyphs.cut_front)
         assert drawn.rstrip().endswith((name + lines).rstrip())
 
 
@@ -179,6 +179,14 @@ def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
 )
 def test_a_place_loses_its_heading_then_the_front_of_its_path_a_folder_at_a_time(width: int, drawn: str) -> None:
     assert fit_place("src/embed/registry.py", ":1-20", width, UNICODE, more=" › Providers") == drawn
+
+
+def test_a_path_that_lost_its_front_is_not_taken_for_one_in_the_home_folder() -> None:
+    path = "corpora/data/cranfield/corpus.jsonl"
+
+    assert fit_place(path, ":1-20", 34, ASCII) == "</data/cranfield/corpus.jsonl:1-20"
+    assert fit_place(path, ":1-20", 34, UNICODE) == "…/data/cranfield/corpus.jsonl:1-20"
+    assert fit_place(path, "", 40, ASCII, more=" > a heading") == f"{path} > a~"
 
 
 def test_a_wide_character_is_left_out_whole() -> None:

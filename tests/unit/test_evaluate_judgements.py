@@ -9,9 +9,11 @@ import pytest
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
-from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.grades import Judgement, Regrade, regraded
 from recall_core.evaluate.judgements import (
     by_document,
+    change,
+    count,
     located,
     names_of,
     put,
@@ -45,6 +47,16 @@ def store() -> SqliteStore:
     store = memory_store()
     put_files(store, new_file("docs/a.md", ["alpha"]), new_file("docs/b.md", ["beta ", "gamma"]))
     return store
+
+
+def exported(store: SqliteStore) -> str:
+    rows = io.StringIO()
+    export(store, queries=None, qrels=rows, form="trec")
+    return rows.getvalue()
+
+
+def store_rows(store: SqliteStore) -> list[tuple[str, str, int, int, int]]:
+    return store.execute("SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY 1, 2, 3, 4")
 
 
 @pytest.mark.parametrize(
@@ -148,6 +160,82 @@ def test_a_judgement_of_a_document_that_comes_later_finds_it(store: SqliteStore)
     put_files(store, new_file("docs/late.md", ["later"]))
 
     assert stored(store, names_of(store)).judgements == (Judgement("q", Spot("docs/late.md", 0, 3), 1),)
+
+
+def test_a_judgement_takes_the_place_of_one_made_before_its_document_came(store: SqliteStore, tmp_path: Path) -> None:
+    (tmp_path / "q").write_text(QUERIES)
+    (tmp_path / "r").write_text("q1 0 late 1\nq2 0 late 1\nq1 0 late.md[0:3] 2\nq1 0 gone 1\n")
+    import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
+    put_files(store, new_file("docs/late.md", ["later"]))
+    before = exported(store)
+    (tmp_path / "r").write_text("q1 0 late 3\n")
+
+    import_(store, queries=None, qrels=tmp_path / "r")
+
+    assert before == "q1 0 docs/late.md 1\nq1 0 docs/late.md[0:3] 2\nq1 0 gone 1\nq2 0 docs/late.md 1\n"
+    assert exported(store) == before.replace("docs/late.md 1", "docs/late.md 3", 1)
+    assert store.judgements() == count(store) == 4
+
+
+def test_importing_before_and_after_the_documents_is_like_importing_once(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text(QUERIES)
+    (tmp_path / "r").write_text("q1 0 a 1\nq2 0 b 2\nq2 0 a.md 1\n")
+    files = (new_file("docs/a.md", ["alpha"]), new_file("docs/b.md", ["beta"]))
+    early, late = memory_store(), memory_store()
+    import_(early, queries=tmp_path / "q", qrels=tmp_path / "r")
+    for store in (early, late):
+        put_files(store, *files)
+
+        import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
+
+    assert store_rows(early) == store_rows(late)
+
+
+def test_names_that_several_documents_share_take_no_judgement_away(store: SqliteStore, tmp_path: Path) -> None:
+    (tmp_path / "q").write_text(QUERIES)
+    (tmp_path / "r").write_text("q1 0 c 1\n")
+    import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
+    put_files(store, new_file("new/c.md", ["one"]), new_file("old/c.md", ["two"]))
+    (tmp_path / "r").write_text("q1 0 new/c.md 2\nq1 0 old/c.md 0\n")
+
+    import_(store, queries=None, qrels=tmp_path / "r")
+
+    assert exported(store) == "q1 0 c 1\nq1 0 new/c.md 2\nq1 0 old/c.md 0\n"
+    assert count(store) == 3
+
+
+@pytest.mark.parametrize("name", ["a", "z"])
+def test_a_document_judged_under_two_names_is_read_once_with_the_grade_under_its_path(name: str) -> None:
+    store = memory_store()
+    put(store, {"q": "one"}, [Judgement("q", Spot(name), 1), Judgement("q", Spot(f"m/{name}.md"), 3)])
+    put(store, {}, [Judgement("q", Spot(f"{name}.md"), 2)])
+    assert count(store) == 3
+
+    put_files(store, new_file(f"m/{name}.md", ["text"]))
+
+    assert stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),)
+    assert exported(store) == f"q 0 m/{name}.md 3\n"
+    assert count(store) == 1
+
+
+@pytest.mark.parametrize("grade", [None, 0])
+def test_a_grade_that_is_changed_or_cleared_does_not_come_back_from_another_name(grade: int | None) -> None:
+    store = memory_store()
+    put(store, {"q": "one"}, [Judgement("q", Spot(name), 2) for name in ("late", "late.md", "docs/late.md")])
+    put_files(store, new_file("docs/late.md", ["later"]))
+    known = stored(store, names_of(store)).judgements
+
+    change(store, regraded("q", "one", known, Spot("docs/late.md"), grade))
+
+    assert [row[-1] for row in store_rows(store)] == ([] if grade is None else [grade])
+
+
+def test_a_grade_that_is_added_takes_the_place_of_one_under_another_name(store: SqliteStore) -> None:
+    put(store, {"q": "one"}, [Judgement("q", Spot("a"), 1), Judgement("q", Spot("gone"), 1)])
+
+    change(store, Regrade("q", "one", added=(Judgement("q", Spot("docs/a.md"), 3),)))
+
+    assert store_rows(store) == [("q", "docs/a.md", 0, -1, 3), ("q", "gone", 0, -1, 1)]
 
 
 @pytest.mark.parametrize("form", ["beir", "trec"])

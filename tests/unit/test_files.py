@@ -43,6 +43,16 @@ def test_a_name_without_a_suffix_gets_one(monkeypatch: pytest.MonkeyPatch) -> No
     assert place("q.txt") == Path("q.txt")
 
 
+@pytest.mark.parametrize("typed", ["/", ".", "..", ""])
+def test_what_can_only_be_a_folder_gets_no_suffix(typed: str) -> None:
+    assert place(typed).is_dir()
+
+    with pytest.raises(IsADirectoryError):
+        holds(place(typed), "text")
+    with pytest.raises(IsADirectoryError):
+        load(place(typed))
+
+
 def test_line_breaks_and_marks_of_other_systems_are_read(tmp_path: Path) -> None:
     file = tmp_path / "q.rql"
     file.write_bytes(b"\xef\xbb\xbfSELECT *\r\nFROM chunk\r\n")

@@ -52,6 +52,13 @@ def code_of(error: pytest.ExceptionInfo[RecallError]) -> str:
     return error.value.code
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
+def test_words_that_are_no_text_are_refused(recall: Recall, mode: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        recall.search("retry \ud800", Ask(mode=mode))
+    assert (code_of(caught), caught.value.message) == ("bad_value", "The words 'retry \\ud800' are not valid UTF-8.")
+
+
 def test_a_search_tells_its_provenance_and_its_sum(recall: Recall) -> None:
     response = recall.search("retry backoff", Ask(explain=True))
     best = response["results"][0]

@@ -69,3 +69,10 @@ def test_a_file_that_is_no_toml_stays_and_the_error_tells_what_to_write(tmp_path
     assert caught.value.code == "settings_unwritable"
     assert 'embedding = "local", pool = 3' in caught.value.message
     assert toml.read_text() == "= nonsense"
+
+
+def test_why_a_file_cannot_be_written_is_told_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        write_settings(tmp_path / "gone" / "recall.toml", {"pool": 3})
+
+    assert caught.value.message.endswith("cannot be written (no such file or directory); put into it: pool = 3")

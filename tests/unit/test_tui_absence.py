@@ -8,7 +8,7 @@ import pytest
 
 from recall_tui.panes.explain.absence import absence_lines
 from recall_tui.state.explaining import Absence, Remedy
-from recall_tui.widgets.draw import UNICODE
+from recall_tui.widgets.draw import ASCII, UNICODE
 
 SOUGHT = {"chunk_id": "c" * 64, "path": "notes/2024.md", "line_start": 1200, "line_end": 1240, "rank": 4321}
 OTHER = {**SOUGHT, "chunk_id": "d" * 64, "rank": 5432}
@@ -96,3 +96,16 @@ def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
     assert "$ recall context --budget-tokens 12000" in shown
     assert "add the word 2024;" in shown
     assert "let each signal propose 2,000 instead of 200; ask for 1,200 rows instead of 10" in shown
+
+
+def test_a_long_path_loses_its_front_and_keeps_its_lines_and_its_rank() -> None:
+    long = {"path": "a/folder/with/a/long/name/in/a/folder/of/other/folders/on/some/other/disk/notes/2024.md"}
+    target = {"text": "2024", "kind": "document", "chunks": 2, "chosen": SOUGHT | long, "others": [OTHER | long]}
+    view = {"target": target, "present": False, "verdict": "rank", "stages": []}
+    absence = Absence(view, in_list=False)  # type: ignore[arg-type]
+
+    lines = [line.plain for line in absence_lines(absence, 0, "", 60, ASCII)]
+
+    assert "   </disk/notes/2024.md:1200-1240  rank 4,321  cccccccccccc" in lines
+    assert any(line.startswith("  </disk/notes/2024.md:1200-1240  rank 5,432  dddddddddddd") for line in lines)
+    assert max(map(len, lines)) <= 60

@@ -178,6 +178,23 @@ def test_relevant_documents_that_are_not_in_the_top_ten_are_named_with_their_ran
     assert [each.grade for each in third.missed] == [2, 1]
 
 
+def test_a_ranking_that_is_cut_says_where_of_what_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for number in range(105):
+        (tmp_path / "notes" / f"{number}.txt").write_text(f"A note about the tea of day {number}.\n")
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        list(recall.add([str(tmp_path / "notes")], Root("")))
+        grades = [Judgement("q1", Spot("gone.txt"), 1), Judgement("q2", Spot("gone.txt"), 1)]
+        put(recall.store, {"q1": "tea", "q2": "tea of day 7"}, grades)
+
+        whole = made(recall, {}, "min_score=0.6")
+        cut = made(recall, {})
+
+        assert [line.missed for line in cut.lines] == [(Missed("gone.txt", 1, None, 100),)] * 2
+        assert Missed("gone.txt", 1, None) in [missed for line in whole.lines for missed in line.missed]
+
+
 def test_without_a_relevant_document_there_is_no_board(recall: Recall) -> None:
     with pytest.raises(UsageError) as caught:
         made(recall, {})

@@ -15,8 +15,8 @@ from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
 from recall_tui import pager
 from recall_tui.panes.explain.ledger import count, number
-from recall_tui.panes.explain.pane import NAMES, pieces, view_at
-from recall_tui.panes.explain.passage import cut_of, passage_lines, wrapped
+from recall_tui.panes.explain.pane import NAMES, hint_of, pieces, view_at
+from recall_tui.panes.explain.passage import chunk_lines, cut_of, passage_lines, wrapped
 from recall_tui.state import explaining, packing, remedies, weighing
 from recall_tui.state.explaining import Line, Mark, Passage, Remedy, Stretch
 from recall_tui.state.session import VIEWS, Session
@@ -277,3 +277,44 @@ def test_a_pager_that_fails_is_said() -> None:
         pager.page("text", ["false"], name="docs/a.txt", line=1)
 
     assert caught.value.code == "pager_failed"
+
+
+@pytest.mark.parametrize(
+    ("view", "comes"),
+    [("absence", "Looking for it at every stage."), ("funnel", "Counting rows."), ("versus", "Comparing.")],
+)
+def test_what_waits_for_a_query_that_can_be_answered_says_so(view: str, comes: str) -> None:
+    session = answered()._replace(view=view, sought="a.txt", marked=hit_of("b", 2))
+    faulty = session._replace(trouble=UsageError("expected", "That is no query."))
+
+    assert view in {study.kind for study, _ in wanted(session)}
+    assert view not in {study.kind for study, _ in wanted(faulty)}
+    assert hint_of(session) == comes
+    assert hint_of(faulty) == "This waits until the query can be answered."
+
+
+def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:
+    faulty = answered()._replace(view="passage", trouble=UsageError("expected", "That is no query."))
+
+    assert "passage" in {study.kind for study, _ in wanted(faulty)}
+    assert hint_of(faulty) == "Reading the document."
+
+
+def test_the_rank_in_the_title_has_its_thousands_apart() -> None:
+    session = answered()._replace(hit=hit_of("a", 50_851))
+
+    assert pieces(session, 80, UNICODE)[0][0] == "3 Explain #50,851  "
+
+
+def test_a_chunk_alone_names_its_lines_where_its_path_is_long_and_its_tokens_with_thousands_apart() -> None:
+    hit = hit_of("a")
+    assert hit.chunk is not None
+    hit = hit._replace(
+        doc=DOCUMENT._replace(path="a/folder/of/folders/with/a/long/name/a.txt"),
+        chunk=hit.chunk._replace(line_start=1012, line_end=1044, tokens=1234),
+    )
+
+    where, labels, *_ = (line.plain for line in chunk_lines(hit, 30, UNICODE))
+
+    assert where == "…/a/long/name/a.txt:1012-1044"
+    assert labels.startswith("1,234 tokens")

@@ -63,6 +63,10 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
         pytest.param(b'{"text": "  "}', id="blank"),
         pytest.param(b"[" * 200_000, id="deep"),
         pytest.param(b'{"text": "\xff"}', id="encoding"),
+        pytest.param(b'{"text": "store weights \\ud800"}', id="surrogate"),
+        pytest.param(b'{"text": "budget", "filter": "doc.tag = \'\\udfff\'"}', id="surrogate in its filter"),
+        pytest.param(b'{"text": "budget", "settings": ["rerank=\\ud800"]}', id="surrogate in its settings"),
+        pytest.param(b'{"text": "budget", "top": [["\\ud800", "a.txt"]]}', id="surrogate in its rows"),
     ],
 )
 def test_lines_that_are_no_queries_are_passed_over(tmp_path: Path, junk: bytes) -> None:

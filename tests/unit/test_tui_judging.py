@@ -10,6 +10,7 @@ from recall_core.errors import StoreError, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
+from recall_tui.panes.judge import layout
 from recall_tui.state import grading, judging
 from recall_tui.state.events import Chored, Studied
 from recall_tui.state.grading import GRADE
@@ -19,6 +20,7 @@ from recall_tui.state.session import Session, asked, focused, stamp_of
 from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
 from recall_tui.state.wants import wanted
+from recall_tui.widgets.draw import UNICODE
 from tests.workbench_corpus import build_store
 
 NOTHING = Judged({}, {}, {})
@@ -306,6 +308,26 @@ def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> N
 )
 def test_what_is_missing_from_the_first_rows_is_counted_or_nothing_is(missed: tuple[Missed, ...], said: str) -> None:
     assert judging.in_top(line("q1", *missed)) == said
+
+
+def test_one_relevant_document_in_the_top_is_not_told_as_many() -> None:
+    assert judging.in_top(line("q1")._replace(relevant=1)) == "the only relevant one is in the top 10"
+
+
+@pytest.mark.parametrize(
+    ("missed", "said"),
+    [
+        (Missed("a.txt", 1, 12), "rank 12"),
+        (Missed("a.txt", 1, None, 100), "not in 100"),
+        (Missed("a.txt", 1, None), "not ranked"),
+    ],
+)
+def test_what_is_missed_says_its_rank_or_how_far_it_was_looked_for(
+    session: Session, missed: Missed, said: str
+) -> None:
+    lines = layout(with_board(session, line("q1", missed)), (60, 24), UNICODE, 0).lines
+
+    assert [each.plain.split(maxsplit=2)[2] for each in lines if "a.txt" in each.plain] == [said]
 
 
 def test_measures_go_round(session: Session) -> None:

@@ -428,3 +428,35 @@ def test_the_worth_before_stays_and_is_marked_until_the_next_is_known() -> None:
     assert "75% of bound · words 1/2" in known[1].plain
     assert "75% of bound · words 1/2" in old[1].plain
     assert (known[1].plain.endswith("…"), old[1].plain.endswith("…")) == (False, True)
+
+
+def test_the_account_and_the_ranks_left_out_have_their_thousands_apart_and_words_stand_as_they_are() -> None:
+    view = {
+        **VIEW,
+        "coverage": {"share": 0.5, "terms": [{"text": "2024", "idf": 1.0, "packed": False}]},
+        "documents": 1234,
+        "duplicates": [{"ranks": [1, 5199], "wasted_tokens": 1234}],
+        "truncated_tokens": 4321,
+        "tokens": {"chunks": 64515, "headers": 4000, "separators": 1000},
+        "alternative": {
+            "value": 1234.5,
+            "used_tokens": 65000,
+            "adds": [{"rank": 5200, "path": "notes/2024"}],
+            "drops": [],
+        },
+    }
+    packed = context(block(1, "aa"), omitted=(left(5199, "cc", path="2023.md"),))
+    shows = look(worth=Worth(view, 187_479))._replace(  # type: ignore[arg-type]
+        packed=packed, entries=packing.entries(shown(packed)), cursor=0
+    )
+
+    drawn = text_of(shows, UNICODE, width=118)
+
+    assert "documents 1,234" in drawn
+    assert "64,515 in chunks + 4,000 in headers + 1,000 in separators" in drawn
+    assert "4,321 tokens of the last chunk are left out" in drawn
+    assert "#1 #5,199, 1,234 tokens packed twice" in drawn
+    assert "would reach 1234.500 with 65,000 tokens; adds #5,200 notes/2024" in drawn
+    assert "not in the context: 2024" in drawn
+    assert "about 187,479 tokens" in drawn
+    assert "× #5,199 2023.md" in drawn

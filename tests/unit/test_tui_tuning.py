@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from recall_core.service import Ask, Recall
 from recall_core.tuning.judged import Options
 from recall_core.tuning.question import Wish
 from recall_core.types import Hit
+from recall_tui.panes.weights.across import DIM
+from recall_tui.panes.weights.curve import figures
 from recall_tui.state.events import Crashed, Event, Studied, StudyMoved
 from recall_tui.state.session import Session, stamp_of
 from recall_tui.state.studies import Study
@@ -26,6 +28,7 @@ from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
     Curve,
     Granted,
+    better_weight,
     curve_of,
     curve_study,
     granting,
@@ -38,6 +41,7 @@ from recall_tui.state.tuning import (
     wants,
 )
 from recall_tui.state.weighing import put_at, stepped, turned
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from recall_tui.work.studies import curve as curves
 from recall_tui.work.studies import pins as pinning
 from recall_tui.work.studying import Lab, StudyThread
@@ -250,6 +254,49 @@ def test_the_middle_has_few_decimals_and_lies_inside() -> None:
     assert middle([(0.1, 0.3), (0.5, 0.7)]) == 0.2
 
 
+def of_pieces(*values: float, at: Sequence[float] = (), plateau: Sequence[tuple[float, float]]) -> Curve:
+    """One query's curve with these values between fifths. at: those in the break points, else as on their left."""
+    places = tuple(Fraction(each, 5) for each in range(len(values) + 1))
+    points = at or (values[0], *values)
+    pairs = zip(points[:-1], values, strict=True)
+    steps = (*(value for pair in pairs for value in pair), points[-1])
+    return Curve(
+        1, ((places, steps),), tuple(map(float, places)), values, max(values), ((0.8, 1.0),), plateau=tuple(plateau)
+    )
+
+
+PIECES = ((0.0, 0.4), (0.8, 1.0))
+"""A wide and a narrow piece of a plateau; the mean is lower in the wide one."""
+
+
+@pytest.mark.parametrize("now", [Fraction("0.1"), Fraction("0.3"), Fraction("0.85"), Fraction(1)])
+def test_a_weight_inside_the_plateau_stays(now: Fraction) -> None:
+    assert better_weight(of_pieces(0.72, 0.71, 0.5, 0.5, 0.73, plateau=PIECES), now) is None
+
+
+def test_of_several_pieces_the_one_with_the_highest_middle_is_gone_to_and_of_equal_ones_the_widest() -> None:
+    higher = of_pieces(0.72, 0.72, 0.5, 0.5, 0.73, plateau=PIECES)
+    equal = of_pieces(0.73, 0.73, 0.5, 0.5, 0.73, plateau=PIECES)
+
+    assert better_weight(higher, Fraction("0.5")) == 0.9
+    assert better_weight(equal, Fraction("0.5")) == 0.2
+
+
+def test_a_weight_in_a_break_point_that_loses_what_the_plateau_has_is_left() -> None:
+    found = of_pieces(0.73, 0.73, 0.5, 0.5, 0.5, at=(0.1, 0.73, 0.5, 0.5, 0.5, 0.5), plateau=[(0.0, 0.4)])
+
+    assert better_weight(found, Fraction(0)) == 0.2
+    assert better_weight(found, Fraction(1, 5)) is None
+
+
+def test_no_weight_is_gone_to_where_the_measure_is_lower() -> None:
+    falling = of_pieces(0.6, 0.6, 0.7, 0.5, 0.73, plateau=[(0.0, 0.4)])
+    spike = of_pieces(0.6, 0.6, 0.7, 0.5, 0.73, at=(0.6, 0.6, 0.6, 0.9, 0.5, 0.73), plateau=[(0.8, 1.0)])
+
+    assert better_weight(falling, Fraction("0.5")) == 0.9  # the middle of the best weights
+    assert better_weight(spike, Fraction(3, 5)) is None
+
+
 def test_what_is_drawn_is_the_mean_in_the_middle_of_each_column() -> None:
     steps = ((Fraction(0), Fraction(1, 2), Fraction(1)), (0.25, 0.25, 0.5, 0.75, 0.75))
 
@@ -257,6 +304,23 @@ def test_what_is_drawn_is_the_mean_in_the_middle_of_each_column() -> None:
 
     assert heights(found, 4) == [0.25, 0.25, 0.75, 0.75]
     assert [value_at(found, Fraction(at, 4)) for at in range(5)] == [0.25, 0.25, 0.5, 0.75, 0.75]
+
+
+@pytest.mark.parametrize(("width", "glyphs"), [(46, ASCII), (46, UNICODE), (120, UNICODE)])
+@pytest.mark.parametrize("is_of_all", [False, True])
+def test_the_measure_says_which_settings_take_no_part_in_it(
+    recall: Recall, width: int, glyphs: Glyphs, is_of_all: bool
+) -> None:
+    for settings, said in ({}, ""), ({"min_score": 0.15}, "without min_score"):
+        session = session_of(recall, **settings)._replace(is_of_all=is_of_all)
+        study = curve_study(session)
+        assert study is not None
+
+        lines = figures(found_by(session, study, curve(recall, session)), width, glyphs)
+
+        remarks = [line.plain[part.start : part.end] for line in lines for part in line.spans if part.style == DIM]
+        assert "".join(remarks) == said
+        assert all(line.cell_len <= width for line in lines)
 
 
 def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:

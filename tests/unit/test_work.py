@@ -433,10 +433,7 @@ def test_another_program_can_open_the_file_that_took_the_place_while_the_workben
     do(place, desk, Chore("grade", grade))  # SQLite's index of the log now tells the size of this file
 
     larger.replace(place)
-    ends = time.monotonic() + 10
-    while Path(f"{place}-shm").exists() and time.monotonic() < ends:
-        time.sleep(0.01)
-    assert not Path(f"{place}-shm").exists()
+    desk.wait_for(lambda event: isinstance(event, Opened) and event.is_altered and event.info.documents == 37)
 
     with Recall.open(str(place)) as fresh:
         assert fresh.store.info().documents == 37

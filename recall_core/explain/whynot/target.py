@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from recall_core import found
+from recall_core import found, here
 from recall_core.explain.whynot.question import Asker
 from recall_core.store.sqlite import sought
 from recall_core.types import Row
@@ -88,9 +88,9 @@ def _not_in_store(asker: Asker, text: str) -> Target | None:
         path = sought.removed_path(asker.store, spelling)
         if path is not None:
             return Target(text, "file", absent="tombstoned", path=path)
-    for place in (Path.cwd() / text, asker.base / text):
-        if _is_file(place):
-            return Target(text, "file", absent="not_ingested", path=str(place))
+    for folder in (here.known(), asker.base):
+        if folder is not None and _is_file(folder / text):
+            return Target(text, "file", absent="not_ingested", path=str(folder / text))
     return None
 
 

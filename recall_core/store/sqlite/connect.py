@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import apsw
 
-from recall_core import shell
+from recall_core import here, shell
 from recall_core.config import BUSY_TIMEOUT_MS
-from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked
+from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.store.sqlite.compile import FUNCTIONS
 from recall_core.store.sqlite.lock import holder
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, migrate
@@ -59,7 +59,7 @@ def _is_store(path: str) -> bool:
 def _way_out(path: str) -> str:
     """What makes room for a store where another file stands."""
     file = Path(path).absolute()
-    folder = "" if file.parent == Path.cwd() else f" {shell.quote(str(file.parent))}"
+    folder = "" if file.parent == here.known() else f" {shell.quote(str(file.parent))}"
     return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && recall init{folder}"
 
 
@@ -67,9 +67,11 @@ def connect(path: str) -> tuple[apsw.Connection, bool]:
     """An open connection to an existing store, and whether it can write.
 
     Falls back to read-only where the media or its permissions demand it. Raises StoreError `no_store`,
-    `schema_newer`, `store_needs_recovery`; StoreCorrupt; StoreLocked.
+    `schema_newer`, `store_needs_recovery`, `store_unreadable`; StoreCorrupt; StoreLocked.
     """
-    if not Path(path).is_file():
+    with reaching(Path(path)):
+        is_there = Path(path).is_file()
+    if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint="recall init")
     with translated(path):
         db, writable = _open_somehow(path)
@@ -162,6 +164,16 @@ def load_vector_functions(db: apsw.Connection) -> None:
     db.enable_load_extension(True)
     db.load_extension(str(Path(spec.origin).parent / "vec0"))
     db.enable_load_extension(False)
+
+
+@contextmanager
+def reaching(path: Path) -> Iterator[None]:
+    """Looking whether a file is there: raises StoreError `store_unreadable` where that is not allowed, or fails."""
+    try:
+        yield
+    except OSError as error:
+        hint = f"ls -ld {shell.quote(str(path.parent))}"
+        raise StoreError("store_unreadable", f"{path}: {why_unread(error)}.", hint=hint) from error
 
 
 @contextmanager

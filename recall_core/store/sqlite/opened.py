@@ -151,6 +151,10 @@ class OpenStore:
         has_other_log = self._log is not None and _file_at(f"{self.path}-wal") != self._log
         return self._is_left or has_other_log or _file_at(self.path) != self._file
 
+    def is_there(self) -> bool:
+        """True when a file stands in the store's place, be it this one or another."""
+        return _file_at(self.path) is not None
+
     def leave(self) -> None:
         """Another file stands here: finish the old one, and take its log and that log's index out of the way.
 

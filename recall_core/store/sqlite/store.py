@@ -293,5 +293,5 @@ class SqliteStore(OpenStore):
         return dict(rows)
 
     def judgements(self) -> int:
-        """How many judgements the store keeps."""
+        """How many rows of judgements the store keeps."""
         return int(self.execute("SELECT count(*) FROM judgement")[0][0])

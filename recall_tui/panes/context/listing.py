@@ -131,7 +131,7 @@ def _omission(left: Omission, pins: tuple[str, ...], width: int, glyphs: Glyphs)
     reason = PASSED_OVER if left.reason == "budget" and not left.chunk_id else REASONS[left.reason]
     reason = f" pinned, {reason}" if left.chunk_id in pins else f" {reason}"
     more = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else ""
-    head = f"{glyphs.out} #{left.rank}{' ' if left.path else ''}"
+    head = f"{glyphs.out} #{figure(left.rank)}{' ' if left.path else ''}"
     where = head + fit_place(left.path, more, width - len(head) - len(reason), glyphs)
     return _line(fit(where, width - len(reason), glyphs) + reason, Style(dim=True))
 
@@ -164,7 +164,7 @@ def _labelled(label: str, told: str, width: int, style: Style) -> list[Text]:
 def _told(worth: Worth) -> Iterator[tuple[str, str]]:
     from recall_core.adapters.packing import account_lines  # noqa: PLC0415 - drawn only once the engine has answered
 
-    for line in account_lines(worth.view):
+    for line in account_lines(worth.view, figure):
         yield line[:LABEL_CELLS].rstrip(), line[LABEL_CELLS:]
         if line.startswith("words") and (covered := _covered(worth)):
             yield "covered", covered

@@ -12,7 +12,7 @@ from rich.text import Text
 from recall_tui.panes.explain.ledger import DIM, one_line
 from recall_tui.state.explaining import Absence, Remedy
 from recall_tui.state.remedies import is_doable
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded, with_figures
+from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded, with_figures
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
@@ -53,7 +53,7 @@ def absence_lines(absence: Absence, place: int, note: str, width: int, glyphs: G
     others = view["target"].get("others", [])
     if others:
         lines.append(Text(fit("other chunks of it", width, glyphs), DIM))
-        lines += [Text(fit(f"  {_place(each)}", width, glyphs)) for each in others]
+        lines += [Text("  " + _place(each, width - 2, glyphs)) for each in others]
     return lines
 
 
@@ -85,16 +85,18 @@ def _verdict(absence: Absence, width: int, glyphs: Glyphs) -> Iterator[Text]:
     if view["present"] and absence.in_list:
         said = f"{glyphs.yes} in the results and in the context"
     yield Text(fit(said, width, glyphs).rstrip(), Style(bold=True))
-    yield Text(fit(f"   {_target(view['target'])}", width, glyphs).rstrip())
+    yield Text(f"   {_target(view['target'], width - 3, glyphs)}".rstrip())
 
 
-def _target(view: TargetView) -> str:
-    return _place(view["chosen"]) if "chosen" in view else one_line(view["text"])
+def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
+    return _place(view["chosen"], width, glyphs) if "chosen" in view else fit(one_line(view["text"]), width, glyphs)
 
 
-def _place(view: SoughtView) -> str:
+def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
+    """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
-    return f"{view['path']}:{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
+    told = f":{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
+    return fit_place(view["path"], told, width, glyphs)
 
 
 def _ladder(absence: Absence, width: int, glyphs: Glyphs) -> Iterator[Text]:

@@ -11,10 +11,11 @@ from rich.text import Text
 
 from recall_core.config import LEAST_WEIGHT
 from recall_core.types import SIGNALS, Hit, Part
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, folded
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (
+        DifferenceView,
         ExplanationView,
         LeafView,
         LedgerView,
@@ -29,6 +30,8 @@ FIGURES = 33  # cells of the columns behind it: 9 raw, 8 value, 8 weight, 8 poin
 SHARE_CELLS = 12
 VISIBLE = 0.0005  # the least that three decimals show
 DIM = Style(dim=True)
+TEXTS = ("feature", "collision", "token", "sentence", "removal")
+"""The kinds of leaves that are a piece of a text; the others are terms and arithmetic."""
 DECISIONS = {
     "path": ", equal scores, by path",
     "offset": ", equal scores, by place in the document",
@@ -81,8 +84,8 @@ def ledger_lines(
             lines += _about_words(leaves.get("lexical", []), bound, width, glyphs)
     lines += [Text(fit(f"  {told}", width, glyphs).rstrip(), DIM) for told in _about_weights(parts)]
     lines += _total(hit, hit.score, view, width, glyphs)
-    ranks = glyphs.dot.join(f"{part.signal} {part.rank or 'none'}" for part in parts)
-    lines += _told(f"rank {hit.rank}", ranks, width)
+    ranks = glyphs.dot.join(f"{part.signal} {figure(part.rank) if part.rank else 'none'}" for part in parts)
+    lines += _told(f"rank {figure(hit.rank)}", ranks, width)
     if view is not None:
         lines += _standing(view["chunk"], width)
         if "stability" in view:
@@ -110,6 +113,12 @@ def count(value: int) -> str:
 def one_line(text: str) -> str:
     """A text without its line breaks and other marks that are not printed."""
     return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+
+
+def spelt(leaf: LeafView | DifferenceView) -> str:
+    """The text of a leaf on one line; in quotes where it is a piece of a text with nothing to see in it."""
+    text = one_line(leaf["text"])
+    return text or repr(leaf["text"]) if leaf["kind"] in TEXTS else text
 
 
 def _signal(part: Part, score: float, width: int, glyphs: Glyphs) -> Text:
@@ -144,7 +153,7 @@ def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs
         yield Text(fit(heads, width, glyphs).rstrip(), DIM)
     for leaf in terms:
         yield _with_share(_term(leaf, width, glyphs), leaf["points"], score, width)
-    if others and others[0]["kind"] in ("feature", "collision", "token", "sentence", "removal"):
+    if others and others[0]["kind"] in TEXTS:
         heads = f"{'  text':<{name_width(width)}}{'kind':>17}{'cosine':>8}{'':>8}"
         yield Text(fit(heads, width, glyphs).rstrip(), DIM)
     most = None if most is None or len(others) == most + 1 else most  # one more takes no more than a line about it
@@ -152,7 +161,7 @@ def _leaf_lines(leaves: list[LeafView], score: float, width: int, glyphs: Glyphs
         yield _with_share(_leaf(leaf, width, glyphs), leaf["points"], score, width)
     if most is not None and len(others) > most:
         points = fsum(leaf["points"] for leaf in others[most:])
-        name = fit(f"  {len(others) - most} more, z shows them", name_width(width) + FIGURES - 8, glyphs)
+        name = fit(f"  {figure(len(others) - most)} more, z shows them", name_width(width) + FIGURES - 8, glyphs)
         yield _with_share(Text(f"{name}{number(points):>8}", DIM), points, score, width)
 
 
@@ -177,12 +186,11 @@ def _term(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
 def _leaf(leaf: LeafView, width: int, glyphs: Glyphs) -> Text:
     """Words and sentences with their cosine; arithmetic with what it is."""
     names = name_width(width)
-    if leaf["kind"] in ("feature", "collision", "token", "sentence", "removal"):
+    if leaf["kind"] in TEXTS:
         about = f"{leaf['kind']:>10}{number(leaf['contribution']) if 'contribution' in leaf else '':>8}"
-        spelt = one_line(leaf["text"]).strip() or repr(leaf["text"])  # a token may be blanks alone
-        name = fit(f"  {spelt}", names + FIGURES - 8 - len(about), glyphs)
+        name = fit(f"  {spelt(leaf)}", names + FIGURES - 8 - len(about), glyphs)
         return Text(f"{name}{about}{number(leaf['points']):>8}")
-    said = one_line(leaf["text"])
+    said = spelt(leaf)
     named = said if said.startswith(leaf["kind"]) else f"{leaf['kind']}: {said}"
     name = fit(f"  {named}", names + FIGURES - 8, glyphs)
     return Text(f"{name}{number(leaf['points']):>8}", DIM)
@@ -235,7 +243,7 @@ def _standing(view: LedgerView, width: int) -> Iterator[Text]:
         distance = view["recall"]["distance"]
         yield from _told("recalled", f"a short document at distance {distance:g} has this row", width)
     for neighbour in view.get("neighbours", []):
-        yield from _told(f"{neighbour['side']} #{neighbour['rank']}", _neighbour(neighbour), width)
+        yield from _told(f"{neighbour['side']} #{figure(neighbour['rank'])}", _neighbour(neighbour), width)
 
 
 def _neighbour(view: NeighbourView) -> str:
@@ -258,7 +266,7 @@ def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text
     mark, word = (glyphs.no, "fragile") if view["fragile"] else (glyphs.yes, "steady")
     order, members = (f"{each['low']:.3f} to {each['high']:.3f}" for each in (view["order"], view["members"]))
     firm = f"{mark} {word} at {view['weight']:.3f}"
-    told = f"top {view['k']} in order from {order}, as a set from {members}"
+    told = f"top {figure(view['k'])} in order from {order}, as a set from {members}"
     yield from _told("weight", glyphs.dot.join([firm, told]), width)
 
 

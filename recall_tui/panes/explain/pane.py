@@ -33,7 +33,7 @@ from recall_tui.state.explaining import (
 from recall_tui.state.remedies import CURSOR, standing
 from recall_tui.state.session import VIEWS, Session, View, found, is_stale
 from recall_tui.state.studies import Study
-from recall_tui.widgets.draw import Glyphs, fit, folded
+from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView
 
 NAMES: dict[View, str] = {
@@ -47,6 +47,7 @@ WIDE = 120  # cells from which the passage stands beside the ledger
 LEAST_LEAVES = 3
 BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
+WAITS = "This waits until the query can be answered."
 SEEK = "t asks what is missed; w takes the row that is selected."
 ABOVE = 2  # lines of the document that stay in sight above its chunk
 
@@ -101,7 +102,7 @@ class ExplainPane(LineView, inherit_bindings=False):
     @property
     def _room(self) -> int:
         """Cells that the title may have."""
-        return max(0, self.size.width - 2 * TITLE_AT)
+        return max(0, self.outer_size.width - 2 * TITLE_AT)
 
     def _entitle(self, session: Session) -> None:
         shown = pieces(session, self._room, self.glyphs)
@@ -185,10 +186,10 @@ def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View 
 
     The tab in front has the pointer. Where there is no room for all, the pane's name goes first.
     """
-    rank = f" #{session.hit.rank}" if session.hit else ""
+    rank = f" #{figure(session.hit.rank)}" if session.hit else ""
     heads = [f"3 Explain{rank}  ", f"3{rank}  ", "3 "]
     if is_stale(session):
-        heads = [f"3 Explain{rank} (stale) ", "3 Explain (stale) ", "3 (stale) "]
+        heads = [f"3 Explain{rank} (stale) ", "3 Explain (stale) ", "3 (stale) ", "3 stale "]
     for head in heads:
         made: list[tuple[str, View | None, bool]] = [(head, None, False)]
         for place, view in enumerate(VIEWS):
@@ -236,9 +237,9 @@ def hint_of(session: Session) -> str:
         return "Ask something to see where its scores come from."
     match session.view:
         case "absence":
-            hint = "Looking for it at every stage." if session.sought else SEEK
+            hint = _to_come("Looking for it at every stage.", session) if session.sought else SEEK
         case "funnel":
-            hint = "Counting rows."
+            hint = _to_come("Counting rows.", session)
         case "versus":
             hint = _hint_to_compare(session)
         case _ if session.answer.total == 0:
@@ -257,14 +258,20 @@ def _hint_to_compare(session: Session) -> str:
         return "m marks a hit. Select another to see them leaf by leaf."
     if versus_study(session) is None:
         return "This hit is the marked one. Select another to compare with it."
-    return "Comparing."
+    return _to_come("Comparing.", session)
+
+
+def _to_come(told: str, session: Session) -> str:
+    """What is being done, or why it is not: nothing is looked into that does not answer what is written."""
+    return WAITS if is_stale(session) else told
 
 
 def _shown(session: Session) -> tuple[object, ...]:
     """All that the tab in front is drawn from."""
     scratch = (session.zoomed, session.pins, session.drops, session.budget_tokens, len(standing(session)))
     chosen = (session.hit, session.sought, session.marked, session.cursors.get(CURSOR, 0))
-    return (session.view, session.answer, session.packed, _finding(session), _beside_of(session), *chosen, *scratch)
+    known = (session.answer, is_stale(session), session.packed, _finding(session), _beside_of(session))
+    return (session.view, *known, *chosen, *scratch)
 
 
 def _subject(session: Session) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from rich.text import Text
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.ledger import DIM
 from recall_tui.state.explaining import Line, MarkKind, Passage, Stretch
-from recall_tui.widgets.draw import Glyphs, fit, folded
+from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
@@ -49,7 +49,7 @@ def cut_of(packed: Packed | None, chunk_id: str) -> int | None:
 def passage_lines(passage: Passage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
     """The document, a rule before each chunk. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
-    lines = [Text(fit(passage.path, width, glyphs).rstrip(), Style(bold=True))]
+    lines = [Text(fit_place(passage.path, "", width, glyphs).rstrip(), Style(bold=True))]
     lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; v opens the whole document", width, glyphs), DIM))
@@ -78,10 +78,10 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     if hit.chunk is None:
         return [Text(line) for line in folded(no_chunk(hit), width)]
     chunk = hit.chunk
-    where = f"{hit.doc.path}:{chunk.line_start}-{chunk.line_end}"
-    labels = glyphs.dot.join([f"{chunk.tokens} tokens", f"chunk {chunk.id[:12]}", *hit.doc.tags])
-    heads = [where, f"{glyphs.crumb.strip()} {chunk.heading}"] if chunk.heading else [where]
-    lines = [Text(fit(head, width, glyphs).rstrip(), Style(bold=True)) for head in heads]
+    where = fit_place(hit.doc.path, f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
+    labels = glyphs.dot.join([f"{figure(chunk.tokens)} tokens", f"chunk {chunk.id[:12]}", *hit.doc.tags])
+    heads = [where, fit(f"{glyphs.crumb.strip()} {chunk.heading}", width, glyphs)] if chunk.heading else [where]
+    lines = [Text(head.rstrip(), Style(bold=True)) for head in heads]
     lines.append(Text(fit(labels, width, glyphs).rstrip(), DIM))
     return [*lines, *(Text(line) for line in folded(chunk.text, width))]
 
@@ -109,8 +109,8 @@ class _Page:
         """The bound before a chunk."""
         glyphs, is_own = self._glyphs, chunk.id == self._own.id
         mark = glyphs.pointer if is_own else glyphs.line
-        told = f"{mark} chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}{glyphs.dot}{chunk.tokens} tokens "
-        told = f"{' ' * self._digits} {told}"
+        told = f"{mark} chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}"
+        told = f"{' ' * self._digits} {told}{glyphs.dot}{figure(chunk.tokens)} tokens "
         line = told + glyphs.line * max(0, self._width - cell_len(told))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import SIGNALS
-from recall_tui.panes.explain.ledger import ABSENCES, DIM, VISIBLE, lead_of, number, one_line
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, fit, folded
+from recall_tui.panes.explain.ledger import ABSENCES, DIM, VISIBLE, lead_of, number, spelt
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, VersusView
@@ -31,7 +32,8 @@ def versus_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text
         return lines
     versus = view["versus"]
     lines += [Text(line, Style(bold=True)) for line in folded(_verdict(versus, first["id"]), width)]
-    names = max(1, width - FIGURES - 2 - (BAR_CELLS if width >= WIDE else 0))
+    mark = 1 + max(cell_len(glyphs.yes), cell_len(glyphs.no))
+    names = max(1, width - FIGURES - mark - (BAR_CELLS if width >= WIDE else 0))
     lines.append(Text(fit(f"{'leaf':<{names}}{'this':>9}{'marked':>9}{'differ':>9}", width, glyphs), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
     lines += [_difference(each, most, names, width, glyphs) for each in versus["differences"]]
@@ -39,10 +41,12 @@ def versus_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text
 
 
 def _head(name: str, view: LedgerView, width: int, glyphs: Glyphs) -> Text:
-    rank = "not listed" if view["rank"] is None else f"#{view['rank']}"
+    rank = "not listed" if view["rank"] is None else f"#{figure(view['rank'])}"
     score = f"{view['score']:>9.3f}" if "score" in view else ""
-    where = f"{name:<7}{rank} {view['path']}:{view['line_start']}-{view['line_end']}"
-    return Text(fit(where, width - len(score), glyphs) + score)
+    head = f"{name:<7}{rank} "
+    span = f":{view['line_start']}-{view['line_end']}"
+    where = fit_place(view["path"], span, width - len(head) - len(score), glyphs)
+    return Text(fit(head + where, width - len(score), glyphs) + score)
 
 
 def _verdict(view: VersusView, first: str) -> str:
@@ -51,7 +55,7 @@ def _verdict(view: VersusView, first: str) -> str:
 
 
 def _difference(view: DifferenceView, most: float, names: int, width: int, glyphs: Glyphs) -> Text:
-    about = "" if view["kind"] == "rounding" else one_line(view["text"])
+    about = "" if view["kind"] == "rounding" else spelt(view)
     named = about if about.startswith(view["kind"]) else f"{view['kind']} {about}"
     name = fit(f"{view['signal'][:3]} {named}", names - 1, glyphs)
     figures = f"{number(view['points']):>9}{number(view['other_points']):>9}{_signed(view['delta']):>9}"

@@ -8,9 +8,19 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.errors import RecallError
-from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, crossed, joined, labelled, span
+from recall_tui.panes.weights.across import DIM, LABEL_CELLS, cell_of, crossed, joined, labelled, span
 from recall_tui.state.session import Session, found
-from recall_tui.state.tuning import LEAST_QUERIES, MEASURE, Curve, Stretch, curve_study, heights, middle, value_at
+from recall_tui.state.tuning import (
+    LEAST_QUERIES,
+    MEASURE,
+    Curve,
+    Stretch,
+    curve_study,
+    heights,
+    left_out,
+    middle,
+    value_at,
+)
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.widgets.canvas import Canvas
 from recall_tui.widgets.draw import Glyphs, folded
@@ -37,13 +47,17 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     weight = exact_share(current(session))
     pieces = _of_all(finding, weight, glyphs) if session.is_of_all else _of_one(finding, weight, glyphs)
+    missing = left_out(session)
+    remark = f"without {missing}" if missing else ""
+    if remark:
+        pieces.insert(1, remark)
     lines = joined(pieces, width, glyphs)
     other = "c this question" if session.is_of_all else f"c all {finding.judged} judged"
     for more in (other, f"drawn from {min(finding.means):.3f} to {max(finding.means):.3f}"):
         longer = joined([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
             pieces, lines = [*pieces, more], longer
-    return [Text(line) for line in lines]
+    return [_dimmed(line, remark) for line in lines]
 
 
 def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
@@ -77,6 +91,14 @@ def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
         for cell in range(cells)
     )
     return labelled("v", band, weight, glyphs)
+
+
+def _dimmed(line: str, remark: str) -> Text:
+    """A line in which this remark, where it stands there, is dim."""
+    text, at = Text(line), line.find(remark)
+    if remark and at >= 0:
+        text.stylize(DIM, at, at + len(remark))
+    return text
 
 
 def _of_all(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:

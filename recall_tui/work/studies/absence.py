@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recall_core import shell
 from recall_tui.state.explaining import Absence, Remedy
 from recall_tui.state.session import Session, Tweaks
 from recall_tui.state.studies import Study
@@ -28,6 +29,8 @@ def study(lab: Lab, study: Study) -> Absence:
         asked = question if in_list else listed
         done = why_not(asker, asked, study.target)
         fixes = done.view.get("fixes", [])
+        for fix in fixes:
+            fix["command"] = shell.in_store(fix["command"], lab.store)
         changes = [remedy(asked, each.question, fix) for each, fix in zip(done.changes, fixes, strict=True)]
         if in_list and not done.view["present"]:
             changes += _pinned(lab, done.view)
@@ -98,14 +101,14 @@ def _pinned(lab: Lab, view: WhyNotView) -> list[Remedy]:
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
         return []
-    return [Remedy("pin", "pin it: it is packed before everything else", _command(session, pin), pin=pin)]
+    return [Remedy("pin", "pin it: it is packed before everything else", _command(lab, pin), pin=pin)]
 
 
 def _left(session: Session, pin: str) -> tuple[str, ...]:
     return tuple(each for each in session.drops if each != pin)
 
 
-def _command(session: Session, pin: str) -> str:
+def _command(lab: Lab, pin: str) -> str:
     from recall_core.explain.whynot.question import command  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return f"{command(context_question(session))} --pin {pin[:12]}"
+    return shell.in_store(f"{command(context_question(lab.session))} --pin {pin[:12]}", lab.store)

@@ -210,7 +210,10 @@ def _lines(asked: Questions, now: Measured, before: Measured | None) -> list[Lin
 
 def _missed(grades: Mapping[str, int], ranking: Ranked) -> list[Missed]:
     """The relevant documents that are not in the top ten, the most relevant first, then by rank and path."""
+    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
+
     ranks = {path: rank for rank, path in enumerate(ranking, start=1)}
-    missed = [Missed(path, grade, ranks.get(path)) for path, grade in grades.items() if grade > 0]
-    missed = [each for each in missed if each.rank is None or each.rank > TOP]
+    cut = DEPTH if len(ranking) >= DEPTH else None
+    relevant = [(path, grade, ranks.get(path)) for path, grade in grades.items() if grade > 0]
+    missed = [Missed(*each, None if each[2] else cut) for each in relevant if each[2] is None or each[2] > TOP]
     return sorted(missed, key=lambda each: (-each.grade, each.rank is None, each.rank or 0, each.path))

@@ -1,0 +1,28 @@
+"""The folder that the program was started in, which may be taken away while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recall_core.errors import RecallError
+
+
+def folder() -> Path:
+    """Where relative paths start. Raises RecallError `no_folder` when that folder is gone."""
+    found = known()
+    if found is None:
+        raise RecallError("no_folder", "The folder that this program was started in is gone.", hint="cd DIR")
+    return found
+
+
+def known() -> Path | None:
+    """The same; None when it is gone, for who can do without."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
+
+
+def absolute(path: Path) -> Path:
+    """A path from the root, `..` and links as they are. Raises RecallError `no_folder` for one that has no start."""
+    return path if path.is_absolute() else folder() / path

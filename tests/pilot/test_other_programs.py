@@ -1,0 +1,113 @@
+"""Another program changes the settings, or puts another store in the place of the one that is looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.service import Recall
+from recall_core.types import Root
+from recall_tui.state.weighing import current
+from recall_tui.work import asking
+from tests.workbench_driver import workbench
+
+
+@pytest.fixture(autouse=True)
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+
+
+def rewrite(toml: Path, **values: float) -> None:
+    """What an editor does."""
+    lines = [line for line in toml.read_text(encoding="utf-8").splitlines() if line.split(" ")[0] not in values]
+    toml.write_text(
+        "\n".join([*(f"{key} = {value}" for key, value in values.items()), *lines]) + "\n", encoding="utf-8"
+    )
+
+
+def fill(folder: Path, *texts: str) -> Path:
+    """A new store of these texts, which comes to the same generation as every other that is filled once."""
+    folder.mkdir(exist_ok=True)
+    (folder / "d").mkdir()
+    for number, text in enumerate(texts):
+        (folder / "d" / f"{number}.txt").write_text(f"{text}\n", encoding="utf-8")
+    Recall.init(str(folder))
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder / "d")], Root("")):
+            pass
+        return Path(recall.store.path)
+
+
+@pytest.mark.parametrize("key", ["vector_weight", "pool"])
+async def test_settings_that_someone_writes_hold_and_are_told(own_store: Path, key: str) -> None:
+    value = {"vector_weight": 0.75, "pool": 7}[key]
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        rewrite(own_store.parent / "recall.toml", **{key: value})
+
+        await bench.until(
+            lambda now: (
+                now.answer and getattr(now.answer.plan.config, key) == value and now.ranked_at == now.generation
+            )
+        )
+
+        assert getattr(current(bench.session), key) == value
+        assert not bench.session.tweaks
+        assert any("recall.toml has changed" in each.message for each in bench.app._notifications)
+
+
+async def test_settings_that_are_moved_stay_moved_when_someone_writes_others(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "4", "n")
+        moved = current(bench.session).normalize
+        rewrite(own_store.parent / "recall.toml", vector_weight=0.75)
+
+        await bench.until(lambda now: now.saved and now.saved.vector_weight == 0.75)
+
+        assert current(bench.session).normalize == moved
+        assert set(bench.session.tweaks) == {"normalize"}
+
+
+async def test_settings_that_cannot_be_read_leave_those_that_hold(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        before = bench.session.saved
+        (own_store.parent / "recall.toml").write_text("vector_weight = \n", encoding="utf-8")
+        await bench.pilot.pause(0.3)
+        await bench.ask("household tea")
+
+        assert bench.session.saved == before
+        assert bench.session.trouble is None
+
+
+async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "4", "right", "S")
+        await bench.pilot.pause(0.3)
+        await bench.press("y")
+        await bench.until(lambda now: now.saved and not now.tweaks)
+        await bench.pilot.pause(0.3)
+
+        assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
+
+
+async def test_another_store_of_the_same_generation_is_asked_at_once(tmp_path: Path) -> None:
+    place = fill(tmp_path / "one", "A token budget.", "Another budget of tokens.")
+    other = fill(tmp_path / "two", "The token budget of a quokka.", "A quokka.", "Tea.")
+    async with workbench(place) as bench:
+        await bench.ask()
+        before = bench.session.answer
+        other.replace(place)
+
+        await bench.until(lambda now: now.answer and before and now.answer.digest != before.digest and now.packed)
+
+        assert bench.session.answer
+        assert bench.session.answer.generation == before.generation if before else False
+        assert {hit.doc.path for hit in bench.session.hits.values()} <= {"d/0.txt", "d/1.txt", "d/2.txt"}
+        assert any("asked again" in each.message for each in bench.app._notifications)
+        await bench.press("escape", "3", "right", "right", "right", "4", "left", "5")
+        await bench.until(lambda now: now.ranked_at == now.generation)
+        assert bench.app.is_running

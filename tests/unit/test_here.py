@@ -1,0 +1,193 @@
+"""The current folder is taken away: what names a store from the root goes on, and the rest says what is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core import here
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.config import Config
+from recall_core.embed.registry import resolve_auto
+from recall_core.errors import RecallError
+from recall_core.found import spellings
+from recall_core.service import Recall
+from recall_core.store.sqlite.connect import connect
+from recall_tui.acts.ingest import missing
+from recall_tui.acts.judge import unreadable, unwritable
+from recall_tui.home import crash, profiles
+from recall_tui.opening import Count, candidates, completions, counted, settings_there
+from tests.builders import without_privileges
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store of one file, in a folder that stays."""
+    folder = tmp_path / "stays"
+    folder.mkdir()
+    (folder / "a.txt").write_text("store weights\n", encoding="utf-8")
+    Recall.init(str(folder), embedding="hash")
+    path = folder / "recall.db"
+    assert told("--store", str(path), "add", str(folder / "a.txt"))["ok"]
+    return path
+
+
+@pytest.fixture
+def gone(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder is one that is not there any more."""
+    folder = tmp_path / "goes"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+
+
+def told(*words: str) -> dict[str, Any]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    cli.main(["--json", *words], streams=streams)
+    return dict(json.loads(streams.stdout.getvalue().splitlines()[-1]))  # type: ignore[attr-defined]
+
+
+def test_the_current_folder_is_told_while_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert here.folder() == here.known() == tmp_path
+    assert here.absolute(Path("../a")) == tmp_path / "../a"
+
+
+@pytest.mark.usefixtures("gone")
+def test_without_the_current_folder_only_what_begins_at_the_root_is_found() -> None:
+    assert here.known() is None
+    assert here.absolute(Path("/a")) == Path("/a")
+    with pytest.raises(RecallError) as caught:
+        here.absolute(Path("a"))
+
+    assert (caught.value.code, caught.value.hint, caught.value.exit_code) == ("no_folder", "cd DIR", 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["search", "store"],
+        ["get", "a.txt"],
+        ["stats"],
+        ["sync"],
+        ["whynot", "store", "--target", "a.txt"],
+        ["rm", "a.txt"],
+        ["compact"],
+        ["doctor"],
+        ["reembed", "hash"],
+    ],
+)
+@pytest.mark.usefixtures("gone")
+def test_a_store_that_is_named_from_the_root_goes_on_without_the_current_folder(
+    store: Path, words: Sequence[str]
+) -> None:
+    answer = told("--store", str(store), *words)
+
+    assert answer["ok"], answer
+
+
+@pytest.mark.usefixtures("gone")
+def test_a_file_is_found_in_the_store_by_its_whole_path_without_the_current_folder(store: Path) -> None:
+    assert told("--store", str(store), "get", str(store.parent / "a.txt"))["ok"]
+    assert spellings("b.txt", base=store.parent) == ["b.txt"]
+    assert told("--store", str(store), "get", "b.txt")["error"]["code"] == "unknown_target"
+    assert told("--store", str(store), "whynot", "store", "--target", "b.txt")["error"]["code"] == "unknown_target"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["search", "store"],
+        ["--store", "recall.db", "stats"],
+        ["init"],
+        ["init", "--embedding", "onnx:model"],
+        ["--store", "{store}", "add", "."],
+    ],
+)
+@pytest.mark.usefixtures("gone")
+def test_what_begins_in_the_current_folder_says_that_it_is_gone(store: Path, words: Sequence[str]) -> None:
+    answer = told(*(word.format(store=store) for word in words))
+
+    assert (answer["ok"], answer.get("error", {}).get("code")) == (False, "no_folder"), answer
+
+
+@pytest.mark.usefixtures("gone")
+def test_an_embedder_needs_the_current_folder_only_for_a_relative_path() -> None:
+    assert resolve_auto(Config(embedding="hash"))[0].embedding == "hash"
+    assert resolve_auto(Config(embedding="onnx:/model"))[0].embedding == "onnx:/model"
+
+
+@pytest.mark.usefixtures("gone")
+def test_a_first_store_is_offered_other_folders_than_the_current_one(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+
+    assert candidates(here.known(), tmp_path) == ("~/notes",)
+    assert counted(".", lambda: 0.0) == Count(0, is_all=True)
+
+
+@pytest.mark.usefixtures("gone")
+def test_what_stands_in_the_place_of_a_store_is_told_without_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "other.db").write_bytes(b"no database " * 500)
+
+    with pytest.raises(RecallError) as caught:
+        connect(str(tmp_path / "other.db"))
+
+    assert (caught.value.code, caught.value.hint) == (
+        "not_a_store",
+        f"mv {tmp_path}/other.db {tmp_path}/other.db.old && recall init {tmp_path}",
+    )
+
+
+@pytest.mark.parametrize("named", [None, "recall.db", "."], ids=["by recall.toml", "by --store", "by its folder"])
+def test_a_folder_that_may_not_be_looked_into_is_told(
+    store: Path, monkeypatch: pytest.MonkeyPatch, named: str | None
+) -> None:
+    monkeypatch.chdir(store.parent)
+    store.parent.chmod(0)
+    try:
+        with without_privileges(store.parent.parent), pytest.raises(RecallError) as caught:
+            Recall.open(None if named is None else str(store.parent / named), start=store.parent)
+    finally:
+        store.parent.chmod(0o755)
+
+    assert "permission denied" in caught.value.message
+    assert caught.value.exit_code in (1, 2)
+    if named is None:
+        assert (caught.value.code, caught.value.hint) == ("store_unreadable", f"ls -ld {store.parent}")
+        assert caught.value.message == f"{store.parent}/recall.toml: permission denied."
+
+
+def test_a_new_store_in_a_folder_that_may_not_be_looked_into_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "shut"
+    folder.mkdir(mode=0)
+    with without_privileges(tmp_path), pytest.raises(RecallError) as caught:
+        Recall.init(str(folder), embedding="hash")
+
+    assert caught.value.code == "store_unreadable"
+
+
+def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path: Path) -> None:
+    shut = tmp_path / "shut"
+    shut.mkdir()
+    (shut / "qrels.tsv").write_text("", encoding="utf-8")
+    shut.chmod(0)
+    with without_privileges(tmp_path):
+        assert missing(str(shut / "qrels.tsv")) == f"There is no file or folder {str(shut / 'qrels.tsv')!r}."
+        assert unreadable(str(shut / "qrels.tsv")) == f"There is no file {str(shut / 'qrels.tsv')!r}."
+        assert unwritable(str(shut / "new" / "qrels.tsv")).endswith("is no place for a file.")
+        assert settings_there(str(shut)) == ""
+        assert profiles.load(shut) == []
+        assert crash.take_query({"XDG_STATE_HOME": str(shut)}) == ""
+
+
+def test_the_home_of_nobody_is_no_folder_of_texts() -> None:
+    assert missing("~nobody-of-this-name/texts") == "There is no file or folder '~nobody-of-this-name/texts'."
+    assert completions("~nobody-of-this-name/", 3) == ()
+    assert counted("~nobody-of-this-name", lambda: 0.0) == Count(0, is_all=True)
