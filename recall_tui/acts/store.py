@@ -71,9 +71,7 @@ class StoreActions(IngestActions):
 
     async def action_open_line(self) -> None:
         """Do what the chosen row offers."""
-        if self.session.pane == "ingest":
-            await self.open_skipped()
-        elif keeping.view_of(self.session) == "checks":
+        if keeping.view_of(self.session) == "checks":
             await self.action_fix()
         else:
             await self._take_embedder()

