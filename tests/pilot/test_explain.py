@@ -624,15 +624,15 @@ async def short_of_budget(bench: Driver) -> None:
 
 
 async def test_the_chosen_fix_is_seen_with_the_failing_stage_above_it_where_not_all_lines_fit(
-    shared_store: Path,
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with workbench(shared_store, size=(80, 24)) as bench:
+    monkeypatch.chdir(shared_store.parent)
+    async with workbench("recall.db", size=(80, 24)) as bench:
         await short_of_budget(bench)
         await bench.until(lambda _: "▶ allow 238 tokens" in bench.painted("explain"))
 
         assert "✗  budget" in bench.painted("explain")
-        assert "$ recall --store " in bench.painted("explain")
-        assert "context 'token budget' --budget-tokens 238" in bench.painted("explain")
+        assert "$ recall --store recall.db context 'token budget' --budget-tokens 238" in bench.painted("explain")
         assert bench.painted("explain").splitlines()[-1] == "✗ not in the context: budget"
         await bench.press("j")
         await bench.until(lambda _: "▶ pin it" in bench.painted("explain"))
@@ -679,8 +679,11 @@ async def test_nothing_is_scrolled_where_all_of_the_account_fits(shared_store: P
         assert "✗ not in the context" in bench.painted("explain")
 
 
-async def test_the_fix_stays_in_sight_when_the_terminal_becomes_small(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 50)) as bench:
+async def test_the_fix_stays_in_sight_when_the_terminal_becomes_small(
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shared_store.parent)
+    async with workbench("recall.db", size=(120, 50)) as bench:
         await short_of_budget(bench)
         await bench.until(lambda _: "▶ allow 238 tokens" in bench.painted("explain"))
 
