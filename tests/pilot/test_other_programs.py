@@ -8,6 +8,9 @@ import pytest
 
 from recall_core.service import Recall
 from recall_core.types import Root
+from recall_tui.messages import Happened
+from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state.events import Opened
 from recall_tui.state.weighing import current
 from recall_tui.work import asking
 from tests.workbench_driver import workbench
@@ -111,3 +114,23 @@ async def test_another_store_of_the_same_generation_is_asked_at_once(tmp_path: P
         await bench.press("escape", "3", "right", "right", "right", "4", "left", "5")
         await bench.until(lambda now: now.ranked_at == now.generation)
         assert bench.app.is_running
+
+
+async def test_a_run_that_goes_on_in_a_store_that_was_moved_away_opens_no_second_screen(own_store: Path) -> None:
+    away = own_store.with_name("away.db")
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        known = bench.session.info
+        assert known is not None
+        own_store.rename(away)
+        bench.app.bench.editor.text = "household tea"
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+        bench.app.post_message(Happened(Opened(known)))  # as the thread that reads files says at its end
+        await bench.pilot.pause(0.3)
+        assert [type(each) for each in bench.app.screen_stack].count(WelcomeScreen) == 1
+        away.rename(own_store)
+
+        await bench.press("r")
+
+        await bench.answered("household tea")
+        assert bench.app.screen is bench.app.bench
