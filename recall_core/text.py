@@ -40,6 +40,15 @@ def _cjk_character() -> re.Pattern[str]:
     return re.compile(f"[{_CJK}]")
 
 
+def is_storable(text: str) -> bool:
+    """False for a text with half a surrogate pair in it, which is no UTF-8 and in no store."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def nfc(path: str) -> str:
     """A path in the one spelling used for lookup and ids."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)

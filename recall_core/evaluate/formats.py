@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
+from recall_core.text import is_storable
 
 QrelsFormat = Literal["beir", "trec", "quepid"]
 
@@ -169,7 +170,7 @@ def _check_query(query: str, words: str, where: str) -> None:
         raise _bad_query(where, f"the id {query!r} has blanks or unprintable characters, or is empty")
     if not words.strip():
         raise _bad_query(where, f"query {query} has no text")
-    if not _is_storable(words):
+    if not is_storable(words):
         raise _bad_query(where, f"the text of query {query} has half a surrogate pair")
 
 
@@ -178,15 +179,11 @@ def is_query_id(query: str) -> bool:
     return bool(query) and query.isprintable() and " " not in query
 
 
-def _is_storable(text: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 def _qrel(query: str, document: str, grade: str, where: str) -> Qrel:
     document = document.strip()
     if not is_query_id(query):
         _bad_qrel(where, f"the query id {query!r} has blanks or unprintable characters, or is empty")
-    if not document or not _is_storable(document):
+    if not document or not is_storable(document):
         _bad_qrel(where, "there is no document")
     number = _GRADE.fullmatch(grade.strip())
     if number is None:

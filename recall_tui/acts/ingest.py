@@ -120,10 +120,6 @@ class IngestActions(Holder):
         self.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
 
     async def action_open_skip(self) -> None:
-        """Open the chosen skipped file."""
-        await self.open_skipped()
-
-    async def open_skipped(self) -> None:
         """Say why the chosen file was skipped, and offer to open it."""
         run = self.session.run
         if run is not None and run.skipped:

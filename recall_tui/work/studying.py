@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.events import Crashed, Studied, StudyMoved
+from recall_tui.state.keeping import is_outdated
 from recall_tui.state.studies import Stamp, Study
 from recall_tui.work.ports import Post
 from recall_tui.work.ranking import take_over
@@ -122,8 +123,6 @@ class StudyThread:
                 self._under_way = None
 
     def _study(self, wanted: Wanted, lab: Lab) -> None:
-        from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
-
         study, stamp = wanted
         finding: object
         try:
@@ -133,9 +132,11 @@ class StudyThread:
         except RecallError as error:
             finding = error
         except LookupError:
-            answer, info = lab.session.answer, lab.recall.store.info()
-            if answer is None or (answer.generation, answer.digest) == (info.generation, info.digest):
+            answer = lab.session.answer
+            if answer is None or not is_outdated(lab.session._replace(info=lab.recall.store.info())):
                 raise
+            from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
+
             finding = outdated(answer)  # another program purged its rows, and it is about to be asked again
         with self._changed:
             self._done.add(wanted)
