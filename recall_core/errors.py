@@ -88,6 +88,10 @@ class StoreError(RecallError):
     """The database file cannot be used for this."""
 
 
+NO_STORE = frozenset(("no_store", "no_settings"))
+"""Codes of a folder that names no store: what needs none goes on there."""
+
+
 class StoreLocked(StoreError):
     """Another process holds the write lock for longer than we wait."""
 

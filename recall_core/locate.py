@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core import here
+from recall_core import here, shell
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError
@@ -28,7 +28,7 @@ def find(store: str | None, *, start: Path | None) -> Place:
     """The store of that name, or the one that the nearest recall.toml from `start` upwards names.
 
     A folder stands for the store inside it; a start of None is the current folder.
-    Raises StoreError `no_store`, `store_unreadable`; RecallError `no_folder`; ConfigError.
+    Raises StoreError `no_store`, `no_settings`, `store_unreadable`; RecallError `no_folder`; ConfigError.
     """
     if store is not None:
         path = here.absolute(Path(store))
@@ -44,7 +44,18 @@ def find(store: str | None, *, start: Path | None) -> Place:
             is_there = toml.is_file()
         if is_there:
             return _beside(toml)
-    raise StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint="recall init")
+    raise _nowhere(first)
+
+
+def _nowhere(first: Path) -> StoreError:
+    """That no recall.toml names a store; a store that lost its settings is still opened by its own name."""
+    path = first / Config().store_path
+    with reaching(path):
+        is_there = path.is_file()
+    if is_there:
+        hint = f"recall --store {shell.quote(str(path))} stats"
+        return StoreError("no_settings", f"There is no {FILE_NAME} beside {path}, or above it.", hint=hint)
+    return StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint="recall init")
 
 
 def _beside(toml: Path) -> Place:

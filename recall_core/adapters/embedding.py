@@ -9,7 +9,7 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
-from recall_core.errors import StoreError
+from recall_core.errors import NO_STORE, StoreError
 from recall_core.service import Recall
 from recall_core.types import Progress
 
@@ -23,7 +23,7 @@ def list_embedders(request: Request, opener: Opener) -> Response:
         with opener(request.store) as recall:
             return Recall.embedders(recall.config, in_use=recall.store.embedder(), probe=probe)
     except StoreError as error:
-        if error.code != "no_store" or request.store is not None:
+        if error.code not in NO_STORE or request.store is not None:
             raise
         return Recall.embedders(probe=probe)
 

@@ -12,7 +12,7 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.replacing import replacing
 from recall_core.adapters.streams import Streams
 from recall_core.contract import Response
-from recall_core.errors import StoreError, UsageError, why_unread
+from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.service import Ask, Recall
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
@@ -79,7 +79,7 @@ def _complete(request: Request, text: str, opener: Opener) -> Response:
     try:
         store = opener(request.store)
     except StoreError as error:
-        if error.code != "no_store" or request.store is not None:
+        if error.code not in NO_STORE or request.store is not None:
             raise
         from recall_core.rql.complete import NoVocabulary  # noqa: PLC0415 - a search never needs it
 

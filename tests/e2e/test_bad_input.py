@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,6 +186,15 @@ def test_a_store_of_a_newer_schema_is_refused(shell: Shell) -> None:
 def test_no_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
     error = Shell(tmp_path).fails("search", "x", code="no_store", exit_code=1)
     assert error["hint"] == "recall init"
+
+
+def test_a_store_that_lost_its_settings_is_named_with_the_flag_that_opens_it(shell: Shell) -> None:
+    (shell.folder / "recall.toml").unlink()
+
+    error = shell.fails("search", "word3", code="no_settings", exit_code=1)
+
+    assert shlex.split(error["hint"])[:3] == ["recall", "--store", str(shell.folder / "recall.db")]
+    assert shell.run(*shlex.split(error["hint"])[1:])[0] == 0
 
 
 def needs_mounts() -> None:
