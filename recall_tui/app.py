@@ -16,7 +16,7 @@ from typing import ClassVar
 from textual import events
 from textual.command import Provider
 from textual.driver import Driver
-from textual.events import DescendantFocus, Key, Paste, Resize
+from textual.events import DescendantFocus, Key, MouseDown, MouseUp, Paste, Resize
 from textual.filter import LineFilter, NoColor
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input
@@ -56,6 +56,7 @@ from recall_tui.widgets.shading import let_go_of_closed_widgets
 from recall_tui.work.crew import Crew
 from recall_tui.work.ports import Clock
 
+LEFT = 1  # button
 TRAIL = 20  # actions that the report of a defect names
 
 NARROW = 100
@@ -135,13 +136,16 @@ class Workbench(
         self.call_after_refresh(self._behind_first_frame)
 
     async def on_event(self, event: events.Event) -> None:
-        """What is typed before the first frame waits for it: while no field has the focus, a letter is a command."""
+        """What is typed before the first frame waits for it: while no field has the focus, a letter is a command.
+
+        Of the mouse only the left button acts.
+        """
         if self._typed_ahead is not None and isinstance(event, Key | Paste):
             self._typed_ahead.append(event)
         elif isinstance(event, Key) and not event.is_forwarded:
             for key in apart(event, self.table):
                 await super().on_event(key)
-        else:
+        elif not (isinstance(event, MouseDown | MouseUp) and event.button > LEFT):
             await super().on_event(event)
 
     async def on_unmount(self) -> None:

@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from textual.geometry import Region
+import pytest
+from textual.events import MouseDown, MouseUp
+from textual.geometry import Offset, Region
 
 from recall_core.service import Recall
 from recall_core.types import Root
@@ -84,6 +86,21 @@ async def test_a_click_picks_the_row_under_it(shared_store: Path) -> None:
 
         assert bench.session.selected == 2
         assert bench.session.pane == "results"
+
+
+@pytest.mark.parametrize(("button", "picked"), [(1, 2), (2, 0), (3, 0)])
+async def test_only_the_left_button_picks(shared_store: Path, button: int, picked: int) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        x, y = bench.app.bench.query_one(ResultsPane).region.offset + Offset(20, 4)
+        at = {"x": x, "y": y, "screen_x": x, "screen_y": y, "delta_x": 0, "delta_y": 0}
+
+        for kind in (MouseDown, MouseUp):  # through the app, as from a terminal
+            bench.app.post_message(kind(None, **at, button=button, shift=False, meta=False, ctrl=False))
+        for _ in range(5):
+            await bench.pilot.pause(0.05)
+
+        await bench.until(lambda now: now.selected == picked)
 
 
 async def test_rows_stay_selected_when_the_same_question_is_asked_again(shared_store: Path) -> None:
