@@ -56,7 +56,7 @@ def test_the_counts_of_a_stage_have_their_thousands_apart(name: str, detail: str
         ("ingested", "notes of 2024.md was read"),
         ("filter", "doc.year is 2024"),
         ("lexical", "every word is needed, and it is without 2024"),
-        ("lexical", "it holds 1 of 2 terms; in half of all chunks or more, and so without weight: 2024"),
+        ("lexical", "it holds 1 of 2 terms; in half of all chunks or more, and so with the least weight: 2024"),
     ],
 )
 def test_names_words_and_values_stand_as_they_are(name: str, detail: str) -> None:

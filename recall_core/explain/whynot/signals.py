@@ -39,7 +39,7 @@ def lexical_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought, *, is
             return passed("lexical", f"{needed + without}, and it has its place without", evidence)
         return failed("lexical", "lexical", needed + without, evidence)
     floored = [view["text"] for view in views if view["floored"]]
-    common = f"; in half of all chunks or more, and so without weight: {', '.join(floored)}" if floored else ""
+    common = f"; in half of all chunks or more, and so with the least weight: {', '.join(floored)}" if floored else ""
     held = "its words match" if query.raw else f"it holds {len(views) - len(missing)} of {len(views)} terms"
     return passed("lexical", f"{held}{_ranked(evidence)}{common}", evidence)
 
