@@ -18,13 +18,22 @@ from textual.keys import _character_to_key
 
 from recall_tui.actions.table import Table
 
-SIGNS = {_character_to_key(sign): sign for sign in string.punctuation if sign not in "[]\\^_"}
-"""By Textual's names; Esc begins no sequence of a terminal with them."""
-_Alt = Enum("_Alt", {name: f"alt+{name}" for name in SIGNS})  # type: ignore[misc]
-for _digit in "0123456789":  # Esc and a digit are no letter of a Mac's: it sends that as it is
-    ANSI_SEQUENCES_KEYS.pop(f"\x1b{_digit}", None)  # type: ignore[attr-defined]
-for _name, _sign in SIGNS.items():  # Textual drops an Esc that comes together with one
-    ANSI_SEQUENCES_KEYS[f"\x1b{_sign}"] = (_Alt[_name],)  # type: ignore[index]
+BEGINNINGS = "[]\\^_OP"
+"""Esc begins a sequence of a terminal with these."""
+WORDWISE = "bf"
+"""With these it is a Mac's Option and an arrow."""
+
+
+def _name(character: str) -> str:
+    """What Textual calls a character that comes with Alt, after `alt+`."""
+    return f"shift+{character.lower()}" if character.isupper() else _character_to_key(character)
+
+
+_TYPED = set(string.digits + string.ascii_letters + string.punctuation).difference(BEGINNINGS + WORDWISE)
+NAMED = {_name(character): character for character in sorted(_TYPED)}
+_Alt = Enum("_Alt", {name: f"alt+{name}" for name in NAMED})  # type: ignore[misc]
+for _key, _character in NAMED.items():  # Textual drops, or misreads, an Esc that comes together with one
+    ANSI_SEQUENCES_KEYS[f"\x1b{_character}"] = (_Alt[_key],)  # type: ignore[index]
 
 
 class Outlet(TextIOBase):
@@ -59,7 +68,7 @@ def apart(key: Key, table: Table) -> tuple[Key, ...]:
     A key with Alt that a keymap.toml gives to an action stays as it is.
     """
     modifier, _, name = key.key.partition("+")
-    character = key.character or SIGNS.get(name)
+    character = key.character or NAMED.get(name)
     if modifier != "alt" or character is None or any(key.key in each.keys for each in table.actions):
         return (key,)
     return Key("escape", "\x1b"), Key(_character_to_key(character), character)

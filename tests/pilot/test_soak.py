@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 import pytest
 from textual._context import visible_screen_stack
+from textual.messages import Prompt
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -115,6 +116,13 @@ def forget() -> None:
             each.cache_clear()
 
 
+def wake() -> None:
+    """Let every widget hear something: until then it keeps what it heard last, and with it the dialog that said so."""
+    for each in alive():
+        if isinstance(each, Widget) and each.is_attached:
+            each.post_message(Prompt())
+
+
 def holders(kept: object) -> str:
     """What keeps an object in memory, and what keeps that, each a step further in than what it holds."""
     told: list[str] = []
@@ -141,6 +149,7 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
     bench.app.bench.editor.text = ""
     await bench.until(lambda now: now.answer is None and not now.busy, seconds=30)
     forget()
+    wake()
     visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone
     for look in range(PATIENCE):
         widgets = [each for each in alive() if isinstance(each, Widget) and each not in before.widgets]
