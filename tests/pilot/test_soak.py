@@ -117,7 +117,7 @@ def forget() -> None:
 
 
 def wake() -> None:
-    """Let every widget hear something: until then it keeps what it heard last, and with it the dialog that said so."""
+    """Let every widget hear something: until then it keeps what it heard last, and with it the dialog that spoke."""
     for each in alive():
         if isinstance(each, Widget) and each.is_attached:
             each.post_message(Prompt())
