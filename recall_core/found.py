@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from recall_core.retrieve.freshness import stale_documents
 from recall_core.text import nfc
 from recall_core.types import Row
 
-_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
+_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
 
 
 def find(store: Store, target: str, *, base: Path) -> Response:
@@ -71,7 +72,7 @@ def spellings(target: str, *, base: Path) -> list[str]:
         return names
     absolute = (start or base) / target
     try:
-        names.append(nfc(_normal(absolute).relative_to(base.resolve()).as_posix()))
+        names.append(nfc(_normal(absolute).relative_to(os.path.realpath(base)).as_posix()))
     except ValueError:
         names.append(nfc(_normal(absolute).as_posix()))
     return list(dict.fromkeys(names))
@@ -87,8 +88,13 @@ def unknown(target: str) -> UnknownTarget:
 
 
 def _normal(path: Path) -> Path:
-    """Without `.` and `..`, its folder resolved, its last part as it is, so that a link keeps its own name."""
-    return path.parent.resolve() / path.name if path.name not in ("", "..") else path.resolve()
+    """Without `.` and `..`, its folder resolved, its last part as it is, so that a link keeps its own name.
+
+    A link to itself is resolved to itself; Path.resolve has an error for it.
+    """
+    if path.name in ("", ".."):
+        return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path.parent), path.name)
 
 
 def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] | None) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from recall_core import here, shell
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError
-from recall_core.store.sqlite.connect import reaching
+from recall_core.store.sqlite.connect import discard, reaching
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
 
@@ -73,11 +74,12 @@ class Made(NamedTuple):
     resolved: dict[str, str]
 
 
-def make(folder: Path, embedding: str | None, settings: Sequence[str]) -> Made:
+def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str = "") -> Made:
     """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
 
-    embedding, settings: see `initial_config`. Raises StoreError `store_exists`, `folder_unusable`,
-    `store_unreadable`; RecallError `no_folder`; EmbedError; leaves nothing half-made.
+    embedding, settings: see `initial_config`. name: of the database, whatever the settings call it.
+    Raises StoreError `store_exists`, `folder_unusable`, `store_unreadable`; RecallError `no_folder`; EmbedError;
+    leaves nothing half-made.
     """
     path = here.absolute(folder)
     config, warnings = initial_config(embedding, settings)
@@ -93,7 +95,7 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str]) -> Made:
         is_new = not toml.exists()
     if not is_new:
         config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
-    path /= config.store_path
+    path /= name or config.store_path
     embedder = new_embedder(config)
     store = create_store(
         str(path),
@@ -107,7 +109,9 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str]) -> Made:
             toml.write_text(render(config), encoding="utf-8")
         except OSError as error:
             store.close()
-            path.unlink()
+            discard(str(path))
+            with suppress(OSError):  # a folder in its place, say
+                toml.unlink(missing_ok=True)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
     return Made(Place(path, config, path.parent, toml), store, warnings, resolved)
 

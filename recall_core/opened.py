@@ -82,6 +82,11 @@ class Opened:
             self._watched.set()
         self.store.interrupt()
 
+    def end(self) -> None:
+        """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
+        self.store.end()
+        self.interrupt()
+
     def _end_of_watch(self) -> Event:
         """What ends the watch that begins, once it is interrupted."""
         from threading import Event  # noqa: PLC0415 - a search never needs it

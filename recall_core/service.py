@@ -29,9 +29,11 @@ class Recall(Measured):
     """One store. Use one in each thread; close it, or use it in a `with` block."""
 
     @staticmethod
-    def init(folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = ()) -> Response:
-        """Make a store and its recall.toml in a folder. settings: `key=value` for any setting."""
-        place, store, warnings, resolved = locate.make(Path(folder), embedding, settings)
+    def init(
+        folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = (), name: str = ""
+    ) -> Response:
+        """Make a store and its recall.toml in a folder. settings: `key=value` for any setting; name: see `make`."""
+        place, store, warnings, resolved = locate.make(Path(folder), embedding, settings, name)
         with Recall(store, config=place.config, base=place.base, toml=place.toml) as recall:
             if resolved:
                 from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - rarely needed
@@ -256,8 +258,7 @@ class Recall(Measured):
         """Bring every remembered folder and file up to date."""
         from recall_core.ingest.pipeline import sync  # noqa: PLC0415 - a search never needs it
 
-        events = sync(self.store, self.embedder, self.store_config(), self.base)
-        return (yield from self._ingested(events, strict=False))
+        return (yield from self._ingested(sync(self.store, self.embedder, self.store_config(), self.base)))
 
     def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
         """The places below the remembered roots that changed, as they change; sync after each answer."""
@@ -328,11 +329,10 @@ class Recall(Measured):
         )
 
     def _refresh(self, ask: Ask) -> None:
-        if ask.fresh:
-            for _ in self.sync():
-                pass
+        for _ in self.sync() if ask.fresh else ():
+            pass
 
-    def _ingested(self, events: Iterator[Progress], *, strict: bool) -> Generator[Progress, None, Response]:
+    def _ingested(self, events: Iterator[Progress], *, strict: bool = False) -> Generator[Progress, None, Response]:
         last: Progress | None = None
         for last in events:
             yield last

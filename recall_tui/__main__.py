@@ -60,7 +60,8 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
         return headless.run_commands(flags.cmd, store=store, streams=streams)
     if flags.serve:
         return _serve(store, flags.port, streams)
-    if not (streams.stdin.isatty() and streams.stdout.isatty()) and "TEXTUAL_DRIVER" not in os.environ:
+    needed = streams.stdin, streams.stdout, streams.stderr  # it draws on the last
+    if not all(stream.isatty() for stream in needed) and "TEXTUAL_DRIVER" not in os.environ:
         raise UsageError(
             "no_terminal",
             "The workbench needs a terminal.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import time
 from collections import deque
 from collections.abc import Callable
@@ -38,10 +37,12 @@ from recall_tui.acts.store import StoreActions
 from recall_tui.acts.weights import WeightActions
 from recall_tui.home import keymap, remembered
 from recall_tui.home.past import to_keep
+from recall_tui.leaving import finish
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.dialog import Dialog
 from recall_tui.showing import Showing
+from recall_tui.signals import listening
 from recall_tui.state import session as state
 from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
 from recall_tui.state.session import Session
@@ -149,7 +150,8 @@ class Workbench(
             await super().on_event(event)
 
     async def on_unmount(self) -> None:
-        """Leave no thread behind."""
+        """Leave no thread behind but that which writes; `run` waits for it."""
+        self.stop_reembed()
         await asyncio.to_thread(self.crew.stop)
 
     # What the threads and the panes say.
@@ -178,6 +180,7 @@ class Workbench(
             case Unwatched():
                 self.watch_failed(event)
             case Chored():
+                self.crew.told(event)
                 self.chore_ended(event)
 
     def on_resize(self, event: Resize) -> None:
@@ -313,9 +316,8 @@ class Workbench(
     async def _behind_first_frame(self) -> None:
         self.tidying.begin()
         self.set_interval(REST_SECONDS, self._look_around)
-        if not self.is_headless and not self.is_web:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                asyncio.get_running_loop().add_signal_handler(number, self._stopped_from_outside)
+        if self.stops is not None:
+            self.stops.heed(self._stopped_from_outside)
         self.crew.open(self.session)
         typed, self._typed_ahead = self._typed_ahead or [], None
         for event in typed:
@@ -329,11 +331,13 @@ def run(store: str | None, *, streams: Streams) -> int:
     """Open the workbench and return its exit code; a defect has a line on stderr and a report."""
     gc.disable()  # nothing is garbage before the first frame, and looking for it takes a tenth of the time to it
     app = Workbench(store)
-    app.run()
+    with listening() as app.stops:
+        app.run()
+    unwritten = finish(app.crew.chores, streams)
     if app.return_code == Interrupted.exit_code:
         raise Interrupted("interrupted", "Interrupted.")
     if app.stopped is None:
-        return app.return_code or 0
+        return app.return_code or unwritten
     from recall_tui.home import crash  # noqa: PLC0415 - only for a defect
 
     error, query = app.stopped

@@ -41,7 +41,7 @@ def load(path: Path) -> str:
 
 def save(path: Path, text: str) -> None:
     """Write the text with one line break at its end; a failure leaves what was there. Raises OSError."""
-    path = path.resolve()
+    path = Path(os.path.realpath(path))  # resolve() has an error of its own for a link to itself
     if not path.exists():
         path.write_bytes(_bytes(text))
         return

@@ -22,10 +22,18 @@ _LIKELY = ("Documents", "Notes", "notes", "docs")
 
 
 class Count(NamedTuple):
-    """Text files in a folder; is_all: there are no more of them."""
+    """Text files in a folder; is_all: there are no more of them; is_there: there is such a folder or file."""
 
     files: int
     is_all: bool
+    is_there: bool = True
+
+
+class Spot(NamedTuple):
+    """Where a new store goes, as a person types it: its folder, and the database in it; "" where settings name it."""
+
+    folder: str
+    name: str
 
 
 class Choice(NamedTuple):
@@ -44,22 +52,29 @@ def open_store(store: str | None) -> Recall:
 
 
 def create_store(store: str | None, choice: Choice) -> Recall:
-    """A new store where none was found, opened. A name that ends like a file names the database, else its folder."""
+    """A new store where none was found, opened. A name that ends like a file names the database, else its folder.
+
+    The database has that name also where a recall.toml is kept that calls it otherwise: it was asked for by name.
+    """
     from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
-    place = Path(store or ".")
-    if place.suffix:
-        settings = (f"store_path={place.name}", *choice.settings)
-        Recall.init(str(place.parent), embedding=choice.embedder, settings=settings)
-    else:
-        Recall.init(str(place), embedding=choice.embedder, settings=choice.settings)
+    folder, name = spot(store)
+    settings = (f"store_path={name}", *choice.settings) if name else choice.settings
+    Recall.init(folder, embedding=choice.embedder, settings=settings, name=name)
     return Recall.open(store)
+
+
+def spot(store: str | None) -> Spot:
+    """Where a store of this name is made. A folder that is there stands for the store inside it, also with a dot."""
+    place = Path(store or ".")
+    has_name = place.suffix and not _is_folder(place)
+    folder = str(place.parent if has_name else place)
+    return Spot(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")
 
 
 def settings_there(store: str | None) -> str:
     """The recall.toml that a new store would find in its place, or ""; what it says is kept."""
-    place = Path(store or ".")
-    toml = (place.parent if place.suffix else place) / "recall.toml"
+    toml = Path(spot(store).folder) / "recall.toml"
     return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where nobody may look
 
 
@@ -71,10 +86,18 @@ def embedders() -> tuple[EmbedderView, ...]:
     return tuple(Recall.embedders(Config(allow_network=True))["embedders"])
 
 
-def candidates(current: Path | None, home: Path | None) -> tuple[str, ...]:
-    """Folders that may hold texts: this one, and those of the home folder that are there; as a person types them."""
-    likely = [name for name in _LIKELY if home is not None and _is_folder(home / name) and home / name != current]
-    return (*(["."] if current else []), *(f"~/{name}" for name in likely))
+def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str, ...]:
+    """Folders that are there and may hold texts, each once, as a person types them.
+
+    The one of the store that was named, this one, and likely ones of the home folder.
+    """
+    near = [(folder, current / folder) for folder in (named, ".")] if current else []
+    likely = [(f"~/{name}", home / name) for name in _LIKELY] if home else []
+    typed: dict[Path, str] = {}
+    for folder, place in near + likely:
+        if _is_folder(place):
+            typed.setdefault(place, folder)
+    return tuple(typed.values())
 
 
 def completions(typed: str, most: int) -> tuple[str, ...]:
@@ -96,6 +119,8 @@ def counted(folder: str, clock: Callable[[], float]) -> Count:
     until, files, place = clock() + MOST_SECONDS, 0, _meant(folder)
     if not place.is_absolute() and here.known() is None:
         return Count(0, is_all=True)
+    if not os.path.exists(place):  # noqa: PTH110 - False where nobody may look
+        return Count(0, is_all=True, is_there=False)
     for path in _found(place):
         if clock() > until or files >= MOST_FILES:
             return Count(files, is_all=False)

@@ -14,11 +14,13 @@ from recall_tui import files
 from recall_tui.home import history
 from recall_tui.home.history import Past
 from recall_tui.screens.bench import Bench
+from recall_tui.widgets.draw import Glyphs, glyphs_in
 
 if TYPE_CHECKING:
     from recall_tui.acts.holder import Holder
+    from recall_tui.home.crash import Kept
 
-SHOWN_LINES = 8  # of a query that is offered again
+SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 
 
 class Texts:
@@ -46,16 +48,16 @@ class Texts:
         return history.load(self._history) if self._history is not None else []
 
     def offer_interrupted(self) -> None:
-        """Offer the query that a defect or a signal interrupted, once."""
-        from recall_tui.home.crash import take_query  # noqa: PLC0415 - behind the first frame
+        """Offer the newest query that a defect or a signal interrupted, at every start until there is an answer."""
+        from recall_tui.home.crash import kept_queries  # noqa: PLC0415 - behind the first frame
 
-        if text := take_query(os.environ):
+        for kept in kept_queries(os.environ)[:1]:
             from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - for who was interrupted
 
-            shown = "\n".join(text.splitlines()[:SHOWN_LINES])
+            shown = _beginning(kept.query, glyphs_in(self._app))
             question = f"recall-tui was stopped. Take up the query that was in the editor?\n\n{shown}"
             screen = UnaskedScreen("Interrupted", question, behind=self._bench.editor)
-            self._app.push_screen(screen, partial(self._put_if, text))
+            self._app.push_screen(screen, partial(self._taken_up, kept))
 
     def put(self, text: str) -> None:
         """Put a text into the editor, and go there."""
@@ -86,9 +88,12 @@ class Texts:
         else:
             self.put(text)
 
-    def _put_if(self, text: str, is_wanted: bool | None) -> None:
+    def _taken_up(self, kept: Kept, is_wanted: bool | None) -> None:
+        from recall_tui.home.crash import drop_query  # noqa: PLC0415 - for who was interrupted
+
         if is_wanted:
-            self.put(text)
+            self.put(kept.query)
+        drop_query(kept)
 
     def _unread(self, typed: str) -> str:
         """Why a file cannot be loaded; "" when it can."""
@@ -138,6 +143,13 @@ class Texts:
 
     def _warn(self, message: str) -> None:
         self._app.notify(message, severity="error", markup=False)
+
+
+def _beginning(text: str, glyphs: Glyphs) -> str:
+    """A text, or with a mark what a question has room for."""
+    lines = text.rstrip().splitlines()
+    shown = "\n".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
+    return shown if shown == "\n".join(lines) else f"{shown.rstrip()} {glyphs.cut}"
 
 
 def _no_name(typed: str) -> str:

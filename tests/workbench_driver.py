@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
+from textual.message import Message
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
+from recall_core.adapters.streams import Streams
 from recall_tui.app import Workbench
+from recall_tui.leaving import finish
+from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
 from recall_tui.state.session import Session
 from tests.workbench_corpus import QUESTION
 
@@ -30,6 +35,10 @@ class Driver:
     def __init__(self, app: Workbench, pilot: Pilot[None]) -> None:
         self.app = app
         self.pilot = pilot
+        self.stderr = io.StringIO()
+        """What is said once it has been left."""
+        self.code: int | None = None
+        """What it ends with then."""
 
     @property
     def session(self) -> Session:
@@ -73,6 +82,13 @@ class Driver:
         """Wait until this question has its rows and its context."""
         await self.until(lambda now: now.answer and now.answer.plan.text == text and not now.busy and now.packed)
 
+    async def questioned(self) -> None:
+        """Wait for a question of yes or no, and until a key is an answer to it."""
+        await self.until(lambda _: isinstance(self.app.screen, ConfirmScreen))
+        if isinstance(self.app.screen, UnaskedScreen):
+            seen_at = Message().time
+            await self.until(lambda _: Message().time > seen_at + READING_SECONDS)
+
     def painted(self, pane: str) -> str:
         """What a pane shows, as text, with its titles."""
         widget = self.app.screen.query_one(f"#{pane}")
@@ -92,7 +108,9 @@ async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 4
     app = Workbench(str(store) if store else None, clock=lambda: 0.0)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        yield Driver(app, pilot)
+        driver = Driver(app, pilot)
+        yield driver
+    driver.code = app.return_code or finish(app.crew.chores, Streams(io.StringIO(), io.StringIO(), driver.stderr))
     let_go()
 
 

@@ -16,10 +16,10 @@ def follow(work: Work, *, streams: Streams, kept: Callable[[Progress | None], st
     """Run the work to its end and return its response; a bar shows the way where stderr is a terminal.
 
     kept: what stays when the work is interrupted after this event; by default, the documents of the last commit.
-    Raises Interrupted on Ctrl-C, after the work has closed its transaction.
+    Raises Interrupted on Ctrl-C or where the streams are ending, after the work has closed its transaction.
     """
     if not streams.stderr.isatty():
-        return _drain(work, lambda _: None, kept)
+        return _drain(work, lambda _: None, streams.is_ending, kept)
     from rich.console import Console  # noqa: PLC0415 - only a terminal pays for Rich
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
@@ -39,7 +39,7 @@ def follow(work: Work, *, streams: Streams, kept: Callable[[Progress | None], st
             total = 1.0 if event.files_total else None
             bar.update(task, description=event.stage, completed=share(event), total=total, counts=counts(event))
 
-        return _drain(work, show, kept)
+        return _drain(work, show, streams.is_ending, kept)
 
 
 def share(event: Progress) -> float:
@@ -55,11 +55,16 @@ def counts(event: Progress) -> str:
     return f"{event.files_done}/{event.files_total or '?'} {unit}{texts}"
 
 
-def _drain(work: Work, show: Callable[[Progress], None], kept: Callable[[Progress | None], str] | None) -> Response:
+def _drain(
+    work: Work,
+    show: Callable[[Progress], None],
+    is_ending: Callable[[], bool],
+    kept: Callable[[Progress | None], str] | None,
+) -> Response:
     documents = 0
     event: Progress | None = None
     try:
-        while True:
+        while not is_ending():
             event = next(work)
             if event.stage in ("commit", "done"):
                 documents = event.documents
@@ -67,11 +72,12 @@ def _drain(work: Work, show: Callable[[Progress], None], kept: Callable[[Progres
     except StopIteration as stop:
         response: Response = stop.value
         return response
-    except KeyboardInterrupt as error:
-        work.close()
-        stays = f"{documents} documents are in" if kept is None else kept(event)
-        raise Interrupted(
-            "interrupted",
-            f"interrupted: {stays}; run the same command again to go on",
-            hint="run the same command again",
-        ) from error
+    except (KeyboardInterrupt, Interrupted):
+        pass
+    work.close()
+    stays = f"{documents} documents are in" if kept is None else kept(event)
+    raise Interrupted(
+        "interrupted",
+        f"interrupted: {stays}; run the same command again to go on",
+        hint="run the same command again",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,9 +17,9 @@ def replacing(target: Path, *, hint: str) -> Iterator[TextIO]:
 
     Raises RecallError `out_unwritable` with the hint.
     """
-    part = target.parent / f"{target.name}.part"  # / has no name, and is told below to be a folder
+    part = target.parent / f".recall-{os.urandom(8).hex()}"  # a name that no file of the owner's has
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as out:
+        with part.open("x", encoding="utf-8", newline="\n") as out:
             yield out
         if target.exists():
             part.chmod(target.stat().st_mode)

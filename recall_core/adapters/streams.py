@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import NamedTuple, TextIO
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
 
 
+def _never() -> bool:
+    return False
+
+
 class Streams(NamedTuple):
-    """The three streams of one command."""
+    """The three streams of one command, and whether somebody wants it to end who has no Ctrl-C for it."""
 
     stdin: TextIO
     stdout: TextIO
     stderr: TextIO
+    is_ending: Callable[[], bool] = _never
 
     def say(self, line: str) -> None:
         """One line of talk."""

@@ -149,7 +149,8 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
         removed = (view["removed_alone"], view["removed_in_order"], view["removed_only_by_this"])
         yield f"  {removed[0]:>8}{removed[1]:>10}{removed[2]:>9}  {text}"
     else:
-        yield f"  {'':>27}  {text}  ({counted(view['rows'], 'row')} pass)"
+        passes = "passes" if view["rows"] == 1 else "pass"
+        yield f"  {'':>27}  {text}  ({counted(view['rows'], 'row')} {passes})"
     if view.get("missing"):
         yield f"  {'':>27}  {'  ' * depth}{counted(view['missing'], 'row')} without a value"
     for term in view.get("terms", []):

@@ -44,7 +44,8 @@ def trace(asker: Asker, question: Question) -> Trace:
     """The way of a question: store, live, filter, each signal, union, documents, kept, shown, packed.
 
     Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
-    the filter leaves, and union is what they propose together.
+    the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
+    has a value for; else what the signals propose together.
     """
     plan = planned(question, asker.config)
     clock, stages = _Clock(), _Stages()

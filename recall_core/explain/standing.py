@@ -90,7 +90,7 @@ def neighbours(found: Answer, standing: Standing, lines: Lines | None, store: St
             margin=ranked.scores[upper] - ranked.scores[lower],
             decided_by=decided_by(found, upper, lower),
         )
-        if lines is not None:
+        if lines is not None and view["decided_by"] != "recall":  # that order is not the scores'
             view["flips_at"] = flips_at(lines, upper, lower)
         yield view
 

@@ -32,7 +32,7 @@ def versus(found: Answer, one: Standing, other: Standing, lines: Lines | None) -
         decided_by=decided_by(found, higher.position, lower.position),
         differences=_differences(_points(left), _points(right)),
     )
-    if lines is not None:
+    if lines is not None and view["decided_by"] != "recall":
         view["flips_at"] = flips_at(lines, left.position, right.position)
     return view
 

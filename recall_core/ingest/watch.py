@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from recall_core import shell
 from recall_core.config import FILE_NAME, WATCH_MOST_MS, WATCH_REST_MS, Config
 from recall_core.errors import IngestError
 from recall_core.ingest.discover import NEVER_READ
@@ -14,6 +16,7 @@ from recall_core.types import Root
 
 if TYPE_CHECKING:
     from watchfiles import Change
+    from watchfiles.main import FileChange
 
 _LOOK_MS = 500  # how long a stop may go unnoticed, and a single file's change
 
@@ -35,10 +38,8 @@ def changes(
     roots, base, config: as the store has them. What `sync` would never read is passed over: the store's own files,
     hidden names unless the root reads them, folders such as `.git`. A single file is looked at by its status, because
     editors put a new file in the place of the old one. Ctrl-C raises KeyboardInterrupt.
-    Raises IngestError `nothing_to_watch` when no root is there.
+    Raises IngestError `nothing_to_watch` when no root is there, `cannot_watch` when any folder cannot be followed.
     """
-    from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
-
     folders = {str(base / root.folder): root for root in roots if (base / root.folder).is_dir()}
     files = [base / root.folder for root in roots if str(base / root.folder) not in folders]
     if not folders and not any(file.exists() for file in files):
@@ -48,23 +49,43 @@ def changes(
     matters = _Matters(folders, base, config)
     before, is_first = _states(files), True
     # Without a folder there has to be something that is waited for; the store's own directory is there.
-    for found in watch(
-        *(folders or (str(base),)),
-        watch_filter=matters if folders else _nothing,
-        debounce=WATCH_MOST_MS,
-        step=WATCH_REST_MS,
-        stop_event=stop,
-        rust_timeout=_LOOK_MS,
-        yield_on_timeout=True,
-        recursive=bool(folders),
-        ignore_permission_denied=True,
-    ):
+    for found in _found(folders or (str(base),), matters if folders else None, stop):
         after = _states(files)
         changed = {place for _, place in found} | {place for place in after if after[place] != before[place]}
         before = after
         if changed or is_first:
             is_first = False
             yield tuple(sorted(changed))
+
+
+def _found(
+    folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None
+) -> Iterator[set[FileChange]]:
+    """What watchfiles finds below the folders, or without `matters` that time goes by. Raises IngestError."""
+    from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
+
+    try:
+        # To ignore what is denied means, to watchfiles, to ignore whatever fails, and all that comes after it.
+        yield from watch(
+            *folders,
+            watch_filter=matters or _nothing,
+            debounce=WATCH_MOST_MS,
+            step=WATCH_REST_MS,
+            stop_event=stop,
+            rust_timeout=_LOOK_MS,
+            yield_on_timeout=True,
+            recursive=matters is not None,
+        )
+    except (OSError, RuntimeError) as error:  # its own error is a RuntimeError
+        raise _unwatchable(error) from error
+
+
+def _unwatchable(error: OSError | RuntimeError) -> IngestError:
+    named = re.search(r'about \["(.+?)"', str(error))
+    where = named[1] if named else "A folder"
+    reason = str(error).partition(" about ")[0].rstrip(".")
+    hint = f"ls -ld {shell.quote(where)}" if named and isinstance(error, PermissionError) else "sysctl fs.inotify"
+    return IngestError("cannot_watch", f"{where} cannot be watched: {reason}.", hint=hint)
 
 
 class _Matters:

@@ -33,10 +33,10 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
 
 def _put_in_place(toml: Path, text: bytes) -> None:
     """Behind a symbolic link, its target is replaced; the file keeps its mode."""
-    target = toml.resolve()
-    part = target.with_name(f"{target.name}.part")
+    target = Path(os.path.realpath(toml))
+    part = target.with_name(f".recall-{os.urandom(8).hex()}")  # a name that no file of the owner's has
     try:
-        with part.open("wb") as out:
+        with part.open("xb") as out:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())

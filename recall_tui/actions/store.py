@@ -22,21 +22,25 @@ def _can_hold(session: Session) -> bool:
     return may_hold(session.run)
 
 
+def _has_store(session: Session) -> bool:
+    return not session.is_storeless
+
+
 def _can_repeat(session: Session) -> bool:
-    return session.run is not None and session.run.ended != ""
+    return _has_store(session) and session.run is not None and session.run.ended != ""
 
 
 def _has_fix(session: Session) -> bool:
     check = chosen_check(session)
-    return check is not None and bool(check.get("fix"))
+    return _has_store(session) and check is not None and bool(check.get("fix"))
 
 
 def _can_run(session: Session) -> bool:
-    return _has_fix(session) or chosen_embedder(session) is not None
+    return _has_fix(session) or (_has_store(session) and chosen_embedder(session) is not None)
 
 
 _EVERYWHERE = (
-    Action("add_folder", ("A",), "add", "Add a folder or a file to the store"),
+    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", _has_store),
     Action("cancel", ("ctrl+g",), "cancel", "Cancel the ingest run, or the reembed", can_cancel),
 )
 _LISTS = (
@@ -44,8 +48,8 @@ _LISTS = (
     Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
     Action("point_first", ("g", "home"), "", "Choose the first line", has_lines),
     Action("point_last", ("G", "end"), "", "Choose the last line", has_lines),
-    Action("sync", ("s",), "sync", "Bring every added folder up to date"),
-    Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer"),
+    Action("sync", ("s",), "sync", "Bring every added folder up to date", _has_store),
+    Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer", _has_store),
 )
 _INGEST = (
     Action("open_skip", ("enter",), "open", "Say why the chosen file was skipped, and open it", has_lines),
@@ -58,11 +62,11 @@ _STORE = (
     Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
     Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
     Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", _can_run),
-    Action("check", ("d",), "doctor", "Check the store, also once more"),
+    Action("check", ("d",), "doctor", "Check the store, also once more", _has_store),
     Action("fix", ("f",), "fix", "Run the fix of the chosen check", _has_fix),
-    Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back"),
-    Action("reembed", ("e",), "embedders", "Choose an embedder that makes every vector anew"),
-    Action("remove", ("x",), "remove", "Take documents out of the store; their files stay"),
+    Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back", _has_store),
+    Action("reembed", ("e",), "embedders", "Choose an embedder that makes every vector anew", _has_store),
+    Action("remove", ("x",), "remove", "Take documents out of the store; their files stay", _has_store),
 )
 ACTIONS = (
     *_EVERYWHERE,

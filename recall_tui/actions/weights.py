@@ -10,7 +10,12 @@ from recall_tui.state.weighing import current
 
 def _is_rrf(session: Session) -> bool:
     """While ranks are fused, and not scores."""
-    return has_signals(session) and current(session).fusion == "rrf"
+    return has_pool(session) and current(session).fusion == "rrf"
+
+
+def _is_scaled(session: Session) -> bool:
+    """While scores are fused: ranks have no scale."""
+    return has_pool(session) and not _is_rrf(session)
 
 
 def _has_best(session: Session) -> bool:
@@ -34,7 +39,7 @@ _ACTIONS = (
     Action("nudge(-1)", ("shift+left",), "", "Move the weight .01 towards the words", has_signals),
     Action("nudge(1)", ("shift+right",), "", "Move the weight .01 towards the meaning", has_signals),
     Action("turn('fusion')", ("f",), "fusion", "Take the other fusion of the signals", has_signals),
-    Action("turn('normalize')", ("n",), "scale", "Take the next normalisation", has_pool),
+    Action("turn('normalize')", ("n",), "scale", "Take the next normalisation", _is_scaled),
     Action("turn('sparse_recall')", ("s",), "", "Turn sparse-document recall on or off", has_pool),
     Action("turn('match')", ("m",), "", "Want any or all words of the query, and search again", has_pool),
     Action("turn('lexical_model')", ("l",), "", "Let the other model score the words, and search again", has_pool),

@@ -8,6 +8,8 @@ from recall_tui.panes.context import ContextPane
 from recall_tui.state import packing
 from recall_tui.state import session as state
 
+MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
+
 
 class BudgetActions(Holder):
     """The group Context of the table."""
@@ -92,4 +94,5 @@ class BudgetActions(Holder):
 def not_a_budget(typed: str) -> str:
     """What is wrong with a budget; "" when it is a whole number above 0."""
     digits = typed.replace(",", "")
-    return "" if digits.isdecimal() and int(digits) > 0 else "A budget is a whole number of tokens above 0."
+    is_number = digits.isdecimal() and len(digits) <= MOST_DIGITS and int(digits) > 0
+    return "" if is_number else "A budget is a whole number of tokens above 0."

@@ -13,6 +13,7 @@ from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui.actions.table import Table
 from recall_tui.screens.bench import Bench
+from recall_tui.signals import Stops, without_interrupts
 from recall_tui.state import session as state
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
@@ -42,6 +43,8 @@ class Holder(App[None]):
     """The actions with the keys in force."""
     store: str | None
     """The --store value, or None for the store of the current folder."""
+    stops: Stops | None = None
+    """The signals of a process that is all the workbench's own."""
 
     @abstractmethod
     def become(self, session: Session) -> None:
@@ -69,9 +72,9 @@ class Holder(App[None]):
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Lend the terminal out. Textual takes it back only where the borrower does not fail."""
+        """Lend the terminal out, with its Ctrl-C. Textual takes it back only where the borrower does not fail."""
         failure: RecallError | OSError | None = None
-        with super().suspend():
+        with without_interrupts(), super().suspend():
             try:
                 yield
             except (RecallError, OSError) as error:

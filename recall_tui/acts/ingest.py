@@ -23,10 +23,14 @@ from recall_tui.state.keeping import Shelf, cursor_of, is_outdated, shelf
 from recall_tui.state.runs import EVERYTHING, Run, may_hold
 
 if TYPE_CHECKING:
+    from textual.widget import AwaitMount
+
     from recall_core.service import Recall
     from recall_tui.screens.welcome import WelcomeScreen
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
+NAMING = "a path, then Enter; what is unchanged is kept"
+LATER = "An ingest run is under way; Enter again once it is over."
 
 
 class IngestActions(Holder):
@@ -52,14 +56,13 @@ class IngestActions(Holder):
     def on_welcome_screen_again(self) -> None:
         """Open the store once more."""
         if self.is_welcoming:
-            self.pop_screen()
+            self._close_welcome()
             self.crew.open(self.session)
 
     async def action_add_folder(self) -> None:
         """Ask for a folder to ingest."""
         if self._is_free():
-            hint = "a path, then Enter; what is unchanged is kept"
-            await self.prompt("Add a folder or a file", "", hint, missing, self._folder_typed)
+            await self._ask_for_folder("", NAMING)
 
     def action_sync(self) -> None:
         """Bring every folder up to date."""
@@ -86,7 +89,9 @@ class IngestActions(Holder):
         self.crew.watch(is_on=is_on)
 
     def welcome(self, error: RecallError) -> None:
-        """Say why there is no store, and offer to make one where that is what is missing."""
+        """Say why there is no store, once, and offer to make one where that is what is missing."""
+        if self.is_welcoming:
+            return
         is_first = error.code == "no_store" and self.session.info is None  # one that was here may come back
         can_create = is_first or (self._choice is not None and error.code != "store_exists")
         from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
@@ -129,10 +134,15 @@ class IngestActions(Holder):
 
     @property
     def is_welcoming(self) -> bool:
-        """True while the screen without a store is in front."""
+        """True while the screen without a store stands, be it behind another one."""
         from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
-        return isinstance(self.screen, WelcomeScreen)
+        return any(isinstance(screen, WelcomeScreen) for screen in self.screen_stack)
+
+    def _close_welcome(self) -> None:
+        """Close the screen without a store, and what stands before it."""
+        while self.is_welcoming:
+            self.pop_screen()
 
     def _is_free(self) -> bool:
         if state.is_ingesting(self.session):
@@ -156,11 +166,19 @@ class IngestActions(Holder):
 
     def _create(self, choice: Choice) -> None:
         self._choice = choice
-        self.pop_screen()
+        self._close_welcome()
         self._ingest(choice.folder, partial(create_store, self.store, choice))
 
+    def _ask_for_folder(self, typed: str, hint: str) -> AwaitMount:
+        return self.prompt("Add a folder or a file", typed, hint, missing, self._folder_typed)
+
     def _folder_typed(self, typed: str | None) -> None:
-        if typed is not None:
+        """Add it, unless a run has begun meanwhile: a watched folder may change at any time."""
+        if typed is None:
+            return
+        if state.is_ingesting(self.session):
+            self._ask_for_folder(typed, LATER)
+        else:
             self._ingest(typed)
 
     def _note_synced(self) -> None:
@@ -194,7 +212,7 @@ def _root_name(typed: str, base: Path) -> str:
     from recall_core.ingest.discover import path_of  # noqa: PLC0415 - the engine loads behind the first frame
 
     try:
-        return path_of(Path(typed).expanduser(), base)
+        return path_of(Path(os.path.expanduser(typed)), base)  # noqa: PTH111 - this never fails
     except RecallError:  # the folder that it starts from is gone
         return typed
 

@@ -42,7 +42,7 @@ class ShellActions(Holder):
     def take_theme(self, name: str) -> None:
         """Show this theme, and remember it."""
         self.theme = name
-        self._remember(self.remembered._replace(theme=name))
+        self._remember(Remembered(theme=name))
 
     def _theme_chosen(self, before: str, name: str | None) -> None:
         if name is None:
@@ -58,7 +58,7 @@ class ShellActions(Holder):
         if message.right is not None:
             layout = layout._replace(right=remembered.bounded(message.right))
         if message.below is not None:
-            layout = layout._replace(below=remembered.bounded(message.below))
+            layout = layout._replace(below=self.bench.bounded(message.below))
         self._take_layout(layout, is_kept=message.is_over)
 
     def action_widen(self, percent: int) -> None:
@@ -70,8 +70,11 @@ class ShellActions(Holder):
     def action_heighten(self, percent: int) -> None:
         """Move the border below the results."""
         if not self.session.zoomed:
-            below = (self.layout.below or self.bench.measured().below or 0) + percent
-            self._take_layout(self.layout._replace(below=remembered.bounded(below)))
+            kept = self.layout.below
+            before = self.bench.bounded(kept) if kept is not None else self.bench.measured().below or 0
+            below = self.bench.bounded(before + percent)
+            if (below - before) * percent > 0:  # not where that side has no more to give
+                self._take_layout(self.layout._replace(below=below))
 
     def action_reset_layout(self) -> None:
         """Put the borders where they were at first."""
@@ -88,19 +91,18 @@ class ShellActions(Holder):
         self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
 
     def _take_layout(self, layout: Layout, *, is_kept: bool = True) -> None:
-        layouts = {**self.remembered.layouts, remembered.size_class(*self.size): layout}
-        self.remembered = self.remembered._replace(layouts=layouts)
+        moved = {remembered.size_class(*self.size): layout}
+        self.remembered = self.remembered._replace(layouts={**self.remembered.layouts, **moved})
         self.lay_out()
         if is_kept:
-            self._remember(self.remembered)
+            self._remember(Remembered(layouts=moved))
 
-    def _remember(self, fresh: Remembered) -> None:
-        """Keep it; say so once when that fails."""
-        self.remembered = fresh
+    def _remember(self, chosen: Remembered) -> None:
+        """Keep what was chosen; say so once when that fails."""
         if not self.can_remember:
             return
         try:
-            remembered.save(os.environ, fresh)
+            remembered.save(os.environ, chosen)
         except OSError as error:
             self.can_remember = False
             self.warn(f"The theme and the sizes cannot be remembered: {error.strerror}")
@@ -135,7 +137,7 @@ class ShellActions(Holder):
         if typed is None:
             return
         try:
-            path = Path(typed).expanduser().resolve()
+            path = Path(os.path.realpath(Path(typed).expanduser()))  # resolve() fails at a link to itself
             is_there = path.exists()
         except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
             self.warn(f"{typed} cannot be written: {error.strerror}")

@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from textual.widgets import Input
+
 from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui.acts.ingest import UNDER_WAY, IngestActions
@@ -20,8 +22,11 @@ from recall_tui.state.events import Chored
 from recall_tui.state.keeping import Remedy
 from recall_tui.state.reproducing import typed
 from recall_tui.state.session import Session
+from recall_tui.widgets.editor import Editor
 
 if TYPE_CHECKING:
+    from textual.screen import ScreenResultCallbackType
+
     from recall_core.contract import ReembedView, Response
     from recall_core.service import Recall
 
@@ -114,6 +119,10 @@ class StoreActions(IngestActions):
     def action_cancel(self) -> None:
         """Stop the ingest run, or the reembed."""
         self.crew.cancel()
+        self.stop_reembed()
+
+    def stop_reembed(self) -> None:
+        """What it has done stays for the next time."""
         if self._stopped is not None:
             self._stopped.set()
 
@@ -189,15 +198,24 @@ class StoreActions(IngestActions):
             return
         words = ("rm", *(["--"] if target.startswith("-") else []), target)
         title = shlex.join(["recall", *words])
-        agreed = partial(self._remove, title, target, found)
-        await self.confirm(title, removal_question(found), agreed, command=typed(self.store, *words))
+        agreed, command = partial(self._remove, title, target, found), typed(self.store, *words)
+        await self._ask_unasked(title, removal_question(found), agreed, command)
+
+    async def _ask_unasked(
+        self, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
+    ) -> None:
+        """Ask after a while, in which the person may have begun to type something else."""
+        from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        behind = self.focused if isinstance(self.focused, Editor | Input) else None
+        await self.push_screen(UnaskedScreen(title, question, command=command, behind=behind), then)
 
     def _remove(self, title: str, target: str, found: Named, is_agreed: bool | None) -> None:
-        if is_agreed:
+        if is_agreed and self._may_begin():
             self.do(title, partial(removed, target=target, found=found))
 
     def _run_remedy(self, title: str, remedy: Remedy, is_agreed: bool | None) -> None:
-        if not is_agreed:
+        if not (is_agreed and self._may_begin()):
             return
         self._stopped = threading.Event()
         runs: dict[str, Callable[[Recall, Say], str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,7 +138,7 @@ class WeightActions(Holder):
         if not tweaks or saved is None or toml is None:
             self.notify("The weights are those of recall.toml; there is nothing to write.")
             return
-        lines = [f"  {key} = {value} (was {getattr(saved, key)})" for key, value in tweaks.items()]
+        lines = [f"  {key} = {_toml(value)} (was {_toml(getattr(saved, key))})" for key, value in tweaks.items()]
         question = "\n".join([f"Write into {toml.name}?", *lines])
         await self.confirm("Save the weights", question, partial(self._write, toml, tweaks))
 
@@ -158,3 +159,8 @@ class WeightActions(Holder):
         else:
             self.move(weighing.stored(self.session, tweaks))
             self.notify(f"Saved: {', '.join(tweaks)}", markup=False)
+
+
+def _toml(value: str | float | bool) -> str:
+    """As it is written into the file: TOML spells these as JSON does."""
+    return json.dumps(value, ensure_ascii=False)

@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from traceback import TracebackException
@@ -20,7 +21,7 @@ EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h: an internal fault, and no exit code
 MOST_ACTIONS = 20  # actions before the defect that the report names
 MOST_REPORTS = 10  # older ones are deleted
 MOST_FRAMES = 200  # of each error; an endless recursion has a thousand alike
-QUERY_FILE = "interrupted.rql"
+QUERY_FILES = "interrupted-*.rql"
 
 
 class Defect(NamedTuple):
@@ -39,7 +40,7 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
         return f"recall-tui stopped by a defect; there is no home folder for this report:\n{text}"
     try:
         keep_query(defect.query, environ)
-        path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        path = folder / f"crash-{_stamp()}.txt"
         write_private(path, text)
         _prune(folder)
     except OSError as error:
@@ -52,27 +53,42 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
 
 
 def keep_query(query: str, environ: Mapping[str, str]) -> bool:
-    """Keep what stood in the editor for the next start; False where there is nothing, or no place. Raises OSError."""
+    """Keep what stood in the editor for a later start, beside what other workbenches kept, and the same text once.
+
+    False where there is nothing, or no place. Raises OSError.
+    """
     folder = state_folder(environ)
     if folder is None or not query.strip():
         return False
-    write_private(folder / QUERY_FILE, query)
+    if query not in (kept.query for kept in kept_queries(environ)):
+        write_private(folder / QUERY_FILES.replace("*", _stamp()), query)
     return True
 
 
-def take_query(environ: Mapping[str, str]) -> str:
-    """The query that was interrupted, once: it is not kept any longer. "" where there is none."""
+class Kept(NamedTuple):
+    """A query that was interrupted, and the file that has it until somebody has said what becomes of it."""
+
+    query: str
+    path: Path
+
+
+def kept_queries(environ: Mapping[str, str]) -> list[Kept]:
+    """The queries that were interrupted, the newest first; what cannot be read is passed over."""
     folder = state_folder(environ)
-    if folder is None:
-        return ""
-    try:
-        if not (folder / QUERY_FILE).is_file():
-            return ""
-        text = (folder / QUERY_FILE).read_text(encoding="utf-8", errors="replace")
-        (folder / QUERY_FILE).unlink()
-    except OSError:
-        return ""
-    return text
+    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False where nobody may look
+        return []
+    found = []
+    for path in sorted(folder.glob(QUERY_FILES), reverse=True):
+        with suppress(OSError):
+            if path.is_file():
+                found.append(Kept(path.read_text(encoding="utf-8", errors="replace"), path))
+    return found
+
+
+def drop_query(kept: Kept) -> None:
+    """Keep it no longer."""
+    with suppress(OSError):  # offered once more is better than a workbench that does not start
+        kept.path.unlink()
 
 
 def report(error: BaseException, actions: Sequence[str], environ: Mapping[str, str]) -> str:
@@ -137,6 +153,11 @@ def shortened(path: str, home: str) -> str:
             return package[1:] + path.rpartition(package)[2]
     is_at_home = len(home) > 1 and path.startswith(home.rstrip("/") + "/")
     return "~" + path[len(home.rstrip("/")) :] if is_at_home else path
+
+
+def _stamp() -> str:
+    """Part of a file's name: in order of time, and another for each process."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
 
 
 def _prune(folder: Path) -> None:

@@ -34,11 +34,13 @@ class Past(NamedTuple):
     digest: str = ""
     """The state of the store that answered it."""
     top: tuple[Row, ...] = ()
-    """The first rows, in order."""
+    """The first rows that it listed, in order."""
+    offset: int = 0
+    """How many rows of its ranking stand before them."""
 
 
 class Move(NamedTuple):
-    """A row with its rank in one answer and in another; None where it is not among the first."""
+    """A row with its rank in one answer and in another; None where it is not among the rows that are kept."""
 
     row: Row
     before: int | None
@@ -84,8 +86,8 @@ def append(path: Path, past: Past) -> None:
 
 def moves(before: Past, after: Past) -> list[Move]:
     """What became of the first rows of one answer in another: those of the later in order, then those that left."""
-    ranks = {row.id: rank for rank, row in enumerate(before.top, start=1)}
-    found = [Move(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=1)]
+    ranks = {row.id: rank for rank, row in enumerate(before.top, start=before.offset + 1)}
+    found = [Move(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=after.offset + 1)]
     return [*found, *(Move(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
 
 
@@ -131,6 +133,7 @@ def _past(line: bytes) -> Past | None:
         settings=tuple(each for each in _list(record.get("settings")) if isinstance(each, str)),
         digest=_string(record.get("digest")),
         top=tuple(Row(*row) for row in rows if all(isinstance(each, str) for each in row)),
+        offset=_count(record.get("offset")),
     )
 
 
@@ -140,3 +143,7 @@ def _list(value: object) -> list[object]:
 
 def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

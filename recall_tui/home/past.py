@@ -6,7 +6,7 @@ from recall_core.config import Config, override
 from recall_core.errors import RecallError
 from recall_core.types import Hit
 from recall_tui.home.history import Past, Row
-from recall_tui.state.session import Moved, Session, assignments, filter_of
+from recall_tui.state.session import Moved, Session, assignments, filter_of, listed
 from recall_tui.state.weighing import KEYS
 
 MOST_KEPT = 10  # rows of an answer that the history keeps
@@ -26,7 +26,8 @@ def to_keep(session: Session) -> Past | None:
     rows = tuple(Row(hit.chunk.id if hit.chunk else hit.doc.id, _where(hit)) for hit in hits)
     rows_asked = () if session.k is None else (f"k={session.k}",)
     changed = filter_of(answer.plan) or "", (*assignments(session.tweaks), *rows_asked)
-    past = Past(session.text, *changed, session.info.digest if session.info else "", rows)
+    digest = session.info.digest if session.info else ""
+    past = Past(session.text, *changed, digest, rows, listed(answer)[0])
     return past if past[:3] != session.kept[:3] else None
 
 

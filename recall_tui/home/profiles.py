@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import ConfigError, why_unread
-from recall_tui.home.places import state_folder
+from recall_tui.home.places import state_folder, write_private
 from recall_tui.state.session import Session, Tweaks
 from recall_tui.state.weighing import KEYS
 
@@ -51,15 +51,13 @@ def load(place: Path) -> list[Profile]:
 
 def keep(place: Path, profile: Profile) -> None:
     """Write a profile in the place of any other of its name. Raises ConfigError `settings_unwritable`."""
-    from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - only a kept profile writes settings
+    import tomlkit  # noqa: PLC0415 - only a kept profile writes settings
 
     path = _path(place, profile.name)
     try:
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.unlink(missing_ok=True)
+        write_private(path, tomlkit.dumps(profile.tweaks))
     except OSError as error:
         raise ConfigError("settings_unwritable", f"{path} cannot be written: {why_unread(error)}.") from error
-    write_settings(path, profile.tweaks)
 
 
 def drop(place: Path, name: str) -> None:

@@ -46,12 +46,13 @@ def load(environ: Mapping[str, str]) -> Remembered:
     )
 
 
-def save(environ: Mapping[str, str], remembered: Remembered) -> None:
-    """Keep this for the next time. Raises OSError."""
+def save(environ: Mapping[str, str], chosen: Remembered) -> None:
+    """Keep a theme, or sizes, for the next time, beside what any workbench has kept by now. Raises OSError."""
     path = place(environ)
     if path is not None:
-        layouts = {size: layout._asdict() for size, layout in sorted(remembered.layouts.items())}
-        write_private(path, json.dumps({"theme": remembered.theme, "layouts": layouts}, indent=1) + "\n")
+        known = load(environ)
+        layouts = {size: layout._asdict() for size, layout in sorted({**known.layouts, **chosen.layouts}.items())}
+        write_private(path, json.dumps({"theme": chosen.theme or known.theme, "layouts": layouts}, indent=1) + "\n")
 
 
 def place(environ: Mapping[str, str]) -> Path | None:

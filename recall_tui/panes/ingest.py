@@ -14,7 +14,7 @@ from recall_tui.state.rates import done_share, left_seconds
 from recall_tui.state.runs import EVERYTHING, Run, Stage, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.widgets.choosing import ChoosingView
-from recall_tui.widgets.draw import Glyphs, bar, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, bar, counted, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, entitle
 
 BAR_CELLS = 20
@@ -73,10 +73,10 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
     progress = run.progress
     hold = {"": "", "asked": "pausing  ", "held": "PAUSED  "}[run.hold]
     if progress is None or progress.files_total == 0:
-        found = f", {figure(progress.files_done)} files" if progress else ""
+        found = f", {counted(progress.files_done, 'file')}" if progress else ""
         return f"{_name(run, width, glyphs)}: {hold}looking for files{found}"
     drawn = f"{glyphs.left}{bar(done_share(progress), _cells(width), glyphs)}{glyphs.right}"
-    files = f"{figure(progress.files_done)}/{figure(progress.files_total)} files"
+    files = f"{figure(progress.files_done)}/{counted(progress.files_total, 'file')}"
     figures = [files, _left(run), _skipped_words(progress), f"{run.meter.rates.embedded:,.0f} chunks/s", "^g cancels"]
     head = f"{_name(run, width, glyphs)} {drawn}{done_share(progress):>5.0%}  {hold}"
     return head + _fitting(figures, "  ", width - cell_len(f" ingest {head}"))
@@ -170,16 +170,19 @@ def _stage(stage: Stage, run: Run, digits: int, width: int, glyphs: Glyphs) -> T
 
 def _queue(run: Run, progress: Progress) -> list[str]:
     """What waits, and what the counts of the stages do not say; the most urgent first."""
-    facts = [f"{figure(progress.waiting)} texts wait for the embedder"] if progress.waiting and not run.ended else []
+    wait = f"wait{'s' * (progress.waiting == 1)} for the embedder"
+    facts = [f"{counted(progress.waiting, 'text')} {wait}"] if progress.waiting and not run.ended else []
     if run.hold == "held":
         unkept = progress.chunks - run.meter.indexed
-        facts = ["the store is not locked", f"{figure(unkept)} chunks are not stored yet" if unkept else "", *facts]
+        are = "is" if unkept == 1 else "are"
+        held = f"{counted(unkept, 'chunk')} {are} not stored yet" if unkept else ""
+        facts = ["the store is not locked", held, *facts]
     if progress.unchanged:
         facts.append(f"{figure(progress.unchanged)} unchanged")
     if progress.reused:
-        facts.append(f"{figure(progress.reused)} vectors found again")
+        facts.append(f"{counted(progress.reused, 'vector')} found again")
     if progress.tokens is not None:
-        facts.append(f"{figure(progress.tokens)} tokens charged")
+        facts.append(f"{counted(progress.tokens, 'token')} charged")
     return facts
 
 
@@ -194,7 +197,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         folder = source.root.folder
         synced = f"synced {session.synced[folder]}" if folder in session.synced else "not synced here yet"
         options = " ".join([*source.root.globs, *(f"#{tag}" for tag in source.root.tags)])
-        docs = f"{figure(source.documents):>9} docs"
+        docs = f"{figure(source.documents):>9} {'doc ' if source.documents == 1 else 'docs'}"
         newest = f"newest {source.newest[:10]}" if source.newest else ""
         more = f" {options}" if options else ""
         name = fit_place(folder, "", max(11, width - SOURCE_CELLS - 1), glyphs, more=more)

@@ -19,7 +19,7 @@ from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks
 from recall_tui.state.session import Session, is_ingesting, is_stale, listed
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, glyphs_in, level
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded, glyphs_in, level
 from recall_tui.widgets.lines import entitle, strip_of
 
 GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
@@ -82,7 +82,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         row = y - 1 + int(self.scroll_offset.y)
         if self._count == 0:
-            line = Text(fit(self._hint if y == 0 else "", width, self.glyphs))
+            hint = folded(self._hint, width)
+            line = Text(fit(hint[y] if y < len(hint) else "", width, self.glyphs))
         elif y == 0:
             line = Text(fit(self._heads(width), width, self.glyphs), Style(dim=True))
         elif row >= self._count:

@@ -29,7 +29,7 @@ from recall_tui.state.keeping import (
 from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
 from recall_tui.widgets.choosing import ChoosingView
-from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded
+from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded, split
 from recall_tui.widgets.lines import NONE
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
 
 
 def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
-    coverage = f"{info.vectors / info.chunks:.0%}" if info.chunks else "-"
+    coverage = f"{100 * info.vectors // info.chunks}%" if info.chunks else "-"  # all but a few are not all
     return [
         ("documents", _number(info.documents)),
         ("chunks", _number(info.chunks)),
@@ -173,9 +173,10 @@ def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
     whole = view["bytes"]
     rest = ("the rest", max(0, whole - sum(size for _, size in parts)))
     lines = [_fact("file", f"{mebibytes(whole):>{NUMBER}}", width, glyphs)]
-    for series, (name, size) in enumerate((*parts, rest)):
+    percents = split([size for _, size in (*parts, rest)], 100)
+    for series, ((name, size), percent) in enumerate(zip((*parts, rest), percents, strict=True)):
         share = size / whole if whole else 0.0
-        drawn = f"{glyphs.left}{bar(share, SIZE_CELLS, glyphs, series=series)}{glyphs.right}{share:>5.0%}"
+        drawn = f"{glyphs.left}{bar(share, SIZE_CELLS, glyphs, series=series)}{glyphs.right}{percent:>4}%"
         lines.append(_fact(f"  {name}", f"{mebibytes(size):>{NUMBER}}  {drawn}", width, glyphs))
     return lines
 

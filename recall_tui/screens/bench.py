@@ -29,6 +29,7 @@ from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor
 
+NO_ROOM = "Recall needs a terminal of 60×20 cells or more."
 FOCUS = {
     "query": "editor",
     "results": "results",
@@ -87,7 +88,7 @@ class Bench(Screen[None]):
         steps = (_reached(size.width, self.HORIZONTAL_BREAKPOINTS), _reached(size.height, self.VERTICAL_BREAKPOINTS))
         self.add_class(*steps, update=False)  # Textual has them after the first frame, which it then lays out again
         self.update_classes(_classes(Session()), update=False)
-        yield Static("Recall needs a terminal of 60×20 cells or more.", id="small", markup=False)
+        yield Static(NO_ROOM, id="small", markup=False)
         yield HeaderLine(id="header")
         with Body():
             with Vertical(id="left"):
@@ -131,6 +132,10 @@ class Bench(Screen[None]):
     def measured(self) -> Layout:
         """Where the borders stand."""
         return self.query_one(Body).measured()
+
+    def bounded(self, below: float) -> int:
+        """A share of the height that what stands below the results can have, in percent."""
+        return self.query_one(Body).bounded(below)
 
     def landmarks(self, session: Session) -> list[Landmark]:
         """The panes that are seen, then the rows of the results that are."""

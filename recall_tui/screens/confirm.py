@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.events import Key
+from textual.containers import Vertical, VerticalScroll
+from textual.events import Key, Resize
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
@@ -15,7 +15,7 @@ from textual.widgets import Static
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
-READING_SECONDS = 0.5  # nobody reads a question faster
+READING_SECONDS = 0.5  # nobody reads a question faster, or rests for as long while typing a word
 
 
 class ConfirmScreen(Dialog[bool]):
@@ -38,13 +38,18 @@ class ConfirmScreen(Dialog[bool]):
         self._command = command
 
     def compose(self) -> ComposeResult:
-        """The question above its keys."""
+        """The question above its keys; it scrolls where it is taller than the screen."""
         with Vertical(id="prompt") as box:
             box.border_title = self._title
-            yield Static(self._question, markup=False)
+            with VerticalScroll(id="question"):
+                yield Static(self._question, markup=False)
             yield Static(
                 "y yes   n no" + ("   Y copies the command" if self._command else ""), id="hint", markup=False
             )
+
+    def on_resize(self, _event: Resize) -> None:
+        """Say how to read on where there is more of the question than can be seen."""
+        self.call_after_refresh(self._say_how_to_scroll)
 
     def action_copy_command(self) -> None:
         """Put the command on the clipboard, and wait for the answer."""
@@ -53,21 +58,26 @@ class ConfirmScreen(Dialog[bool]):
             glyphs = glyphs_in(self.app)
             self.notify(cut(f"Copied: {self._command}", NOTICE_CELLS, glyphs), markup=False)
 
+    def _say_how_to_scroll(self) -> None:
+        is_longer = self.query_one("#question").max_scroll_y > 0
+        self.query_one("#prompt").border_subtitle = "PgDn PgUp scroll" if is_longer else ""
+
 
 class UnaskedScreen(ConfirmScreen):
-    """A question that comes by itself: only what is pressed once it has been read can be an answer.
+    """A question that comes by itself: a key is an answer only when all of them had rested while it stood there.
 
-    behind: the field below, which gets the characters that were typed before that.
+    behind: the field below, which gets the characters that were typed before that; None where there is none.
     """
 
-    def __init__(self, title: str, question: str, *, behind: Widget) -> None:
-        super().__init__(title, question)
+    def __init__(self, title: str, question: str, *, behind: Widget | None, command: str = "") -> None:
+        super().__init__(title, question, command=command)
         self._behind = behind
-        self._shown_at = Message().time  # by the clock of the keys
+        self._rests_since = Message().time  # by the clock of the keys
 
     def on_key(self, event: Key) -> None:
         """Pass on what is no answer; keys know when they were pressed, and not all of them had been dealt out."""
-        if event.time < self._shown_at + READING_SECONDS and event.key != "ctrl+q":
+        if event.time < self._rests_since + READING_SECONDS and event.key != "ctrl+q":
             event.stop()
-            if event.is_printable:
+            self._rests_since = max(self._rests_since, event.time)
+            if event.is_printable and self._behind is not None:
                 self._behind.post_message(Key(event.key, event.character))

@@ -18,7 +18,7 @@ from recall_tui.home.history import MOST_DIGITS, Move, Past, changed, moves
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
 from recall_tui.widgets.lines import LineView
-from recall_tui.widgets.pointed import MARGIN, PointedList
+from recall_tui.widgets.pointed import PointedList
 
 KEYS = (
     "Enter takes it with filter and settings, F5 its text alone, Tab marks, F6 compares, Esc closes",
@@ -102,12 +102,13 @@ class HistoryScreen(Dialog[Choice | None]):
         self._refill()
 
     def action_compare(self) -> None:
-        """Show what moved from the marked one to the chosen one."""
+        """Show what moved from the older to the newer one of the marked and the chosen one."""
         chosen = self._chosen
         if chosen is None or self._marked is None or chosen is self._marked:
             self.notify("Mark one with Tab, then choose another.")
         else:
-            self.app.push_screen(MovedScreen(self._marked, chosen))
+            newer, older = sorted((self._marked, chosen), key=self._past.index)
+            self.app.push_screen(MovedScreen(older, newer))
 
     @property
     def _chosen(self) -> Past | None:
@@ -119,8 +120,7 @@ class HistoryScreen(Dialog[Choice | None]):
 
     def _fill(self, chosen: int) -> None:
         view = self.query_one(PointedList)
-        width = (view.size.width or self.size.width) - view.styles.scrollbar_size_vertical - MARGIN
-        lines = (entry_line(past, view.glyphs, width, is_marked=past is self._marked) for past in self._found)
+        lines = (entry_line(past, view.glyphs, view.room, is_marked=past is self._marked) for past in self._found)
         view.fill(lines, chosen=chosen if self._found else None)
         self._entitle()
 

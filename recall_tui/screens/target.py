@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Resize
 from textual.widgets import Input, OptionList
 
 from recall_tui.messages import Picking
@@ -17,9 +18,10 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.state.explaining import Paths
 from recall_tui.state.session import Session, found
 from recall_tui.state.studies import Study
-from recall_tui.widgets.draw import figure
+from recall_tui.widgets.draw import blanked, counted, fit_place
 from recall_tui.widgets.pointed import PointedList
 
+AS_IT_STANDS = "  as it stands"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
 """What is no part of a path: a text in quotes, or lines of a document."""
 
@@ -68,6 +70,10 @@ class TargetScreen(Dialog[str | None]):
         """Give back the one that was clicked."""
         self.dismiss(self._lines()[event.option_index])
 
+    def on_resize(self, _event: Resize) -> None:
+        """Another width has room for more or less of each path."""
+        self.call_after_refresh(self._refill)
+
     def show_session(self, session: Session) -> None:
         """Show the paths that were found for what is typed."""
         finding = found(session, Study("paths", self._typed), of=Paths)
@@ -92,20 +98,32 @@ class TargetScreen(Dialog[str | None]):
         words = self._typed.lower().split()
         return [path for path in self._found if all(word in path.lower() for word in words)]
 
+    @property
+    def _has_typed(self) -> bool:
+        """Whether what is typed is the first line: it is no path of the list."""
+        return bool(self._typed) and self._typed not in self._paths()
+
     def _lines(self) -> list[str]:
         """What is typed as it stands, unless it is a path of the list, and the paths."""
-        paths = self._paths()
-        return [*([self._typed] if self._typed and self._typed not in paths else []), *paths]
+        return [*([self._typed] if self._has_typed else []), *self._paths()]
 
     def _fill(self) -> None:
+        """Show what there is to take; typed text is chosen where it is no path."""
         lines, paths = self._lines(), self._paths()
-        has_typed = len(lines) > len(paths)
-        shown = [Text(line) for line in lines]
-        if has_typed:
-            shown[0].append("  as it stands", Style(dim=True))
-        is_named = has_typed and (_NAMED.match(self._typed) is not None or not paths)
-        first = lines.index(self._typed) if self._typed in paths else int(has_typed and not is_named)
-        self.query_one(PointedList).fill(shown, chosen=first if lines else None)
-        count = len(paths)
-        told = f"{figure(count)} path{'' if count == 1 else 's'}"
-        self.query_one("#target").border_subtitle = f"{told}, Tab completes, Enter takes, Esc closes"
+        is_named = self._has_typed and (_NAMED.match(self._typed) is not None or not paths)
+        first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
+        self._draw(first if lines else None)
+        told = f"{counted(len(paths), 'path')}, Tab completes, Enter takes, Esc closes"
+        self.query_one("#target").border_subtitle = told
+
+    def _refill(self) -> None:
+        self._draw(self.query_one(PointedList).highlighted)
+
+    def _draw(self, chosen: int | None) -> None:
+        """Each line in the room that it has: paths lose their fronts, since they differ at their ends."""
+        view, lines, shown = self.query_one(PointedList), self._lines(), []
+        if self._has_typed:
+            typed = fit_place(blanked(lines.pop(0)), "", view.room - len(AS_IT_STANDS), view.glyphs).rstrip()
+            shown.append(Text(typed).append(AS_IT_STANDS, Style(dim=True)))
+        shown += [Text(fit_place(blanked(path), "", view.room, view.glyphs).rstrip()) for path in lines]
+        view.fill(shown, chosen=chosen)

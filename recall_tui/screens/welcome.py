@@ -23,6 +23,7 @@ from recall_core import here
 from recall_core.errors import RecallError
 from recall_tui import opening
 from recall_tui.opening import Choice, Count
+from recall_tui.screens.bench import NO_ROOM, Bench
 from recall_tui.state.keeping import embedder_words, ndcg, state_of
 from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
 from recall_tui.widgets.lines import entitle
@@ -31,14 +32,15 @@ from recall_tui.widgets.pointed import PointedList
 if TYPE_CHECKING:
     from recall_core.contract import EmbedderView
 
-OFFER = """\
-A store is one file, recall.db, with the texts and the vectors of the files you add. It goes into {place}."""
+OFFER = "A store is one file with the texts and the vectors of the files you add, here {file}."
 KEPT = "{toml} is there already: it is kept, and what it says of the embedder holds."
 KEYS = "Enter makes the store   Tab folder or embedder   Up Down choose   ^q quits"
+FEW_KEYS = "Enter makes the store   Tab embedder   ^q quits"
 TITLE = "Recall"
 MOST_FOLDERS = 6
 FOLDER_CELLS = 70  # of a folder with its count, where there is room
-EDGES = 12  # cells of the screen that a list cannot have
+EDGES = 9  # cells of the screen that a list cannot have
+WIDE = 65  # cells from which an embedder's row says where it runs
 FIRST_CHOICE = ("local", "minilm", "hash")
 """The embedder that is chosen at first: the best that is ready among those that are fast to begin with."""
 
@@ -68,7 +70,8 @@ class WelcomeScreen(Screen[None]):
         Binding("r", "again", "Try again", show=False),
     ]
     CSS_PATH = "dialogs.tcss"
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = Bench.HORIZONTAL_BREAKPOINTS
+    VERTICAL_BREAKPOINTS = Bench.VERTICAL_BREAKPOINTS
     AUTO_FOCUS = "#folder"
 
     class Named(Message):
@@ -88,6 +91,7 @@ class WelcomeScreen(Screen[None]):
         super().__init__()
         self._error = error
         self._store = store
+        self._spot = opening.spot(store)
         self._before = before
         self.can_create = can_create
         self._folders: tuple[str, ...] = ()
@@ -96,7 +100,8 @@ class WelcomeScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The reason, and what is to be chosen or the command that helps."""
-        with Vertical(id="welcome") as box:
+        yield Static(NO_ROOM, id="small", markup=False)
+        with Vertical(id="welcome", classes="first" if self.can_create else "") as box:
             box.border_title = TITLE
             yield Static(self._error.message, id="reason", markup=False)
             if not self.can_create:
@@ -104,20 +109,34 @@ class WelcomeScreen(Screen[None]):
                 yield Static(f"{hint}r tries again   ^q quits", id="offer", markup=False)
                 return
             hint = f"Try: {self._error.hint}\n" if self._before and self._error.hint else ""
-            yield Static(hint + OFFER.format(place=self._store or "the current folder"), id="offer", markup=False)
+            yield Static(hint + OFFER.format(file=self._file()), id="offer", markup=False)
             yield Static("Folder to add", classes="heading", markup=False)
-            yield Input(self._before.folder if self._before else "", placeholder=".", id="folder", compact=True)
+            folder = self._before.folder if self._before else ""
+            yield Input(folder, placeholder=self._spot.folder, id="folder", compact=True)
             yield PointedList(id="folders")
             yield Static(self._heading(), classes="heading", id="ranks", markup=False)
             yield ChoiceList(id="embedders")
             yield Static(id="words", markup=False)
-            yield CreateLine(KEYS, id="create", markup=False)
+            yield CreateLine(self._keys(), id="create", markup=False)
 
     def on_mount(self) -> None:
         """Look around for what can be chosen."""
         if self.can_create:
             self._list_folders("")
             self.run_worker(self._list_embedders, group="embedders")  # type: ignore[arg-type]  # its type is too narrow
+
+    def on_resize(self) -> None:
+        """The rows are drawn for the new width, and the field has the focus again once it is seen."""
+        if self.query(CreateLine):  # none where no store can be made, and none is left once the workbench ends
+            self.query_one("#ranks", Static).update(self._heading())
+            self.query_one("#create", CreateLine).update(self._keys())
+            self._draw_folders()
+            self._draw_embedders(self.query_one("#embedders", ChoiceList).highlighted)
+            self.call_after_refresh(self._focus_again)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where one line stands instead of everything, nothing is done that nobody would see."""
+        return self.has_room and super().check_action(action, parameters)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """What is typed narrows the folders; one that was chosen stands in the field."""
@@ -166,13 +185,18 @@ class WelcomeScreen(Screen[None]):
             return
         sends_text = embedder["network"]
         settings = ("allow_network=true",) if sends_text else ()
-        folder = self.query_one("#folder", Input).value.strip() or "."
+        folder = self.query_one("#folder", Input).value.strip() or self._spot.folder
         self.post_message(self.Named(Choice(folder, embedder["name"], settings), sends_text=sends_text))
 
     def action_again(self) -> None:
         """Ask the application to open the store once more."""
         if not self.can_create:
             self.post_message(self.Again())
+
+    @property
+    def has_room(self) -> bool:
+        """False on a screen that shows one line instead."""
+        return not (self.has_class("-tiny") or self.has_class("-flat"))
 
     @property
     def chosen(self) -> EmbedderView | None:
@@ -184,9 +208,28 @@ class WelcomeScreen(Screen[None]):
     def _glyphs(self) -> Glyphs:
         return glyphs_in(self.app)
 
+    @property
+    def _room(self) -> int:
+        return self.app.size.width - EDGES
+
+    def _file(self) -> str:
+        folder, name = self._spot
+        if not name and opening.settings_there(self._store):
+            return "the one that recall.toml names"
+        name = name or "recall.db"
+        return f"{name} in the current folder" if folder == "." else f"{folder}/{name}"
+
     def _heading(self) -> str:
-        toml = opening.settings_there(self._store)
-        return KEPT.format(toml=toml) if toml else f"{'Embedder':<30}{'dimension':>9}  nDCG@10: Cranfield, SciFact"
+        if toml := opening.settings_there(self._store):
+            return KEPT.format(toml=toml)
+        return f"{'Embedder':<30}{'dimension':>9}  nDCG@10{': Cranfield, SciFact' if self._room >= WIDE else ''}"
+
+    def _keys(self) -> str:
+        return KEYS if self._room >= WIDE else FEW_KEYS
+
+    def _focus_again(self) -> None:
+        if self.focused is None and self.app.app_focus and self.has_room and self.query(CreateLine):
+            self.set_focus(self.query_one("#folder", Input))
 
     def _take(self, row: int) -> None:
         if row < len(self._folders):
@@ -196,7 +239,10 @@ class WelcomeScreen(Screen[None]):
 
     def _list_folders(self, typed: str) -> None:
         home = Path.home() if Path("~").expanduser() != Path("~") else None
-        folders = opening.completions(typed, MOST_FOLDERS) if typed else opening.candidates(here.known(), home)
+        if typed:
+            folders = opening.completions(typed, MOST_FOLDERS)
+        else:
+            folders = opening.candidates(self._spot.folder, here.known(), home)
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)
@@ -205,7 +251,8 @@ class WelcomeScreen(Screen[None]):
 
     async def _count(self, folders: Sequence[str]) -> None:
         for folder in folders:
-            if folder not in self._counts:
+            known = self._counts.get(folder)
+            if known is None or not known.is_there:
                 self._counts[folder] = await asyncio.to_thread(opening.counted, folder, time.monotonic)
                 self._draw_folders()
 
@@ -214,14 +261,16 @@ class WelcomeScreen(Screen[None]):
         names = [each["name"] for each in self._embedders]
         ready = [each["name"] for each in self._embedders if each["available"]]
         wanted = self._before.embedder if self._before else next(each for each in FIRST_CHOICE if each in ready)
-        self.query_one("#embedders", ChoiceList).fill(
-            (Text(_embedder_line(each, self._glyphs)) for each in self._embedders), chosen=names.index(wanted)
-        )
+        self._draw_embedders(names.index(wanted))
+
+    def _draw_embedders(self, chosen: int | None) -> None:
+        lines = (Text(_embedder_line(each, self._room, self._glyphs)) for each in self._embedders)
+        self.query_one("#embedders", ChoiceList).fill(lines, chosen=chosen)
 
     def _draw_folders(self) -> None:
         view = self.query_one("#folders", PointedList)
         typed = self.query_one("#folder", Input).value
-        room = min(FOLDER_CELLS, self.app.size.width - EDGES)
+        room = min(FOLDER_CELLS, self._room)
         lines = (Text(self._folder_line(folder, room)) for folder in self._folders)
         view.fill(lines, chosen=self._folders.index(typed) if typed in self._folders else None)
         count = None if typed in self._folders else self._counts.get(typed)
@@ -237,15 +286,18 @@ class WelcomeScreen(Screen[None]):
         self.query_one("#words", Static).update(words)
 
 
-def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
+def _embedder_line(embedder: EmbedderView, room: int, glyphs: Glyphs) -> str:
+    """The row of an embedder. Where there is no room to say where it runs, `embedder_words` do for a provider."""
     word = state_of(embedder)
     sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
     size = str(embedder.get("dimension", "-"))
-    where = "a provider" if embedder["network"] else "this machine"
-    return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"
+    row = f"{sign:<2} {word:<8}{fit(embedder['name'], 21, glyphs)}{size:>5}  {ndcg(embedder['name'])}"
+    return row if room < WIDE else f"{row}  {'a provider' if embedder['network'] else 'this machine'}"
 
 
 def _files(count: Count) -> str:
+    if not count.is_there:
+        return "not there"
     if not count.is_all:
         return f"{figure(count.files)} text files or more"
     return f"{figure(count.files)} text file{'' if count.files == 1 else 's'}"

@@ -33,9 +33,11 @@ class Opened(NamedTuple):
     toml: Path | None = None
     """Where they are saved."""
     is_altered: bool = False
-    """It was written since it was last told of, by whomever, and has come to rest."""
+    """Other documents or judgements are in it than were last told of, by whomever, and it has come to rest."""
     judged: str = ""
     """The digest of what is judged in it."""
+    is_written: bool = False
+    """Something was written since it was last told of, if only the same anew."""
 
 
 class Answered(NamedTuple):
@@ -96,9 +98,9 @@ class Repacked(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A question that has no answer."""
+    """A question that has no answer, however often a weight was moved since it was asked."""
 
-    generation: int
+    question: int
     error: RecallError
 
 
@@ -192,11 +194,11 @@ class Crashed(NamedTuple):
     error: BaseException
 
 
-OfQuestion: TypeAlias = Weighed | Fetched | Repacked | Failed
+OfQuestion: TypeAlias = Answered | Failed | Charted
+OfGeneration: TypeAlias = Weighed | Fetched | Repacked
 Event: TypeAlias = (
     OfQuestion
-    | Answered
-    | Charted
+    | OfGeneration
     | Opened
     | Learned
     | Unusable
@@ -209,7 +211,6 @@ Event: TypeAlias = (
     | StudyMoved
     | Chored
     | ChoreMoved
-    | Ran
     | Ran
     | Crashed
 )

@@ -12,7 +12,7 @@ from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import Past
 from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.runs import Run
-from recall_tui.state.studies import SCOPES, Kind, Stamp, Study
+from recall_tui.state.studies import SCOPES, Kind, Scope, Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.evaluate.grades import Regrade
@@ -117,6 +117,7 @@ class Session(NamedTuple):
     unfolded: str = ""
     """The id of a chunk whose block is shown whole."""
     info: StoreInfo | None = None
+    is_storeless: bool = False  # no store can be opened; before the first is open, one may be
     saved: Config | None = None
     """The settings in recall.toml."""
     toml: Path | None = None
@@ -171,6 +172,8 @@ class Session(NamedTuple):
     chore_progress: Progress | None = None
     chores: int = 0
     """Counts chores that ended: judgements and repairs change what studies find."""
+    writes: int = 0
+    """Counts what was seen to be written, by whomever: it may change the file alone."""
     pane: Pane = "query"
     tab: Tab = "explain"
     view: View = "ledger"
@@ -261,8 +264,7 @@ def focused(session: Session, pane: Pane) -> Session:
 def stepped(session: Session, panes: int) -> Pane:
     """The pane that many steps further round; the ingest pane only counts while its strip stands there."""
     reachable = [pane for pane in PANES if pane != "ingest" or has_strip(session) or pane == session.pane]
-    place = reachable.index(session.pane) if session.pane in reachable else 0
-    return reachable[(place + panes) % len(reachable)]
+    return reachable[(reachable.index(session.pane) + panes) % len(reachable)]
 
 
 def listed(answer: Answer) -> tuple[int, int]:
@@ -301,15 +303,14 @@ def stamp_of(session: Session, study: Study) -> Stamp:
     """What the finding of a study depends on; while a newer question has no rows, those that are shown."""
     info = session.info
     store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.chores)
-    match SCOPES[study.kind]:
-        case "store":
-            return store
-        case "question":
-            return (*store, session.answered)
-        case "answer" if session.answered != session.question:
-            return (*store, session.answered, session.ranked_at)
-        case "answer":
-            return (*store, session.question, session.generation)
+    is_shown = session.answered == session.question
+    of_scope: dict[Scope, Stamp] = {
+        "file": (session.writes,),
+        "store": (),
+        "question": (session.answered,),
+        "answer": (session.question, session.generation) if is_shown else (session.answered, session.ranked_at),
+    }
+    return (*store, *of_scope[SCOPES[study.kind]])
 
 
 Finding = TypeVar("Finding")

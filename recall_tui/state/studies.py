@@ -20,7 +20,7 @@ Kind = Literal[
     "health",
     "paths",
 ]
-Scope = Literal["answer", "question", "store"]
+Scope = Literal["answer", "question", "store", "file"]
 
 SCOPES: dict[Kind, Scope] = {
     "ledger": "answer",
@@ -34,11 +34,12 @@ SCOPES: dict[Kind, Scope] = {
     "grades": "store",
     "board": "store",
     "line": "store",
-    "shelf": "store",
-    "health": "store",
+    "shelf": "file",
+    "health": "file",
     "paths": "store",
 }
-"""How long a finding holds: for one ranking, for one question at every weight, or until the store changes."""
+"""How long a finding holds: for one ranking, for one question at every weight, until documents or judgements change,
+or until anything is written."""
 
 LASTING: tuple[Kind, ...] = ("grades", "board")
 """The newest finding of such a kind stays, to be shown until there is a newer one."""

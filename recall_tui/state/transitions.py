@@ -16,12 +16,14 @@ from recall_tui.state.events import (
     Fetched,
     Held,
     Learned,
+    OfGeneration,
     OfQuestion,
     Opened,
     Ran,
     Repacked,
     Studied,
     StudyMoved,
+    Unusable,
     Unwatched,
     Weighed,
 )
@@ -44,6 +46,8 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
             return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
         case Advanced() | Held() | Ended() if session.run:
             return session._replace(run=run_after(session.run, event))
+        case Unusable():
+            return session._replace(is_storeless=True)
         case Unwatched():
             return session._replace(watching=False)
         case Studied():
@@ -56,22 +60,22 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
             return session._replace(chores=session.chores + 1)
         case Chored():
             return _chored(session, event)
-        case Charted(question, chart) if question == session.question:
-            return session._replace(chart=chart)
-        case Answered() if event.question == session.question:
-            return _answered(session, event)
-        case Weighed() | Fetched() | Repacked() | Failed() if event.generation == session.generation:
+        case Answered() | Failed() | Charted() if event.question == session.question:
             return _of_question(session, event)
+        case Weighed() | Fetched() | Repacked() if event.generation == session.generation:
+            return _of_generation(session, event)
     return session
 
 
 def _opened(session: Session, event: Opened) -> Session:
     is_same = session.info is not None and _stage(session.info) == _stage(event.info)
-    fresh = session._replace(info=event.info)
+    fresh = session._replace(info=event.info, is_storeless=False)
     if event.config is not None:
         is_moved = session.saved is not None and session.saved.budget_tokens == event.config.budget_tokens
         budget_tokens = session.budget_tokens if is_moved else event.config.budget_tokens
         fresh = weighing.resaved(fresh._replace(toml=event.toml, budget_tokens=budget_tokens), event.config)
+    if event.is_written:
+        fresh = fresh._replace(writes=session.writes + 1)
     if _is_judged_elsewhere(session, event):
         fresh = fresh._replace(chores=session.chores + 1)
     return fresh if is_same else fresh._replace(entries={}, lookups=())
@@ -115,6 +119,16 @@ def _studied(session: Session, event: Studied) -> Session:
 
 def _of_question(session: Session, event: OfQuestion) -> Session:
     match event:
+        case Answered():
+            return _answered(session, event)
+        case Failed(_, error):
+            return session._replace(trouble=error, busy=False)
+        case Charted(_, chart):
+            return session._replace(chart=chart)
+
+
+def _of_generation(session: Session, event: OfGeneration) -> Session:
+    match event:
         case Weighed():
             return _weighed(session, event)
         case Fetched(_, hits, states, before):
@@ -126,8 +140,6 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
             return fresh._replace(hit=fresh.hits.get(session.selected, session.hit))
         case Repacked():
             return repacked(session, event)
-        case Failed(_, error):
-            return session._replace(trouble=error, busy=False)
 
 
 def _answered(session: Session, event: Answered) -> Session:

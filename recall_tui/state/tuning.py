@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.tuning.grid import FUSION, RETRIEVAL, unswept
 from recall_core.types import Hit
+from recall_tui.state.judging import words_of
 from recall_tui.state.session import Session, assignments, found, is_seen
 from recall_tui.state.studies import Study
 from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
     from recall_core.explain.intervals import Interval
+    from recall_core.retrieve import Answer
 
 MEASURE = "nDCG@10"
 LEAST_QUERIES = 10  # `recall tune` recommends nothing on fewer
@@ -75,7 +77,7 @@ def curve_study(session: Session) -> Study | None:
         return Study("curve", "", _scale(of_words(session)))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return None
-    return Study("curve", answer.plan.text, _scale(current(session)))
+    return Study("curve", words_of(answer), _ranking(answer, current(session)))
 
 
 def pins_study(session: Session) -> Study | None:
@@ -123,8 +125,8 @@ def pinned(session: Session, want: Want) -> Session:
 
 
 def first_rows(session: Session) -> int:
-    """How many rows count as the first ones, as `recall tune --k` takes it."""
-    return max(1, session.answer.plan.limit) if session.answer is not None else 1
+    """How many rows count as the first ones, as `recall tune --k` takes it: down to the last that is asked for."""
+    return max(1, session.answer.plan.offset + session.answer.plan.limit) if session.answer is not None else 1
 
 
 def granting(session: Session) -> float | None:
@@ -191,7 +193,28 @@ def _within(curve: Curve, stretch: Stretch) -> float:
 
 def _scale(config: Config) -> str:
     """All that a curve depends on besides the weight and the store."""
-    return " ".join(assignments({key: getattr(config, key) for key in (*FUSION, *RETRIEVAL)}))
+    return _settings(config, (*FUSION, *RETRIEVAL))
+
+
+def _ranking(answer: Answer, config: Config) -> str:
+    """All that the curve of an answer depends on besides the weight and the grades: what made its candidates, and how
+    they are ranked by now. A setting that has to be searched with counts once its candidates are there.
+    """
+    plan = answer.plan
+    candidates = (
+        answer.generation,
+        answer.digest,
+        plan.lexical,
+        plan.lexical_raw,
+        plan.semantic,
+        plan.filters,
+        plan.exact,
+    )
+    return f"{candidates} {_settings(config, FUSION)} {_settings(plan.config, RETRIEVAL)}"
+
+
+def _settings(config: Config, keys: Sequence[str]) -> str:
+    return " ".join(assignments({key: getattr(config, key) for key in keys}))
 
 
 def _place(hit: Hit) -> str:

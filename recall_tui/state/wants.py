@@ -29,5 +29,5 @@ def wanted(session: Session) -> tuple[tuple[Study, Stamp], ...]:
     if session.answer is not None and session.ranked_at != session.generation:
         studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] != "answer")
     if session.trouble is not None:
-        studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] == "store")
+        studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] in ("store", "file"))
     return tuple((study, stamp_of(session, study)) for study in studies if found(session, study, object) is None)

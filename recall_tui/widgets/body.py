@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Literal
 
 from textual.containers import Container
-from textual.events import MouseDown, MouseMove, MouseUp
+from textual.events import MouseDown, MouseMove, MouseUp, Resize
 
+from recall_tui.home import remembered
 from recall_tui.home.remembered import Layout
 from recall_tui.messages import Dragged
 
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
 """What stands below the results; one of them is seen."""
+LEAST_ROWS = 5  # of the results, and of what stands below them, with two for the border
+QUERY_ROWS, SHORT_QUERY_ROWS = 6, 4
+"""Of the query above; the style sheet has the same numbers."""
 
 
 class Body(Container):
@@ -21,19 +26,25 @@ class Body(Container):
     def __init__(self) -> None:
         super().__init__(id="body")
         self._held: Border | None = None
-        self._laid_out: tuple[Layout, bool] = Layout(), False
+        self._wanted = self._laid_out = Layout(), False
 
     def lay_out(self, layout: Layout, *, is_narrow: bool) -> None:
         """Give the panes their sizes. On a narrow screen everything behind the results stands below them."""
-        if (layout, is_narrow) == self._laid_out:
-            return
-        self._laid_out = layout, is_narrow
-        below = _percent(layout.below)
-        right = self.query_one("#right")
-        right.styles.width = None if is_narrow else _percent(layout.right)
-        right.styles.height = below if is_narrow else None
-        for pane in BELOW:
-            self.query_one(pane).styles.height = below
+        self._wanted = layout, is_narrow
+        self._lay_out()
+
+    def on_resize(self, _event: Resize) -> None:
+        """The same share of another height may leave too few rows."""
+        self._lay_out()
+
+    def bounded(self, below: float) -> int:
+        """A share of the height in percent that leaves rows for the results, and for what stands below them."""
+        height = self.size.height
+        if height == 0:
+            return remembered.bounded(below)
+        query = SHORT_QUERY_ROWS if self.screen.has_class("-short") else QUERY_ROWS
+        most = 100 * (height - query - LEAST_ROWS) // height
+        return remembered.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
     def measured(self) -> Layout:
         """Where the borders stand."""
@@ -60,6 +71,20 @@ class Body(Container):
             self.capture_mouse(False)
             self._drag(event, is_over=True)
             self._held = None
+
+    def _lay_out(self) -> None:
+        (layout, is_narrow) = self._wanted
+        if layout.below is not None:
+            layout = layout._replace(below=self.bounded(layout.below))
+        if (layout, is_narrow) == self._laid_out:
+            return
+        self._laid_out = layout, is_narrow
+        below, most = _percent(layout.below), None if layout.below is None else "100%"
+        right = self.query_one("#right")
+        right.styles.width = None if is_narrow else _percent(layout.right)
+        right.styles.height, right.styles.max_height = (below, most) if is_narrow else (None, None)
+        for pane in map(self.query_one, BELOW):
+            pane.styles.height, pane.styles.max_height = below, most
 
     def _drag(self, event: MouseMove | MouseUp, *, is_over: bool) -> None:
         if self._held == "right":

@@ -21,7 +21,7 @@ from recall_tui.panes.context.sums import budget_line, gauge_of
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
-from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
+from recall_tui.widgets.draw import Glyphs, counted, fit, glyphs_in
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
@@ -96,7 +96,7 @@ class HeaderLine(Line):
         if session.info is not None:
             info = session.info
             facts.append(Path(info.path).name)
-            facts.append(f"{_counted(info.documents, 'doc')}{glyphs.dot}{_counted(info.chunks, 'chunk')}")
+            facts.append(f"{counted(info.documents, 'doc')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
             facts.append(info.embedder)
             facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
             facts += [f"profile {heading(session)}"] if width >= NARROW else []
@@ -197,7 +197,3 @@ def told(facts: list[str], width: int, glyphs: Glyphs) -> str:
 
 def _glyphs(widget: Widget) -> Glyphs:
     return glyphs_in(widget.app)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{figure(number)} {noun}{'' if number == 1 else 's'}"

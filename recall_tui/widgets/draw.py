@@ -60,6 +60,7 @@ ASCII = Glyphs(
 )
 
 _COUNT = re.compile(r"(?<![\w.,-])[0-9]{4,}(?![\w.-])")
+_BREAKS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " ")
 NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
 
 
@@ -160,9 +161,23 @@ def cut(text: str, width: int, glyphs: Glyphs) -> str:
     return line if cell_len(line) <= width else fit(line, width, glyphs)
 
 
+def blanked(text: str) -> str:
+    """The text with blanks for line breaks and whatever else steers a terminal; as long as before."""
+    return text if text.isprintable() else text.translate(_BREAKS)
+
+
 def figure(number: int) -> str:
     """A count for people: thousands apart."""
     return f"{number:,}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A count with its noun, of which the plural has an s.
+
+    >>> counted(1, "doc"), counted(1200, "doc")
+    ('1 doc', '1,200 docs')
+    """
+    return f"{figure(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def with_figures(sentence: str) -> str:

@@ -9,13 +9,15 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.widgets import OptionList
 
-from recall_tui.widgets.draw import Glyphs, glyphs_in
+from recall_tui.widgets.draw import Glyphs, blanked, glyphs_in
 
 MARGIN = 2  # cells before each line, for the pointer and a blank
 
 
 class PointedList(OptionList, can_focus=False):
-    """Lines of one row each; the keys are with a field beside it."""
+    """Lines of one row each, cut where they are longer; the keys are with a field beside it."""
+
+    DEFAULT_CSS = "PointedList { text-wrap: nowrap; text-overflow: clip; }"
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False, compact=True)
@@ -25,9 +27,14 @@ class PointedList(OptionList, can_focus=False):
         """What the terminal can show."""
         return glyphs_in(self.app)
 
+    @property
+    def room(self) -> int:
+        """Cells that a line has; those of the screen as long as there is no size."""
+        return (self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical - MARGIN
+
     def fill(self, lines: Iterable[Text], *, chosen: int | None) -> None:
         """Show these lines and choose one, or none."""
-        self.set_options(Text(" " * MARGIN, no_wrap=True, overflow="ellipsis").append_text(line) for line in lines)
+        self.set_options(_row(line) for line in lines)
         self.highlighted = chosen
 
     def step(self, rows: int) -> None:
@@ -37,9 +44,21 @@ class PointedList(OptionList, can_focus=False):
             self.highlighted = ((0 if rows > 0 else -1) if place is None else place + rows) % self.option_count
 
     def render_line(self, y: int) -> Strip:
-        """A line, behind the pointer when it is the chosen one."""
-        strip = super().render_line(y)
-        if self.highlighted is None or y + self.scroll_offset.y != self.highlighted or not strip.cell_length:
+        """A line, behind the pointer when it is the chosen one, and with a mark where it goes on."""
+        strip, place = super().render_line(y), y + self.scroll_offset.y
+        if not strip.cell_length or place >= self.option_count:
+            return strip
+        prompt = self.get_option_at_index(place).prompt
+        if isinstance(prompt, Text) and prompt.cell_len > strip.cell_length:
+            style = list(strip)[-1].style or self.rich_style
+            strip = Strip.join([strip.crop(0, strip.cell_length - 1), Strip([Segment(self.glyphs.cut, style)], 1)])
+        if place != self.highlighted:
             return strip
         style = next(iter(strip)).style or self.rich_style
         return Strip.join([Strip([Segment(self.glyphs.pointer, style)], 1), strip.crop(1)])
+
+
+def _row(line: Text) -> Text:
+    row = Text(" " * MARGIN).append_text(line)
+    row.plain = blanked(row.plain)  # as long as before, so that the styles stay where they are
+    return row

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
     from recall_core.service import Recall
-    from recall_core.types import StoreInfo
 
 LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
 
@@ -116,9 +115,8 @@ class QueryThread:
         try:
             while not self._closing:
                 with self._opener() as recall:
-                    info, self._settings = self._tell(recall), _written_at(recall.toml)
-                    judged = self._told.judged if is_another else ""
-                    self._post(Opened(info, recall.config, recall.toml, is_altered=is_another, judged=judged))
+                    opened, self._settings = self._tell(recall, is_altered=is_another), _written_at(recall.toml)
+                    self._post(opened._replace(config=recall.config, toml=recall.toml))
                     self._serve_all(recall)
                     is_another = True
         except RecallError as error:
@@ -144,7 +142,7 @@ class QueryThread:
                 self._again(wish)
             except RecallError as error:
                 self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
-                self._post(Failed(wish.generation, error))
+                self._post(Failed(wish.question, error))
             finally:
                 with self._changed:
                     self._asking = 0
@@ -179,8 +177,8 @@ class QueryThread:
             before, self._looked = self._looked, self._written(recall)
             if self._looked == before:
                 recall.store.fold(wait_ms=0)  # whoever wrote could not while this thread was reading
-            if self._looked == before and self._looked[1:] != self._told[1:]:
-                self._post(Opened(self._tell(recall), is_altered=True, judged=self._told.judged))
+            if self._looked == before and self._looked != self._told:
+                self._post(self._tell(recall, is_altered=self._looked[1:] != self._told[1:]))
             if self._settings != (settings := _written_at(recall.toml)) and settings is not None:
                 self._settings = settings
                 recall.config = load(recall.toml)
@@ -189,10 +187,12 @@ class QueryThread:
             return False
         return False
 
-    def _tell(self, recall: Recall) -> StoreInfo:
-        self._looked = Written()  # those of another connection mean nothing to this one
+    def _tell(self, recall: Recall, *, is_altered: bool = False) -> Opened:
+        """What there is to say of the store; from then on it is known."""
+        before, self._looked = self._told, Written()  # those of another connection mean nothing to this one
         self._told = self._looked = self._written(recall)
-        return recall.store.info()
+        is_written, judged = self._told.changes != before.changes, self._told.judged if is_altered else ""
+        return Opened(recall.store.info(), is_altered=is_altered, judged=judged, is_written=is_written)
 
     def _written(self, recall: Recall) -> Written:
         """It is read anew only once something was committed."""
@@ -205,7 +205,7 @@ class QueryThread:
 
     def _let_go(self) -> None:
         """Nothing runs in the store that is about to be closed, and what it answered is no more."""
-        self._desk = Desk({})
+        self._desk, self._told = Desk({}), Written()
         with self._changed:
             self._recall, self._asking = None, 0
 
@@ -257,7 +257,7 @@ class QueryThread:
         )
         self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
         if before is None or before.generation != answer.generation:
-            self._post(Opened(self._tell(recall)))
+            self._post(self._tell(recall))
 
     def _weigh(self, recall: Recall, wish: Wish, answer: Answer) -> None:
         """Rank the same pool again under the settings that are wished for."""

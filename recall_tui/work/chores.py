@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core.errors import RecallError
+from recall_core.config import Config, load
+from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Progress
 from recall_tui.state.events import Chored, ChoreMoved, Crashed, Opened
 from recall_tui.work.ports import Clock, Post
@@ -35,8 +39,22 @@ class ChoreThread:
         self._post = post
         self._clock = clock
         self._waiting: queue.SimpleQueue[Chore | None] = queue.SimpleQueue()
+        self._unfinished: deque[str] = deque()
+        self._untold: list[Chored] = []
+        """Those that failed, until somebody has heard of it."""
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._live, name="recall-chores", daemon=True)
         self._said = 0.0
+
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """The names of the chores that have not ended, the one under way first."""
+        return tuple(self._unfinished)
+
+    @property
+    def untold(self) -> tuple[Chored, ...]:
+        """The chores that failed and of which nobody was told."""
+        return tuple(self._untold)
 
     def start(self) -> None:
         """Begin to listen; the store is opened for the first chore."""
@@ -44,33 +62,56 @@ class ChoreThread:
 
     def submit(self, chore: Chore) -> None:
         """Put a chore behind those that wait."""
+        self._unfinished.append(chore.name)
         self._waiting.put(chore)
 
-    def stop(self, timeout: float = 10.0) -> None:
-        """Finish what was given, then end; waits at most `timeout` seconds."""
+    def told(self, event: Chored) -> None:
+        """Somebody has heard how this chore went."""
+        if event in self._untold:
+            self._untold.remove(event)
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Have it end once everything is done that was given; waits at most `timeout` seconds."""
         self._waiting.put(None)
-        if self._thread.ident is not None:
-            self._thread.join(timeout)
+        self.finish(timeout)
+
+    def finish(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended, at most `timeout` seconds; True when it has."""
+        return self._over.wait(timeout)  # a join() that Ctrl-C breaks off would take the thread for ended
 
     def _live(self) -> None:
         try:
             while (chore := self._waiting.get()) is not None:
                 self._do(chore)
+                self._unfinished.popleft()
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
+        finally:
+            self._over.set()
 
     def _do(self, chore: Chore) -> None:
         """A connection a chore: an idle one would hold on to an old state of the store."""
         try:
             with self._opener() as recall:
+                before = recall.config
                 summary = chore.run(recall, lambda progress: self._moved(chore.name, progress))
-                self._post(Opened(recall.store.info(), recall.config, recall.toml))
+                written = None if recall.config is before else _settings_at(recall.toml)
+                self._post(Opened(recall.store.info(), written, recall.toml))
                 self._post(Chored(chore.name, summary))
         except RecallError as error:
-            self._post(Chored(chore.name, "", error))
+            failed = Chored(chore.name, "", error)
+            self._untold.append(failed)
+            self._post(failed)
 
     def _moved(self, name: str, progress: Progress) -> None:
         now = self._clock()
         if now - self._said >= REPORT_SECONDS:
             self._said = now
             self._post(ChoreMoved(name, progress))
+
+
+def _settings_at(toml: Path) -> Config | None:
+    """What is saved by now: a person may have saved something else while the chore was under way."""
+    with suppress(ConfigError):
+        return load(toml)
+    return None

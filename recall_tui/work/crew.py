@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import Config
 from recall_tui.opening import open_store
+from recall_tui.state.events import Chored
 from recall_tui.state.session import Session
 from recall_tui.state.wants import wanted
 from recall_tui.state.wishes import wish as wish_of
@@ -33,7 +34,8 @@ class Crew:
         self._clock = clock
         self._asking: QueryThread | None = None
         self._studying: StudyThread | None = None
-        self._chores: ChoreThread | None = None
+        self.chores: ChoreThread | None = None
+        """What writes, once there was something to write."""
         self._ingesting: IngestThread | None = None
         self._watching: WatchThread | None = None
         self._command: CommandThread | None = None
@@ -68,10 +70,15 @@ class Crew:
 
     def do(self, chore: Chore) -> None:
         """Do this to the store, after the chores that wait."""
-        if self._chores is None:
-            self._chores = ChoreThread(self._opener, self._post, self._clock)
-            self._chores.start()
-        self._chores.submit(chore)
+        if self.chores is None:
+            self.chores = ChoreThread(self._opener, self._post, self._clock)
+            self.chores.start()
+        self.chores.submit(chore)
+
+    def told(self, event: Chored) -> None:
+        """The screen has said how a chore went."""
+        if self.chores is not None:
+            self.chores.told(event)
 
     def run(self, line: str, saved: Config | None) -> None:
         """Run a command line."""
@@ -111,7 +118,7 @@ class Crew:
             self._watching.start()
 
     def stop(self) -> None:
-        """End every thread; chores that were given are done first."""
-        for thread in (self._watching, self._command, self._ingesting, self._asking, self._studying, self._chores):
+        """End every thread; that of the chores goes on until those that were given are done."""
+        for thread in (self._watching, self._command, self._ingesting, self._asking, self._studying, self.chores):
             if thread is not None:
                 thread.stop()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Generator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.errors import RecallError
@@ -92,7 +92,7 @@ class IngestThread:
     def _run(self, recall: Recall) -> Generator[Progress, None, Response]:
         if self._folder == EVERYTHING:
             return recall.sync()
-        folder = str(Path(self._folder).expanduser())
+        folder = os.path.expanduser(self._folder)  # noqa: PTH111 - ~x, of no person who is known here, is a name
         return recall.add([folder], Root(folder))
 
     def _stand_still(self, meter: Meter) -> Meter:

@@ -50,6 +50,7 @@ class CommandThread:
         self._recall: Recall | None = None
         self._closing = False
         self._has_opened = False
+        self._has_steps = False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._live, name="recall-command", daemon=True)
 
@@ -58,11 +59,15 @@ class CommandThread:
         self._thread.start()
 
     def cancel(self) -> None:
-        """Abort what runs; what was committed stays."""
+        """Abort what runs, or end it at its next step; what was committed stays."""
         with self._lock:
             self._closing = True
-            if self._recall is not None:
+            if self._recall is None:
+                return
+            if self._has_steps:
                 self._recall.interrupt()
+            else:
+                self._recall.end()
 
     def stop(self, timeout: float = 2.0) -> None:
         """Abort and wait at most `timeout` seconds."""
@@ -81,7 +86,7 @@ class CommandThread:
         from recall_core.adapters.streams import Streams  # noqa: PLC0415
 
         stdout, stderr = Caught(), Caught()
-        streams = Streams(io.StringIO(), stdout, stderr)
+        streams = Streams(io.StringIO(), stdout, stderr, self._is_ending)
         code = cli.guarded(
             lambda: headless.run_commands([self._line], store=self._store, streams=streams, opening=self._open),
             streams=streams,
@@ -91,6 +96,11 @@ class CommandThread:
         if self._has_opened:
             self._tell_store()
         self._post(Ran(self._line, code, stdout.whole(), stderr.whole()))
+
+    def _is_ending(self) -> bool:
+        """Long work asks this between its steps, and keeps what it has; any other command is ended within its own."""
+        self._has_steps = True
+        return self._closing
 
     def _open(self, store: str | None) -> Recall:
         recall = self._opener(store)

@@ -131,6 +131,19 @@ def test_an_unreadable_folder_is_skipped_in_a_walk_and_fails_by_name(tmp_path: P
     assert caught.value.code == "unreadable"
 
 
+@pytest.mark.parametrize("target", ["loop", "loop/x", "./loop/.."])
+def test_a_path_below_a_link_to_itself_names_nothing(shell: Shell, target: str) -> None:
+    (shell.folder / "loop").symlink_to("loop")
+    shell.fails("get", target, code="unknown_target", exit_code=8)
+
+
+def test_lines_of_a_number_that_no_document_has_name_nothing(shell: Shell) -> None:
+    (shell.folder / "good.txt").write_text("good words")
+    assert shell.run("add", "good.txt")[0] == 0
+    shell.fails("get", "good.txt:2", code="bad_lines", exit_code=2)
+    shell.fails("get", f"good.txt:{'9' * 5_000}", code="unknown_target", exit_code=8)
+
+
 def test_links_that_loop_or_leave_are_skipped_unless_followed(shell: Shell) -> None:
     docs, outside = shell.folder / "docs", shell.folder / "outside"
     docs.mkdir()
@@ -232,6 +245,38 @@ def test_a_full_disk_says_so_and_leaves_a_sound_store(tmp_path: Path) -> None:
     checks = [json.loads(line)["checks"] for line in lines if '"checks"' in line]
     assert checks
     assert not [check for check in checks[0] if check["severity"] == "error"]
+
+
+def test_a_disk_too_full_for_a_store_holds_nothing_of_it_and_takes_it_once_there_is_room(tmp_path: Path) -> None:
+    needs_mounts()
+    done = inside_mount(
+        f"mount -t tmpfs -o size=4k tmpfs {tmp_path}",
+        "for kb in 8 16 40 80 120 160 200 4000; do mount -o remount,size=${kb}k . && "
+        "recall --json init . && echo || { echo; ls -A; }; done",
+        tmp_path,
+    )
+    assert "Traceback" not in done.stderr
+    lines = done.stdout.splitlines()
+    assert {json.loads(line)["error"]["code"] for line in lines[:1]} == {"disk_full"}, done.stdout
+    assert [line for line in lines if line and not line.startswith("{")] == [], done.stdout
+    assert '"ok":true' in done.stdout
+
+
+def test_a_watch_that_the_system_does_not_allow_is_an_error(shell: Shell) -> None:
+    limit = 'echo 5 > /proc/sys/user/max_inotify_watches && exec "$@"'
+    few = ["timeout", "50", "unshare", "-Urm", "sh", "-c", limit, "sh"]
+    if sys.platform != "linux" or subprocess.run([*few, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("needs the right to limit itself")
+    for number in range(20):
+        (shell.folder / "docs" / str(number)).mkdir(parents=True)
+    (shell.folder / "docs" / "a.txt").write_text("words")
+    assert shell.run("add", "docs")[0] == 0
+
+    process = shell.start("sync", "--watch", prefix=tuple(few))
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert "cannot be watched: OS file watch limit reached.\nhint: sysctl fs.inotify\n" in err
 
 
 def test_a_read_only_folder_reads_and_refuses_to_write(shell: Shell) -> None:

@@ -165,7 +165,7 @@ def test_an_export_comes_back_the_same_through_an_import(home: Path, tmp_path: P
     assert run("import", "a.jsonl", cwd=tmp_path).returncode == 0
 
     assert run("export", cwd=tmp_path).stdout == (tmp_path / "a.jsonl").read_text()
-    assert not (tmp_path / "a.jsonl.part").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "recall.db", "recall.toml"]
 
 
 def test_a_closed_pipe_is_silent(home: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_tui.home.crash import kept_queries
 from tests.terminal import Terminal
 from tests.workbench_corpus import build_store
 
@@ -68,7 +69,8 @@ def test_a_closed_terminal_ends_it_whoever_has_the_terminal(
 
     pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
     _until(lambda: not _is_running(pid), "the workbench is still there")
-    assert (tmp_path / ".local/state/recall/interrupted.rql").read_text(encoding="utf-8") == "household tea"
+    (kept,) = kept_queries({"HOME": str(tmp_path)})
+    assert kept.query == "household tea"
 
 
 def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:

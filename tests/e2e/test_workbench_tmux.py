@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.service import Recall
 from recall_tui.screens.confirm import READING_SECONDS
 from tests.terminal import Terminal
 from tests.workbench_corpus import build_store
@@ -82,6 +83,35 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     screen = terminal.wait_for(lambda screen: "doctor=" in screen)
     assert "exit=0" in screen
     assert "doctor=0" in screen
+
+
+@pytest.mark.parametrize("is_broken_off", [False, True])
+def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
+    terminal: Terminal, tmp_path: Path, is_broken_off: bool
+) -> None:
+    store = build_store(tmp_path)
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    terminal.start(f"trap : INT; {workbench}; echo \"exit=$?\"; stty -a | tr ';' '\\n'; exec sleep 60", cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("token budget")
+    terminal.wait_for(lambda screen: "docs/budget.md:1-7" in screen)
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen and "Nothing is judged yet" in screen)
+    with Recall.open(str(store)) as other, other.store.transaction():
+        terminal.type("2aaaq" if is_broken_off else "2aq")
+        if is_broken_off:
+            terminal.wait_for(lambda screen: "Still to be written: Grade" in screen)
+            terminal.press("C-c")
+        screen = terminal.wait_for(lambda screen: "exit=" in screen and "speed" in screen)
+    assert not terminal.is_alternate()
+    assert re.search(r"(?<!-)\bicanon\b", screen)
+    if is_broken_off:
+        assert "exit=130" in screen
+        assert re.search(r"error: Grade.*: not done\.", screen)
+    else:
+        assert "exit=1\n" in screen
+        assert "error: Grade: " in screen
+        assert "is being written by" in screen
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -5,14 +5,18 @@ from pathlib import Path
 
 from textual.binding import Binding
 
+from recall_core.errors import StoreError
 from recall_tui.actions import store
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.actions.table import ACTIONS, TABLE, footer, markdown
+from recall_tui.actions.table import ACTIONS, TABLE, footer, is_valid, markdown
 from recall_tui.app import Workbench
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import help_lines
+from recall_tui.state.events import Opened, Unusable
 from recall_tui.state.session import PANES, Session
+from recall_tui.state.transitions import after
+from tests.builders import memory_store
 
 KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 
@@ -35,6 +39,23 @@ def test_every_key_of_the_table_is_bound_and_nothing_else() -> None:
     bound = {binding.key for binding in bindings(TABLE) if isinstance(binding, Binding)}
 
     assert bound == {key for action in ACTIONS for key in action.keys}
+
+
+def test_what_needs_the_store_is_possible_while_one_may_be_opened_and_not_without_one() -> None:
+    needs = {"add_folder", "sync", "watch", "check", "compact", "reembed", "remove"}
+
+    lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
+
+    assert {action.id for action in ACTIONS if is_valid(action, Session()) and not is_valid(action, lost)} == needs
+
+
+def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
+    lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
+    opened = memory_store()
+    found = after(lost, Opened(opened.info()))
+    opened.close()
+
+    assert [is_valid(action, found) for action in ACTIONS] == [is_valid(action, Session()) for action in ACTIONS]
 
 
 def test_help_shows_every_action() -> None:

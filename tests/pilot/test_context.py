@@ -104,11 +104,12 @@ async def test_blocks_stand_in_order_and_what_is_left_out_has_its_reason(shared_
         assert "more over budget" in " ".join(shown.split())
 
 
-async def test_a_budget_that_is_no_number_is_refused_in_words(shared_store: Path) -> None:
+@pytest.mark.parametrize("typed", ["lots", "9" * 5_000], ids=["a word", "5,000 digits"])
+async def test_a_budget_that_is_no_number_is_refused_in_words(shared_store: Path, typed: str) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "b")
-        await bench.type("lots")
+        await bench.write(typed)
 
         await bench.press("enter")
 

@@ -238,7 +238,7 @@ async def test_an_error_without_a_place_underlines_nothing(shared_store: Path) -
         await bench.ask(RQL.strip())
         error = UsageError("bad", "No.")
 
-        bench.app.post_message(Happened(Failed(bench.session.generation, error)))
+        bench.app.post_message(Happened(Failed(bench.session.question, error)))
         await bench.until(lambda now: now.trouble)
 
         assert all(FAULT not in styles for styles in styled(bench).values())

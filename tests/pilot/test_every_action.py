@@ -31,7 +31,6 @@ from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.explain.absence import FIX
 from recall_tui.panes.explain.pane import TITLE_AT, pieces
-from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen, Label
 from recall_tui.state import explaining, judging, keeping, packing, remedies, shell, tuning, weighing
@@ -990,7 +989,7 @@ async def follow(bench: Driver, keys: Sequence[str]) -> None:
         if key == "jump to the context":
             await jump_to_context(bench)
         elif key == "question":
-            await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+            await bench.questioned()
         elif key.startswith("@"):
             await bench.until(lambda _: bench.app.focused is not None)
             await bench.write(key[1:])

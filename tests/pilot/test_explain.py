@@ -865,7 +865,7 @@ async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_stor
         assert "Only lexical proposes rows, out of what the filter leaves." in " ".join(painted.split())
 
 
-@pytest.mark.parametrize(("text", "told"), [(RQL, "Both signals take"), ("SELECT * FROM chunk", "The answer took")])
+@pytest.mark.parametrize(("text", "told"), [(RQL, "Every row that"), ("SELECT * FROM chunk", "The answer took")])
 async def test_the_funnel_speaks_of_the_signals_that_are_asked(shared_store: Path, text: str, told: str) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask(text)

@@ -2,17 +2,26 @@
 
 import re
 import shlex
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from textual.widgets import Input
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
+from recall_core.errors import Interrupted
 from recall_core.service import Recall
 from recall_core.types import Root
+from recall_tui.acts.ingest import UNDER_WAY
 from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.help import HelpScreen
+from recall_tui.screens.line import LineScreen
+from recall_tui.screens.prompt import PromptScreen
+from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state.runs import EVERYTHING
 from recall_tui.state.shell import command
 from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_driver import Driver, workbench
@@ -61,6 +70,28 @@ async def held(bench: Driver, slow: Slow) -> None:
     await bench.until(lambda now: now.run and now.run.hold == "held")
 
 
+async def added_and_followed(bench: Driver, slow: Slow) -> None:
+    """Add the folder, and let the store follow it."""
+    slow.server.gate.set()
+    await add(bench, slow.folder)
+    await bench.until(lambda now: now.run and now.run.ended == "done")
+    await bench.press("7", "w")
+    await bench.until(lambda now: now.run and now.run.folder == EVERYTHING and now.run.ended == "done")
+
+
+async def changed(bench: Driver, slow: Slow) -> None:
+    """Change a followed file, and wait until the run that reads it waits for the embedder."""
+    slow.server.gate.clear()
+    asked = len(slow.server.seen)
+    (slow.folder / "late.txt").write_text("A late note on tea.\n", encoding="utf-8")
+    await bench.until(lambda now: now.run and not now.run.ended and len(slow.server.seen) > asked)
+
+
+def running() -> int:
+    """How many runs are under way."""
+    return [thread.name for thread in threading.enumerate()].count("recall-ingest")
+
+
 @pytest.fixture
 def new(own_store: Path) -> Path:
     """A folder with one file that is text and two that are not."""
@@ -70,6 +101,25 @@ def new(own_store: Path) -> Path:
     (folder / "broken.txt").write_bytes(b"text \xff\xfe text")
     (folder / "picture.txt").write_bytes(b"\0\0\0")
     return folder
+
+
+@pytest.mark.parametrize("name", ["~old", "~$report.txt"])
+async def test_what_has_a_tilde_in_front_of_its_name_is_added_under_that_name(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(own_store.parent)
+    place = Path(name)
+    if not place.suffix:
+        place.mkdir()
+        place /= "fresh.txt"
+    place.write_text("Quokkas read the token budget.\n", encoding="utf-8")
+    async with workbench(own_store) as bench:
+        await bench.ask("quokkas")
+
+        await add(bench, Path(name))
+        await bench.until(lambda now: now.hit and now.hit.doc.path == str(place))
+
+        assert name in bench.session.synced
 
 
 async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: Path, new: Path) -> None:
@@ -133,7 +183,7 @@ async def test_keys_and_clicks_choose_a_skipped_file_and_enter_says_why(own_stor
         await bench.press("G", "enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
 
-        assert "binary_file" in bench.painted("prompt > Static")
+        assert "binary_file" in bench.painted("question > Static")
         await bench.press("n")
         assert bench.app.screen is bench.app.bench
 
@@ -151,7 +201,7 @@ async def test_the_whole_path_of_a_skipped_file_is_read_whatever_its_name(own_st
         await bench.press("g", "enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
 
-        told = bench.painted("prompt > Static")
+        told = bench.painted("question > Static")
         assert "new/a folder[draft/with a very long name that no title of a dialog has room for/b].bin" in told
         assert "is a binary file" in told
 
@@ -208,6 +258,27 @@ async def test_ctrl_g_cancels_and_r_goes_on_to_the_end(slow: Slow) -> None:
         assert bench.session.info.documents == 60
 
 
+async def test_ctrl_g_in_the_command_line_ends_an_add_that_runs_no_statement_just_then(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await bench.until(lambda now: now.info)
+        await bench.press("escape", "colon")
+        await bench.until(lambda _: isinstance(bench.app.screen, LineScreen))
+        asked = len(slow.server.seen)
+        await bench.write(f"add {shlex.quote(str(slow.folder))}")
+        await bench.press("enter")
+        await bench.until(lambda _: bench.app.output.running and len(slow.server.seen) > asked)
+
+        await bench.press("ctrl+g")
+        slow.server.gate.set()
+        await bench.until(lambda _: bench.app.output.ran)
+
+        assert bench.app.output.ran is not None
+        assert (bench.app.output.ran.code, bench.app.output.ran.stdout) == (Interrupted.exit_code, "")
+        assert "documents are in" in bench.app.output.ran.stderr
+    with Recall.open(str(slow.store)) as recall:
+        assert recall.store.info().documents < 60
+
+
 async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_path: Path) -> None:
     async with workbench(slow.store) as bench:
         await held(bench, slow)
@@ -239,6 +310,67 @@ async def test_a_store_that_is_being_filled_is_not_said_to_wait_for_a_folder(slo
         slow.server.gate.set()
         await bench.until(lambda now: now.run and now.run.ended == "done" and now.info and now.info.chunks)
         await bench.until(lambda _: "Type words to search" in bench.painted("results"))
+
+
+async def test_a_folder_that_is_named_while_a_run_begins_is_asked_for_again_and_only_one_run_is_under_way(
+    slow: Slow, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "one.txt").write_text("One more.\n", encoding="utf-8")
+    async with workbench(slow.store) as bench:
+        await added_and_followed(bench, slow)
+        await bench.press("A")
+        await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
+        await changed(bench, slow)
+
+        await bench.write(str(tmp_path / "other"))
+        await bench.press("enter")
+        await bench.until(
+            lambda _: isinstance(bench.app.screen, PromptScreen) and "under way" in bench.painted("hint")
+        )
+        assert bench.app.screen.query_one(Input).value == str(tmp_path / "other")
+        assert (running(), bench.session.run and bench.session.run.folder) == (1, EVERYTHING)
+
+        slow.server.gate.set()
+        await bench.until(lambda now: now.run and now.run.ended)
+        await bench.press("enter")
+        await bench.until(lambda now: now.info and now.info.documents == 62)
+
+
+async def test_a_compact_that_is_agreed_to_while_a_run_begins_is_not_done_beside_it(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await added_and_followed(bench, slow)
+        await bench.press("8", "c")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await changed(bench, slow)
+
+        await bench.press("y")
+        await bench.until(lambda _: any(UNDER_WAY in note.message for note in bench.app._notifications))
+
+        assert bench.session.chore == ""
+        slow.server.gate.set()
+        await bench.until(lambda now: now.run and now.run.ended)
+        assert bench.session.chores == 0
+
+
+async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_screen(
+    slow: Slow, tmp_path: Path
+) -> None:
+    async with workbench(slow.store) as bench:
+        await started(bench, slow)
+        slow.store.rename(tmp_path / "aside.db")
+        bench.app.bench.editor.text = "SELECT * FROM chunk"
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
+        await bench.press("f1")
+        await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
+
+        slow.server.gate.set()
+        await bench.until(lambda now: not running() and not (now.run and not now.run.ended))
+        await bench.press("escape")
+        (tmp_path / "aside.db").rename(slow.store)
+        await bench.press("r")
+
+        await bench.until(lambda _: bench.app.screen is bench.app.bench)
 
 
 async def test_a_paused_run_can_be_cancelled(slow: Slow) -> None:

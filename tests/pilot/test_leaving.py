@@ -1,14 +1,49 @@
 """Leaving the workbench, by choice or by accident."""
 
+import io
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from recall_core.errors import StoreLocked
+from recall_core.evaluate.judgements import names_of, put, stored
+from recall_core.maintain.settings import write_settings
+from recall_core.service import Recall
+from recall_core.store.sqlite import connect
 from recall_tui.app import Workbench
 from recall_tui.messages import Happened
+from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.state import judging, keeping
 from recall_tui.state.events import Crashed, Failed
-from tests.workbench_driver import workbench
+from tests.provider_server import provider_server
+from tests.workbench_driver import Driver, workbench
+
+
+class Heard(io.StringIO):
+    """A stderr where the first line that is said has a consequence."""
+
+    def __init__(self, then: Callable[[], object]) -> None:
+        super().__init__()
+        self._then = [then]
+
+    def write(self, text: str, /) -> int:
+        written = super().write(text)
+        while self._then:
+            self._then.pop()()
+        return written
+
+
+def graded(store: Path) -> int:
+    with Recall.open(str(store)) as recall:
+        return len(stored(recall.store, names_of(recall.store)).judgements)
+
+
+async def open_results(bench: Driver) -> None:
+    await bench.ask()
+    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.press("escape", "2")
 
 
 @pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f1", "ctrl+q"], ["escape", "A", "ctrl+q"]])
@@ -43,7 +78,7 @@ async def test_an_error_of_the_store_is_shown_and_the_workbench_goes_on(shared_s
         await bench.ask()
         error = StoreLocked("store_locked", "Another process is writing.", hint="try again")
 
-        bench.app.post_message(Happened(Failed(bench.session.generation, error)))
+        bench.app.post_message(Happened(Failed(bench.session.question, error)))
         await bench.until(lambda now: now.trouble)
 
         assert "Another process is writing. (try again)" in bench.painted("notes")
@@ -60,3 +95,82 @@ async def test_what_a_thread_says_while_the_panes_are_taken_down_changes_nothing
 
     assert app.session.busy
     assert app.return_code in (None, 0)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wants to write waits for a lock for as long as a test may take."""
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 120_000)
+
+
+@pytest.mark.usefixtures("patient")
+async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_was_left(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        lock = ExitStack()
+        other = lock.enter_context(Recall.open(str(own_store)))
+        lock.enter_context(other.store.transaction())
+        bench.stderr = Heard(lock.close)
+
+        await bench.press("a", "a", "a", "q")
+
+    assert graded(own_store) == 3
+    assert bench.stderr.getvalue() == "Still to be written: Grade (3 times). Ctrl-C leaves it undone.\n"
+    assert bench.code == 0
+
+
+@pytest.mark.usefixtures("patient")
+async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_with_another_code(
+    own_store: Path,
+) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        lock = ExitStack()
+        other = lock.enter_context(Recall.open(str(own_store)))
+        lock.enter_context(other.store.transaction())
+        other.store.execute("INSERT INTO judged_query (id, text) VALUES ('q1', 'something else')")
+        bench.stderr = Heard(lock.close)
+
+        await bench.press("a", "a", "q")
+
+    assert graded(own_store) == 0
+    assert "error: Grade (2 times): Query q1 is in the store with another text" in bench.stderr.getvalue()
+    assert bench.code == 1
+
+
+async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        with Recall.open(str(own_store)) as other:
+            put(other.store, {"q1": "something else"}, [])
+        await bench.press("a")
+        await bench.until(lambda now: not now.gradings)
+
+        await bench.press("q")
+
+    assert (bench.code, bench.stderr.getvalue()) == (0, "")
+
+
+async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_store: Path) -> None:
+    with provider_server(768) as server:
+        write_settings(own_store.parent / "recall.toml", {"embedding_url": server.url})
+        with Recall.open(str(own_store)) as recall:
+            before = recall.store.embedder()
+        server.gate.clear()
+        async with workbench(own_store) as bench:
+            await open_results(bench)
+            await bench.press("8", "e")
+            await bench.until(keeping.embedders)
+            names = [each["name"] for each in keeping.embedders(bench.session)]
+            await bench.press("g", *["down"] * names.index("ollama"), "enter")
+            await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+            await bench.press("y")
+            await bench.until(lambda _: server.seen)
+            bench.stderr = Heard(server.gate.set)
+
+            await bench.press("2", "a", "a", "q")
+
+    assert graded(own_store) == 2
+    assert bench.code == 0
+    with Recall.open(str(own_store)) as recall:
+        assert recall.store.embedder() == before

@@ -202,6 +202,19 @@ async def test_an_answer_is_remembered_with_what_made_it(shared_store: Path, sta
     assert [row.id for row in moved.top[:3]] == rows
 
 
+async def test_an_answer_behind_an_offset_is_remembered_with_its_ranks(shared_store: Path, state_home: Path) -> None:
+    query = "SELECT * FROM chunk USING lexical('budget'), semantic('budget') LIMIT 4"
+    async with workbench(shared_store) as bench:
+        for text in (query, f"{query} OFFSET 3"):
+            await bench.ask(text)
+            await bench.press("f5")
+            await bench.until(lambda now, text=text: not now.busy and now.kept.text == text)
+
+    page, whole = history.load(state_home / "recall" / "history.jsonl")
+    assert (whole.offset, page.offset) == (0, 3)
+    assert (history.moves(whole, page)[0].before, history.moves(whole, page)[0].after) == (4, 4)
+
+
 async def test_two_answers_are_compared(shared_store: Path, state_home: Path) -> None:
     path = state_home / "recall" / "history.jsonl"
     history.append(path, Past("tea", top=(Row("a", "a.txt"), Row("b", "b.txt"), Row("c", "c.txt"))))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from recall_core.contract import Response
 from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.messages import Happened
+from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.events import Opened
 from recall_tui.state.weighing import current
@@ -94,6 +97,36 @@ async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Pat
         await bench.until(lambda now: now.saved and not now.tweaks)
         await bench.pilot.pause(0.3)
 
+        assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
+
+
+async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hold(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compact, began, may_end = Recall.compact, threading.Event(), threading.Event()
+
+    def slow(recall: Recall) -> Response:
+        began.set()
+        assert may_end.wait(60)
+        return compact(recall)
+
+    monkeypatch.setattr(Recall, "compact", slow)
+    async with workbench(own_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "8", "c")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.press("y")
+        await bench.until(lambda _: began.is_set())
+        await bench.press("4", "right", "S")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.press("y")
+        await bench.until(lambda now: now.saved and not now.tweaks)
+        saved = bench.session.saved
+
+        may_end.set()
+        await bench.until(lambda now: not now.chore)
+
+        assert bench.session.saved == saved
         assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
 
 

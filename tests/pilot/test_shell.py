@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import weakref
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import TABLE
+from recall_tui.home.crash import keep_query, kept_queries
 from recall_tui.home.places import write_private
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen
 from recall_tui.screens.help import HelpScreen
@@ -92,6 +94,16 @@ def test_escape_and_a_sign_in_one_read_are_two_keys(sign: str) -> None:
     assert (pressed.key, pressed.character) == (alone.key, sign)
 
 
+@pytest.mark.parametrize("typed", ["4", "j", "G", "w", "/"])
+def test_escape_a_character_and_an_arrow_in_one_read_are_three_keys(typed: str) -> None:
+    parser = XTermParser()
+    read = [token for token in (*parser.feed(f"\x1b{typed}\x1b[C"), *parser.feed("")) if isinstance(token, Key)]
+
+    escape, pressed, arrow = [key for each in read for key in apart(each, TABLE)]
+
+    assert (escape.key, pressed.character, arrow.key) == ("escape", typed, "right")
+
+
 async def test_a_key_with_alt_that_a_keymap_gives_to_an_action_is_one_key(
     shared_store: Path, state_home: Path
 ) -> None:
@@ -131,7 +143,7 @@ async def test_many_faults_of_a_keymap_name_their_folder_once(shared_store: Path
 
 
 async def test_the_query_that_a_defect_interrupted_is_offered_once(shared_store: Path, state_home: Path) -> None:
-    write_private(state_home / "recall" / "interrupted.rql", "token budget")
+    keep_query("token budget", os.environ)
     async with workbench(shared_store) as bench:
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await asyncio.sleep(READING_SECONDS)
@@ -144,10 +156,43 @@ async def test_the_query_that_a_defect_interrupted_is_offered_once(shared_store:
         assert bench.app.bench.editor.text == ""
 
 
+async def test_a_signal_while_the_query_is_offered_loses_neither_it_nor_what_is_typed(
+    shared_store: Path, state_home: Path
+) -> None:
+    write_private(state_home / "recall" / "interrupted-20250101-000000-1.rql", "token budget")
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        bench.app.bench.editor.text = "tea"
+
+        bench.app._stopped_from_outside()
+        await bench.pilot.pause()
+
+    assert {kept.query for kept in kept_queries(os.environ)} == {"token budget", "tea"}
+
+
+async def test_a_query_that_is_not_taken_up_is_gone_and_the_one_before_is_offered_next(
+    shared_store: Path, state_home: Path
+) -> None:
+    folder = state_home / "recall"
+    write_private(folder / "interrupted-20250101-000000-1.rql", "household tea")
+    write_private(folder / "interrupted-20250101-000001-1.rql", "token budget")
+    for query in ("token budget", "household tea"):
+        async with workbench(shared_store) as bench:
+            await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+            assert query in plain_text(bench.app)
+            await asyncio.sleep(READING_SECONDS)
+            await bench.press("n")
+            await bench.until(lambda _: bench.app.screen is bench.app.bench)
+
+            assert bench.app.bench.editor.text == ""
+
+    assert kept_queries(os.environ) == []
+
+
 async def test_what_was_typed_ahead_is_no_answer_and_stands_in_the_editor(
     shared_store: Path, state_home: Path
 ) -> None:
-    write_private(state_home / "recall" / "interrupted.rql", "token budget")
+    keep_query("token budget", os.environ)
     ahead = [Key(letter, letter) for letter in "yny"] + [Key("escape", "\x1b"), Key("Y", "Y")]
     async with workbench(shared_store) as bench:
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
@@ -165,7 +210,7 @@ async def test_what_was_typed_ahead_is_no_answer_and_stands_in_the_editor(
 
 
 async def test_typed_ahead_ctrl_q_leaves_all_the_same(shared_store: Path, state_home: Path) -> None:
-    write_private(state_home / "recall" / "interrupted.rql", "token budget")
+    keep_query("token budget", os.environ)
     ahead = Key("ctrl+q", "\x11")
     async with workbench(shared_store) as bench:
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
@@ -192,6 +237,19 @@ async def test_a_theme_is_shown_while_it_is_chosen_and_remembered_once_it_is(
         assert bench.app.screen is bench.app.bench
     async with workbench(shared_store) as bench:
         assert bench.app.theme == "high-contrast"
+
+
+async def test_two_workbenches_remember_what_was_chosen_in_either(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as one, workbench(shared_store) as other:
+        one.app.take_theme("light")
+        await other.press("escape", "ctrl+left")
+        await other.until(lambda _: kept(state_home)["layouts"])
+        sizes = kept(state_home)["layouts"]
+
+        assert kept(state_home)["theme"] == "light"
+        one.app.take_theme("dark")
+
+    assert kept(state_home) == {"theme": "dark", "layouts": sizes}
 
 
 async def test_a_theme_can_be_clicked(shared_store: Path) -> None:
@@ -461,6 +519,22 @@ async def test_a_picture_with_another_ending_is_refused_and_one_that_is_there_is
         await bench.press("n")
         await bench.pilot.pause()
     assert (tmp_path / "old.txt").read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.parametrize("name", ["loop.txt", "loop.txt/shot.svg"])
+async def test_a_picture_in_the_place_of_a_link_to_itself_is_refused_in_words(
+    shared_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop.txt").symlink_to("loop.txt")
+    async with workbench(shared_store) as bench:
+        await bench.press("f8")
+        await bench.write(name)
+        await bench.press("enter")
+        await bench.until(lambda _: list(bench.app._notifications))
+
+        (told,) = bench.app._notifications
+        assert told.message.endswith("cannot be written: Too many levels of symbolic links")
 
 
 async def test_a_dialog_that_was_closed_leaves_nothing_behind(shared_store: Path) -> None:

@@ -9,20 +9,22 @@ from pathlib import Path
 import apsw
 import pytest
 from textual.content import Content
+from textual.events import Key
+from textual.message import Message
 from textual.widgets import Input, Static
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
 from recall_core.service import Recall
 from recall_core.types import Root
-from recall_tui.acts.store import reembedded
+from recall_tui.acts.store import Named, named_in, reembedded
 from recall_tui.panes.store import TITLE_AT
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen
 from recall_tui.screens.prompt import PromptScreen
 from recall_tui.state import keeping
 from recall_tui.state.keeping import CHECKS, Remedy
 from recall_tui.state.shell import command
-from tests.workbench_driver import Driver, workbench
+from tests.workbench_driver import NAMES, Driver, workbench
 
 
 async def opened(bench: Driver, *keys: str) -> None:
@@ -42,7 +44,7 @@ async def choose(bench: Driver, code: str) -> None:
 
 
 async def agreed(bench: Driver) -> None:
-    await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+    await bench.questioned()
     await bench.press("y")
     await bench.until(lambda now: not now.chore and bench.app.screen is bench.app.bench)
 
@@ -333,10 +335,45 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
         assert "docs" not in recall.stats()["store"]["roots"]
 
 
+async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_typed_it(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_look = threading.Event()
+
+    def looked_up(store: str | None, target: str) -> Named:
+        may_look.wait()
+        return named_in(store, target)
+
+    monkeypatch.setattr("recall_tui.acts.store.named_in", looked_up)
+    text = "why yesterday yields, they say, may vary"
+    async with workbench(own_store) as bench:
+        await named(bench, "docs/*.md")
+        await bench.press("1")
+        await bench.until(lambda now: now.pane == "query")
+        keys = [Key(NAMES.get(mark, mark), mark) for mark in text]
+        for place, key in enumerate(keys):
+            key.time += 0.06 * place
+        may_look.set()
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+        for key in keys:
+            bench.app.post_message(key)
+        await bench.until(lambda _: bench.app.bench.editor.text == text)
+        assert isinstance(bench.app.screen, ConfirmScreen)
+
+        await bench.until(lambda _: Message().time > keys[-1].time + READING_SECONDS)
+        await bench.press("n")
+        await bench.until(lambda _: bench.app.screen is bench.app.bench)
+
+        assert bench.session.chores == 0
+    with Recall.open(str(own_store)) as recall:
+        assert recall.store.info().documents == 37
+
+
 async def test_a_no_takes_no_document_out(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await named(bench, "docs/*.md")
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.questioned()
 
         await bench.press("n")
         await bench.pilot.pause()
@@ -349,7 +386,7 @@ async def test_a_no_takes_no_document_out(own_store: Path) -> None:
 async def test_the_question_copies_the_command_and_waits(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with workbench(own_store) as bench:
         await named(bench, "docs/*.md")
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        await bench.questioned()
 
         await bench.press("Y")
 

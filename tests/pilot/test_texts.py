@@ -290,6 +290,21 @@ async def test_a_file_that_cannot_be_written_is_named_with_the_reason(shared_sto
         assert bench.app.bench.editor.text == "token budget"
 
 
+@pytest.mark.parametrize("name", ["q.rql", "loop/q"])
+async def test_a_link_to_itself_cannot_be_written_and_is_named(shared_store: Path, tmp_path: Path, name: str) -> None:
+    for link in ("q.rql", "loop"):
+        (tmp_path / link).symlink_to(link)
+    async with workbench(shared_store) as bench:
+        await bench.ask("token budget")
+        await bench.press("f2")
+        await bench.write(str(tmp_path / name))
+        await bench.press("enter")
+        await bench.until(lambda _: list(bench.app._notifications))
+
+        assert said(bench).startswith("Too many levels of symbolic links")
+        assert bench.app.bench.editor.text == "token budget"
+
+
 async def test_a_file_that_cannot_be_loaded_keeps_the_prompt_open_with_the_reason(
     shared_store: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from textual.events import MouseScrollDown
 from recall_core.config import Config, load
 from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
+from recall_core.types import Root
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state.chart import gauge_at
-from recall_tui.state.session import Session
+from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import curve_of, granted_of, pins_of
 from recall_tui.state.weighing import current, exact_share, share
 from recall_tui.widgets.pointed import PointedList
 from recall_tui.widgets.slider import Slider
+from tests.provider_server import ProviderServer, Reply, provider_server
+from tests.workbench_corpus import write_corpus
 from tests.workbench_driver import Driver, workbench
 from tests.workbench_grades import grade
 
@@ -262,9 +266,9 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
     async with workbench(own_store) as bench:
         await weigh(bench)
         await bench.press("right", "f", "S")
-        question = str(bench.app.screen.query_one("Static").render())
+        question = str(bench.app.screen.query_one("#question Static").render())
         assert "vector_weight = 0.15 (was 0.1)" in question
-        assert "fusion = rrf (was weighted)" in question
+        assert 'fusion = "rrf" (was "weighted")' in question
 
         await bench.press("n")
         assert toml.read_text(encoding="utf-8") == before
@@ -431,6 +435,41 @@ async def test_the_constant_of_rank_fusion_has_keys_where_ranks_are_fused(shared
         assert ";' rrf k  40*" in bench.painted("board")
 
 
+async def test_a_scale_that_ranks_make_no_use_of_is_neither_shown_nor_moved(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.press("f", "n")
+        await bench.until(lambda now: now.answer and now.answer.plan.config.fusion == "rrf" and not now.busy)
+        assert dict(bench.session.tweaks) == {"fusion": "rrf"}
+        assert "n scale" not in bench.painted("footer")
+
+        await bench.press("f", "n")
+
+        await bench.until(lambda _: "max*" in bench.painted("board"))
+
+
+async def test_the_constant_of_rank_fusion_moves_where_one_signal_ranks_too(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.press("f")
+        await bench.ask("SELECT * FROM chunk USING lexical('budget')")
+        await bench.until(lambda _: ";' rrf k  60" in bench.painted("board"))
+
+        await bench.press("n", "apostrophe")
+
+        await bench.until(lambda _: ";' rrf k  80*" in bench.painted("board"))
+        assert list(bench.session.tweaks) == ["fusion", "rrf_k"]
+
+
+async def test_a_zoomed_pane_without_room_for_every_setting_does_not_send_to_its_zoom(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(60, 20)) as bench:
+        await weigh(bench)
+        await bench.press("z")
+
+        await bench.until(lambda _: "default: " in bench.painted("board") and "✓" in bench.painted("board"))
+        await bench.until(lambda _: "z shows them" not in bench.painted("board"))
+
+
 @pytest.fixture
 def judged_store(own_store: Path, tmp_path: Path) -> Path:
     grade(own_store, tmp_path)
@@ -496,6 +535,45 @@ async def test_the_mean_of_all_judged_queries_is_told_with_its_band(judged_store
         assert "95 % 0." in said
 
 
+async def test_the_curve_follows_the_filter_there_and_back(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.until(curve_of)
+        await bench.until(lambda _: "nDCG@10" in bench.painted("board"))
+        whole, said = curve_of(bench.session), measure_said(bench)
+
+        await bench.press("slash")
+        await bench.write("doc.path GLOB 'docs/*'")
+        await bench.press("enter")
+        await bench.until(lambda now: now.answer and now.answer.plan.filters and curve_of(now))
+        await bench.until(lambda _: (shown := measure_said(bench)) and shown != said)
+        part = curve_of(bench.session)
+
+        assert whole is not None
+        assert part is not None
+        assert part.best != whole.best
+        await bench.press("slash")
+        await bench.press("end", "ctrl+u", "enter")
+        await bench.until(lambda now: now.answer and not now.answer.plan.filters)
+        await bench.until(lambda _: measure_said(bench) == said)
+        assert curve_of(bench.session) == whole
+
+
+def measure_said(bench: Driver) -> str:
+    """The line of the measure, "" while there is none."""
+    return next((row for row in bench.painted("board").splitlines() if row.startswith("nDCG@10")), "")
+
+
+async def test_a_query_in_rql_has_the_curve_of_the_words_of_its_signals(judged_store: Path) -> None:
+    text = "SELECT * FROM chunk USING lexical('keep the manual in mind'), semantic('keep the manual in mind')"
+    async with workbench(judged_store) as bench:
+        await weigh(bench, text)
+        await bench.until(curve_of)
+        await bench.until(lambda _: "plateau" in bench.painted("board"))
+
+        assert "no grades" not in bench.painted("board")
+
+
 async def test_a_new_grade_changes_the_curve(judged_store: Path, tmp_path: Path) -> None:
     async with workbench(judged_store) as bench:
         await weigh(bench, "household tea")
@@ -539,6 +617,19 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
         assert pinned in typed
         ran = ran_as_json(typed)
         assert ran["tuning"]["pinned"]["wishes"][0]["holds"]
+
+
+async def test_a_row_of_a_later_page_is_wished_down_to_the_last_row_of_that_page(shared_store: Path) -> None:
+    text = "SELECT * FROM chunk USING lexical('manual'), semantic('keep the manual in mind') LIMIT 5 OFFSET 5"
+    async with workbench(shared_store) as bench:
+        await weigh(bench, text)
+        await bench.press("2", "G", "4", "p")
+        await bench.until(granted_of)
+
+        await bench.until(lambda _: "1 must be in the top 10" in bench.painted("board"))
+        assert bench.session.hit is not None
+        assert bench.session.hit.rank == 10
+        await bench.until(lambda _: "✓ granted at" in bench.painted("board"))
 
 
 async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> None:
@@ -617,7 +708,7 @@ async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: P
         rows = [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
 
         await bench.press("o")
-        assert "Words have no OPTION" in str(bench.app.screen.query_one("Static").render())
+        assert "Words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
         await bench.press("y")
         await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.rql)
 
@@ -654,14 +745,17 @@ async def test_a_profile_is_kept_chosen_and_deleted(shared_store: Path) -> None:
 async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        for keys in (["f"], ["n"]):
-            await bench.press(*keys, "N")
+        for key, came in (
+            ("f", lambda now: now.profile),
+            ("s", lambda _: isinstance(bench.app.screen, ConfirmScreen)),
+        ):
+            await bench.press(key, "N")
             await bench.type("mine")
             await bench.press("enter")
-            await bench.pilot.pause()
-        assert isinstance(bench.app.screen, ConfirmScreen)
+            await bench.until(came)
 
         await bench.press("n")
+        await bench.until(lambda _: not isinstance(bench.app.screen, ConfirmScreen))
 
         assert bench.session.profile is not None
         assert dict(bench.session.profile.tweaks) == {"fusion": "rrf"}
@@ -705,3 +799,37 @@ async def test_the_slider_moves_while_its_ranking_is_still_being_made(
         finally:
             may_go_on.set()
         await settled(bench)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ProviderServer]:
+    """The embedder of the store in this folder; it answers when its gate is set."""
+    write_corpus(tmp_path)
+    with provider_server(768) as running:
+        Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={running.url}",))
+        with Recall.open(str(tmp_path)) as recall:
+            for _ in recall.add([str(tmp_path / "docs"), str(tmp_path / "notes")], Root("")):
+                pass
+        yield running
+        running.gate.set()
+
+
+async def test_a_question_that_fails_after_a_weight_was_moved_says_why(
+    tmp_path: Path, server: ProviderServer
+) -> None:
+    async with workbench(tmp_path / "recall.db") as bench:
+        await weigh(bench)
+        asked = len(server.seen)
+        server.gate.clear()
+        server.reply_to = lambda _: Reply(400, b'{"error": {"message": "no such model"}}')
+        bench.app.bench.editor.text = "household tea"
+        await bench.until(lambda _: len(server.seen) > asked)
+        before = bench.session.generation
+        await bench.press("right")
+        await bench.until(lambda now: now.generation > before)
+
+        server.gate.set()
+
+        await bench.until(lambda now: now.trouble and not now.busy)
+        assert is_stale(bench.session)
+        assert "no such model" in bench.painted("notes")

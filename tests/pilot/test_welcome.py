@@ -5,13 +5,19 @@ import warnings
 from pathlib import Path
 
 import pytest
+from textual.command import CommandList, CommandPalette
 from textual.content import Content
 from textual.events import Key
 from textual.widgets import Input, OptionList
 
+from recall_core.errors import StoreError
 from recall_core.service import Recall
+from recall_tui.messages import Happened
+from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state.events import Unusable
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench
 
@@ -49,6 +55,12 @@ def options(bench: Driver, name: str) -> list[str]:
 def chosen(bench: Driver, name: str) -> str:
     found = bench.app.screen.query_one(f"#{name}", OptionList)
     return "" if found.highlighted is None else str(found.options[found.highlighted].prompt)
+
+
+def offered(bench: Driver) -> str:
+    """What stands first in the palette, with its keys."""
+    option = bench.app.screen.query_one(CommandList).highlighted_option
+    return "" if option is None else str(option.prompt)
 
 
 def field(bench: Driver) -> Input:
@@ -113,7 +125,7 @@ async def test_a_folder_with_brackets_in_its_name_is_counted_under_that_name(tex
         await bench.type("[/b]")
 
         box = bench.app.screen.query_one("#welcome")
-        await bench.until(lambda _: Content.from_markup(box.border_subtitle or "").plain == "[/b]: 0 text files")
+        await bench.until(lambda _: Content.from_markup(box.border_subtitle or "").plain == "[/b]: not there")
 
 
 async def test_a_click_takes_a_folder(texts: Path) -> None:
@@ -165,6 +177,54 @@ async def test_a_named_folder_becomes_a_store_that_answers_with_the_cursor_in_th
         assert bench.session.hit.doc.path == "texts/one.txt"
     with Recall.open(str(texts.parent)) as recall:
         assert recall.store.embedder().startswith("hash-")
+
+
+async def test_a_folder_with_a_tilde_in_front_of_its_name_becomes_a_store(texts: Path) -> None:
+    texts.rename("~old")
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.type("~old")
+        await bench.press("tab", "home", "enter")
+        await bench.until(lambda now: now.run and now.run.ended and now.info)
+
+        assert bench.session.run is not None
+        assert (bench.session.run.ended, bench.session.info and bench.session.info.documents) == ("done", 1)
+
+
+@pytest.mark.parametrize("words", ["bring every added folder", "add a folder or a file", "let the store follow"])
+async def test_without_a_store_nothing_in_the_palette_keeps_a_new_one_from_opening(texts: Path, words: str) -> None:
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        await bench.press("ctrl+p")
+        await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
+        await bench.type(words)
+        await bench.until(lambda _: words in offered(bench).lower())
+        assert "not possible now" in offered(bench)
+        await bench.press("enter")
+        await welcomed(bench)
+
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.app.screen is bench.app.bench
+        await bench.ask("quokka")
+
+
+async def test_a_second_report_that_there_is_no_store_brings_no_second_screen(tmp_path: Path) -> None:
+    store = build_store(tmp_path / "kept")
+    async with workbench(store) as bench:
+        await bench.ask("token budget")
+        store.rename(tmp_path / "aside.db")
+        await bench.press("f5")
+        await welcomed(bench)
+        await bench.press("f1")
+        await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
+
+        bench.app.post_message(Happened(Unusable(StoreError("no_store", "There is no store."))))
+        await bench.until(lambda _: bench.app.message_queue_size == 0)
+
+        shown = [type(screen) for screen in bench.app.screen_stack]
+        assert shown == [Bench, WelcomeScreen, HelpScreen]
 
 
 async def test_the_chosen_embedder_makes_the_vectors(texts: Path) -> None:
@@ -245,6 +305,78 @@ async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty
         await bench.until(lambda now: now.run and now.run.ended == "done")
 
     assert (empty_folder / "notes" / "mine.db").exists()
+
+
+async def test_a_folder_with_a_dot_in_its_name_gets_a_store_inside_it(texts: Path) -> None:
+    folder = texts.rename(texts.parent / "docs.v2")
+    async with workbench("docs.v2") as bench:
+        await welcomed(bench)
+        await bench.press("tab", "home", "enter")
+        await bench.until(lambda now: now.run and now.run.ended and now.info)
+
+        assert bench.session.run is not None
+        assert bench.session.run.ended == "done"
+    with Recall.open(str(folder)) as recall:
+        assert recall.stats()["store"]["documents"] == 1
+
+
+async def test_the_folder_of_a_store_that_was_named_is_the_first_one_and_the_one_that_is_added(texts: Path) -> None:
+    (texts.parent / "other").mkdir()
+    (texts.parent / "other" / "private.txt").write_text("Nobody named this.\n", encoding="utf-8")
+    async with workbench("texts") as bench:
+        await welcomed(bench)
+        await bench.until(lambda _: "counting" not in "".join(options(bench, "folders")))
+        offered = [" ".join(line.split()) for line in options(bench, "folders")]
+        assert offered == ["texts 1 text file", ". 2 text files"]
+        assert field(bench).placeholder == "texts"
+
+        await bench.press("tab", "home", "enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.session.info is not None
+        assert bench.session.info.documents == 1
+
+
+async def test_a_named_store_whose_folder_is_not_there_is_not_filled_from_another_one(texts: Path) -> None:
+    async with workbench("elsewhere") as bench:
+        await welcomed(bench)
+        await bench.press("enter")
+        await bench.until(lambda _: any("'elsewhere'" in note.message for note in bench.app._notifications))
+
+        assert isinstance(bench.app.screen, WelcomeScreen)
+        assert not (texts.parent / "elsewhere").exists()
+
+
+async def test_a_folder_that_is_not_there_is_told_from_one_without_texts(texts: Path) -> None:
+    (texts / "empty").mkdir()
+    async with workbench(None) as bench:
+        await welcomed(bench)
+        box = bench.app.screen.query_one("#welcome")
+        await bench.type("texts/empt")
+        await bench.until(lambda _: box.border_subtitle == "texts/empt: not there")
+
+        await bench.type("y")
+        await bench.until(lambda _: "0 text files" in "".join(options(bench, "folders")))
+
+
+async def test_a_named_database_is_made_under_its_name_beside_the_settings_of_another(empty_folder: Path) -> None:
+    (empty_folder / "kept").mkdir()
+    settings = empty_folder / "kept" / "recall.toml"
+    settings.write_text('store_path = "recall.db"\nembedding = "hash"\n', encoding="utf-8")
+    (empty_folder / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
+    before = settings.read_bytes()
+    async with workbench("kept/notes.db") as bench:
+        await welcomed(bench)
+        await bench.type("one.txt")
+        await bench.press("enter")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+
+        assert bench.app.screen is bench.app.bench
+        await bench.ask("quokka")
+        assert bench.session.info is not None
+        assert bench.session.info.embedder.startswith("hash-")
+    assert sorted(path.name for path in settings.parent.glob("*.db")) == ["notes.db"]
+    assert settings.read_bytes() == before
 
 
 async def test_settings_that_are_there_already_are_announced_and_kept(texts: Path) -> None:

@@ -101,7 +101,7 @@ async def first_run(bench: Driver) -> None:
     await bench.app.push_screen(WelcomeScreen(error, "notes", can_create=True))
     bench.app.screen.query_one(Input).cursor_blink = False
     await bench.until(lambda _: "meaning of words" in bench.painted("words"))
-    await bench.press("down", "down")
+    await bench.press("down", "down", "down")
     folders = bench.app.screen.query_one("#folders", OptionList)
     await bench.until(lambda _: all("text file" in str(option.prompt) for option in folders.options))
 
@@ -115,7 +115,7 @@ def at_home(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
-@SMALL_AND_MIDDLE
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)], ids=["60x20", "80x24", "120x40"])
 def test_the_first_run(at_home: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(first_run, size)
 

@@ -113,7 +113,7 @@ def test_runs_are_written_one_a_mode(home: Path) -> None:
     assert code == 0
     assert out.splitlines()[-2:] == ["wrote  out-bm25.run", "wrote  out-vector.run"]
     assert (home / "out-bm25.run").read_text().startswith("q1 Q0 docs/a.md 1 1 recall-bm25\n")
-    assert not list(home.glob("*.part"))
+    assert not list(home.glob(".recall-*"))
     assert refusal(*EVAL, "--modes", "bm25,vector", "--run", "out.run") == "bad_value"
 
 
@@ -166,6 +166,17 @@ def test_a_judge_command_that_says_too_little_or_too_much_is_refused(home: Path)
     assert refusal("judge", "export") == "missing_argument"
     assert refusal("judge", "export", "--queries", "x", "--qrels", "x") == "conflicting_flags"
     assert refusal("judge", "import", "--qrels", "r.txt", "--format", "trec") == "conflicting_flags"
+
+
+def test_a_file_that_is_written_touches_no_other_beside_it(home: Path) -> None:
+    run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    (home / "g.tsv.part").write_text("mine")
+    before = {path.name for path in home.iterdir()}
+
+    assert run("judge", "export", "--qrels", "g.tsv")[0] == 0
+
+    assert (home / "g.tsv.part").read_text() == "mine"
+    assert {path.name for path in home.iterdir()} == before | {"g.tsv"}
 
 
 @pytest.mark.parametrize("target", ["nowhere/r.tsv", "/", ".."])

@@ -49,6 +49,15 @@ def test_the_response_of_the_work_is_returned_and_a_pipe_stays_quiet() -> None:
     assert to.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
 
+def test_work_that_is_to_end_is_closed_after_the_event_under_way() -> None:
+    closed: list[bool] = []
+
+    with pytest.raises(Interrupted, match="2 documents are in"):
+        follow(work(closed, stop_after=9), streams=streams()._replace(is_ending=iter([False, False, True]).__next__))
+
+    assert closed == [True]
+
+
 def test_a_terminal_sees_a_bar() -> None:
     terminal = Terminal()
 

@@ -141,3 +141,16 @@ def test_marks_are_ascii_where_the_stream_has_no_others() -> None:
     assert shown("✓ a ✗ b · c", ascii_only) == "+ a x b - c"
     assert shown("✓ a", io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == "✓ a"
     assert shown("✓ a", io.StringIO()) == "✓ a"
+
+
+def test_one_row_of_a_part_of_a_filter_passes(folder: Path) -> None:
+    _, text, _ = run("trace", "call", "--filter", "doc.path = 'retry.md' OR doc.path = 'nowhere'")
+
+    assert "(1 row passes)" in text
+    assert "(0 rows pass)" in text
+
+
+def test_one_row_less_is_told_in_the_singular(folder: Path) -> None:
+    _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
+
+    assert "; confirmed, and 1 row would not do" in text

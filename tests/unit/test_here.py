@@ -128,7 +128,7 @@ def test_an_embedder_needs_the_current_folder_only_for_a_relative_path() -> None
 def test_a_first_store_is_offered_other_folders_than_the_current_one(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
 
-    assert candidates(here.known(), tmp_path) == ("~/notes",)
+    assert candidates(".", here.known(), tmp_path) == ("~/notes",)
     assert counted(".", lambda: 0.0) == Count(0, is_all=True)
 
 
@@ -184,10 +184,10 @@ def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path:
         assert unwritable(str(shut / "new" / "qrels.tsv")).endswith("is no place for a file.")
         assert settings_there(str(shut)) == ""
         assert profiles.load(shut) == []
-        assert crash.take_query({"XDG_STATE_HOME": str(shut)}) == ""
+        assert crash.kept_queries({"XDG_STATE_HOME": str(shut)}) == []
 
 
 def test_the_home_of_nobody_is_no_folder_of_texts() -> None:
     assert missing("~nobody-of-this-name/texts") == "There is no file or folder '~nobody-of-this-name/texts'."
     assert completions("~nobody-of-this-name/", 3) == ()
-    assert counted("~nobody-of-this-name", lambda: 0.0) == Count(0, is_all=True)
+    assert counted("~nobody-of-this-name", lambda: 0.0) == Count(0, is_all=True, is_there=False)

@@ -13,6 +13,7 @@ from recall_core.errors import IngestError
 from recall_core.ingest.watch import changes
 from recall_core.service import Recall
 from recall_core.types import Root
+from tests.builders import without_privileges
 
 SECONDS = 20.0
 
@@ -96,6 +97,17 @@ def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(base
             (base / "fresh").replace(base / "one.txt")
 
             assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
+
+
+def test_a_folder_that_cannot_be_followed_is_an_error_that_names_it(base: Path) -> None:
+    shut = base / "docs" / "shut"
+    shut.mkdir()
+    shut.chmod(0)
+    with without_privileges(base), pytest.raises(IngestError) as caught:
+        next(changes([Root("docs")], base=base, config=Config()))
+
+    assert (caught.value.code, caught.value.hint) == ("cannot_watch", f"ls -ld {shut}")
+    assert caught.value.message.startswith(f"{shut} cannot be watched: Permission denied")
 
 
 def test_without_any_root_there_is_nothing_to_watch(base: Path) -> None:

@@ -129,6 +129,24 @@ def test_an_injected_chunk_has_its_row_from_recall(recall: Recall) -> None:
     assert view["rank"] == 1
     assert "displaced" in view["recall"]
     assert {each["decided_by"] for each in view["neighbours"]} == {"recall"}
+    assert not any("flips_at" in each for each in view["neighbours"])
+
+
+def test_no_weight_is_named_for_an_order_that_a_distance_decides(recall: Recall) -> None:
+    settings = ("sparse_distance_ceiling=2", "min_score=0.2", "sparse_max_injections=1")
+    ask = Ask(k=1, settings=("vector_weight=0", "bm25_weight=1", *settings))
+    rows = recall.search("payment nothing", ask._replace(k=3))["results"]
+    given = recall.search("payment nothing", ask)["results"][0]["chunk"]["id"]
+    other = next(row["chunk"]["id"] for row in rows if row["chunk"]["id"] != given)
+    view = recall.explain("payment nothing", ask, given, versus=other)["explanation"]
+    assert view["versus"]["decided_by"] == "recall"
+    assert "flips_at" not in view["versus"]
+    shown = "\n".join(ledger.lines(recall.explain("payment nothing", ask, given, versus=other)))
+    assert "by sparse-document recall" in shown
+    assert "changes places" not in shown
+    rivals = [row["chunk"]["id"] for row in recall.search("payment timeout", ASK)["results"]][:2]
+    beside = recall.explain("payment timeout", ASK, rivals[0], versus=rivals[1])["explanation"]["versus"]
+    assert "flips_at" in beside
 
 
 def test_a_reranker_has_its_own_part_without_leaves(recall: Recall) -> None:

@@ -102,7 +102,7 @@ def test_an_event_of_an_older_question_changes_nothing(event: Answered | Fetched
 def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
     before = asked(answered(), "SELECT nonsense", 12.0)
 
-    session = after(before, Failed(before.generation, UsageError("bad", "No.")))
+    session = after(before, Failed(before.question, UsageError("bad", "No.")))
 
     assert is_stale(session)
     assert not session.busy
@@ -110,12 +110,22 @@ def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
     assert not is_stale(asked(session, "", 13.0))
 
 
+def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
+    moved = weighing.nudged(asked(answered(), "household", 12.0), 5)
+    assert moved.generation > moved.question
+
+    session = after(moved, Failed(moved.question, UsageError("bad", "No.")))
+
+    assert is_stale(session)
+    assert not session.busy
+
+
 def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
     asked_for, study = answered(), Study("ledger", "c" * 64)
     known = after(asked_for, Studied(study, stamp_of(asked_for, study), "leaves"))
 
     busy = asked(known, "SELECT nonsense", 12.0)
-    stale = after(busy, Failed(busy.generation, UsageError("bad", "No.")))
+    stale = after(busy, Failed(busy.question, UsageError("bad", "No.")))
     other = after(busy, Answered(busy.generation, answer_of("other", 3), {}, {}, 12.5, question=busy.question))
 
     assert [found(now, study, str) for now in (known, busy, stale, other)] == ["leaves", "leaves", "leaves", None]
@@ -273,7 +283,7 @@ def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
 
 def test_a_question_without_an_answer_is_not_kept() -> None:
     busy = settled(asked(answered(), "SELECT nonsense", 12.0))
-    failed = after(busy, Failed(busy.generation, UsageError("bad", "No.")))
+    failed = after(busy, Failed(busy.question, UsageError("bad", "No.")))
 
     assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == (None, None, None)
 
@@ -326,7 +336,7 @@ def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
 
 def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
     before = asked(answered(), "SELECT nonsense", 12.0)
-    failed = after(before, Failed(before.generation, UsageError("bad", "No.")))
+    failed = after(before, Failed(before.question, UsageError("bad", "No.")))
     session = weighing.nudged(failed, 5)
 
     session = after(session, Weighed(session.generation, answer_of("token budget", 2), {}, {}, Config(), {}))

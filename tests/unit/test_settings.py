@@ -59,6 +59,16 @@ def test_the_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["real.toml", "recall.toml"]
 
 
+def test_no_other_file_beside_it_is_touched(tmp_path: Path) -> None:
+    toml, other = tmp_path / "recall.toml", tmp_path / "recall.toml.part"
+    other.write_text("mine")
+
+    write_settings(toml, {"pool": 2})
+
+    assert (toml.read_text(), other.read_text()) == ("pool = 2\n", "mine")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_file_that_is_no_toml_stays_and_the_error_tells_what_to_write(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text("= nonsense")

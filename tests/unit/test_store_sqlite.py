@@ -15,7 +15,7 @@ from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import connect
 from recall_core.store.sqlite.check import counts, fulltext
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, migrate
-from recall_core.store.sqlite.store import SqliteStore, open_store
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
@@ -248,6 +248,44 @@ def test_what_is_no_store_says_so(tmp_path: Path) -> None:
     assert caught2.value.code == "no_store"
 
 
+def new_store(path: Path) -> SqliteStore:
+    return create_store(str(path), embedder="none", dimension=8, counter="whitespace", chunker="none")
+
+
+FULL = """
+import os, resource, signal, sys
+from recall_core.errors import StoreError
+from recall_core.store.sqlite.store import create_store
+made = 0
+for kilobytes in range(0, 400, 4):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, resource.RLIM_INFINITY))
+    try:
+        create_store("r.db", embedder="none", dimension=8, counter="whitespace", chunker="none").close()
+    except StoreError:
+        assert os.listdir() == [], (kilobytes, os.listdir())
+    else:
+        made += 1
+        os.remove("r.db")
+assert 0 < made < 100, made
+"""
+
+
+def test_a_store_that_cannot_be_made_whole_leaves_no_file_wherever_it_fails(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FULL], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_who_comes_second_takes_nothing_away(tmp_path: Path) -> None:
+    first = new_store(tmp_path / "r.db")
+    with pytest.raises(StoreError, match="exists already"):
+        new_store(tmp_path / "r.db")
+
+    put(first, new_file("a.txt", ["one"]))
+    first.close()
+    assert open_store(str(tmp_path / "r.db")).info().documents == 1
+
+
 def test_no_store_is_made_over_another_file_and_the_hint_makes_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,14 +295,14 @@ def test_no_store_is_made_over_another_file_and_the_hint_makes_room(
     (tmp_path / "empty.db").touch()
     for name in ("my text.db", "other.db", "empty.db"):
         with pytest.raises(StoreError, match="is not a Recall store") as caught:
-            connect.create(str(tmp_path / name))
+            new_store(tmp_path / name)
         assert caught.value.code == "store_exists"
         assert caught.value.hint is not None
         subprocess.run(caught.value.hint.partition(" && ")[0], shell=True, check=True)
         assert caught.value.hint.endswith("&& recall init")
-        connect.create(str(tmp_path / name)).close()
+        new_store(tmp_path / name).close()
         with pytest.raises(StoreError, match=r"exists already\.$") as again:
-            connect.create(str(tmp_path / name))
+            new_store(tmp_path / name)
         assert str(again.value.hint).endswith(" stats")
 
 

@@ -18,12 +18,13 @@ from recall_core.errors import StoreError
 from recall_tui.home.crash import (
     EXIT_CODE,
     MOST_REPORTS,
-    QUERY_FILE,
     Defect,
+    drop_query,
+    keep_query,
+    kept_queries,
     left_behind,
     report,
     shortened,
-    take_query,
 )
 from recall_tui.home.places import config_folder, state_folder
 from tests.workbench_corpus import build_store
@@ -112,7 +113,34 @@ def test_the_query_is_kept_for_its_owner_and_given_back_once(tmp_path: Path) -> 
 
     assert said.startswith(f"recall-tui stopped by a defect; report: {tmp_path}/recall/crash-")
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "recall").iterdir()] == [0o600, 0o600]
-    assert (take_query(environ), take_query(environ)) == ("token budget", "")
+    (kept,) = kept_queries(environ)
+    assert kept.query == "token budget"
+    drop_query(kept)
+    drop_query(kept)
+    assert kept_queries(environ) == []
+
+
+def test_two_workbenches_that_one_signal_ends_keep_a_query_each(tmp_path: Path) -> None:
+    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    keeps = "import os, sys; from recall_tui.home.crash import keep_query; keep_query(sys.argv[1], os.environ)"
+
+    both = [
+        subprocess.Popen([sys.executable, "-c", keeps, query], env=environ) for query in ("token budget", "retry")
+    ]
+
+    assert [each.wait(60) for each in both] == [0, 0]
+    assert {kept.query for kept in kept_queries(environ)} == {"token budget", "retry"}
+
+
+def test_a_query_that_is_kept_already_is_kept_once(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    (tmp_path / "recall").mkdir()
+    (tmp_path / "recall" / "interrupted-20010101-000000-1.rql").write_text("token budget", encoding="utf-8")
+
+    assert keep_query("token budget", environ)
+    assert keep_query("retry", environ)
+
+    assert [kept.query for kept in kept_queries(environ)] == ["retry", "token budget"]
 
 
 def test_old_reports_make_room(tmp_path: Path) -> None:
@@ -139,9 +167,9 @@ def test_without_a_place_the_report_itself_is_told(tmp_path: Path) -> None:
 
 def test_a_pipe_in_the_place_of_the_interrupted_query_holds_nobody_up(tmp_path: Path) -> None:
     (tmp_path / "recall").mkdir()
-    os.mkfifo(tmp_path / "recall" / QUERY_FILE)
+    os.mkfifo(tmp_path / "recall" / "interrupted-20010101-000000-1.rql")
 
-    assert take_query({"XDG_STATE_HOME": str(tmp_path)}) == ""
+    assert kept_queries({"XDG_STATE_HOME": str(tmp_path)}) == []
 
 
 def test_folders_follow_the_platform() -> None:
@@ -169,7 +197,8 @@ def test_a_defect_gives_the_terminal_back_keeps_the_query_and_says_where_the_rep
     assert SECRET not in written + said
     assert "last actions: step_out, zoom" in written
     assert "KeyError (its message is left out)" in written
-    assert take_query({"XDG_STATE_HOME": str(tmp_path / "state")}) == "budget"
+    (kept,) = kept_queries({"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert kept.query == "budget"
 
 
 def in_a_terminal(folder: Path, where: str) -> tuple[str, int]:

@@ -318,3 +318,14 @@ def test_a_chunk_alone_names_its_lines_where_its_path_is_long_and_its_tokens_wit
 
     assert where == "…/a/long/name/a.txt:1012-1044"
     assert labels.startswith("1,234 tokens")
+
+
+def test_a_chunk_of_one_token_has_it_in_the_singular() -> None:
+    hit = hit_of("a")
+    assert hit.chunk is not None
+
+    hit = hit._replace(chunk=hit.chunk._replace(tokens=1))
+
+    _, labels, *_ = (line.plain for line in chunk_lines(hit, 60, UNICODE))
+
+    assert labels.startswith("1 token ")

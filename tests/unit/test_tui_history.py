@@ -109,7 +109,8 @@ def test_without_a_home_there_is_no_history() -> None:
     assert place({}, "linux") is None
 
 
-FIRST = Past("tea", "doc.tag = 'x'", ("vector_weight=0.7",), "9f3a", (Row("a", "docs/a.md:1-2"), Row("b", "b.txt")))
+ROWS = (Row("a", "docs/a.md:1-2"), Row("b", "b.txt"))
+FIRST = Past("tea", "doc.tag = 'x'", ("vector_weight=0.7",), "9f3a", ROWS, 3)
 
 
 def test_a_question_is_kept_with_its_settings_its_store_and_its_rows(tmp_path: Path) -> None:
@@ -139,6 +140,10 @@ def test_a_question_with_other_settings_is_another_entry(tmp_path: Path) -> None
         {"settings": [3]},
         {"settings": "x"},
         {"filter": 1, "digest": []},
+        {"offset": "3"},
+        {"offset": -3},
+        {"offset": 3.0},
+        {"offset": True},
     ],
 )
 def test_parts_that_make_no_sense_are_left_out(tmp_path: Path, more: dict[str, object]) -> None:
@@ -148,10 +153,29 @@ def test_parts_that_make_no_sense_are_left_out(tmp_path: Path, more: dict[str, o
     assert load(file) == [Past("tea")]
 
 
+def test_an_entry_of_before_offsets_were_kept_begins_at_the_first_row(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text('{"text": "tea", "top": [["a", "docs/a.md:1-2"], ["b", "b.txt"]]}\n', encoding="utf-8")
+
+    assert load(file) == [Past("tea", top=ROWS, offset=0)]
+
+
+def test_rows_that_another_offset_shows_have_not_moved() -> None:
+    whole = Past("SELECT * FROM chunk LIMIT 3", top=(*ROWS, Row("c", "c.txt")))
+    page = Past("SELECT * FROM chunk LIMIT 3 OFFSET 1", top=(*whole.top[1:], Row("d", "d.txt")), offset=1)
+
+    assert [(move.row.id, move.before, move.after) for move in moves(whole, page)] == [
+        ("b", 2, 2),
+        ("c", 3, 3),
+        ("d", None, 4),
+        ("a", 1, None),
+    ]
+
+
 def test_what_moved_between_two_answers() -> None:
     later = Past("tea", top=(Row("b", "b.txt"), Row("c", "c.txt")))
 
-    assert moves(FIRST, later) == [
+    assert moves(Past("tea", top=ROWS), later) == [
         Move(Row("b", "b.txt"), 2, 1),
         Move(Row("c", "c.txt"), None, 2),
         Move(Row("a", "docs/a.md:1-2"), 1, None),

@@ -106,6 +106,20 @@ def test_nothing_is_said_of_chunks_that_wait_where_none_do() -> None:
     assert "not stored yet" not in text_of(RUNS["held"]._replace(meter=stored))
 
 
+def test_one_of_a_kind_is_told_in_the_singular() -> None:
+    one = HALFWAY._replace(waiting=1, reused=1, tokens=1)
+    session = shown(None, Source(Root("docs"), 1, ""))
+
+    running = text_of(Run("docs", METER._replace(progress=one)), 200)
+    held = text_of(Run("docs", METER._replace(progress=one, indexed=5_729), hold="held"), 200)
+
+    assert "1 text waits for the embedder" in running
+    assert "1 vector found again" in running
+    assert "1 token charged" in running
+    assert "1 chunk is not stored yet" in held
+    assert " 1 doc  " in opened(session, 77, UNICODE).lines[-1].plain
+
+
 def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
     progress = HALFWAY._replace(skipped=SKIPPED * 600)
     session = shown(Run("docs", Meter(progress=progress), ended="done", summary="784 added"))

@@ -9,13 +9,15 @@ from recall_core.config import Config
 from recall_core.errors import StoreCorrupt
 from recall_core.maintain.doctor import codes
 from recall_core.maintain.embedders import embedders
-from recall_core.types import Progress, Skip
+from recall_core.types import Progress, Skip, StoreInfo
 from recall_tui.state import keeping
+from recall_tui.state.events import Opened
 from recall_tui.state.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
 from recall_tui.state.rates import Meter
 from recall_tui.state.runs import EVERYTHING, Run
-from recall_tui.state.session import Session, focused, pointed, stamp_of
+from recall_tui.state.session import Session, focused, found, pointed, stamp_of
 from recall_tui.state.studies import Study
+from recall_tui.state.transitions import after
 
 EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
 
@@ -123,6 +125,19 @@ def test_another_chore_makes_every_check_anew() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
 
     assert keeping.checks(session._replace(chores=1))[0] is None
+
+
+def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> None:
+    session, curve = with_checks(store_pane("checks"), integrity="ok"), Study("curve", "tea")
+    info = StoreInfo("recall.db", 1, "hash-1:8", 8, "whitespace", "plain", "porter", 1, "d" * 64, 1, 1, 1, 0, 0, "")
+    session = session._replace(info=info)
+    kept = {study: (stamp_of(session, study), "found") for study in (SHELF, Study("health", "integrity"), curve)}
+    session = session._replace(studied=kept)
+
+    told, written = after(session, Opened(info)), after(session, Opened(info, is_written=True))
+
+    assert [found(told, study, str) for study in kept] == ["found", "found", "found"]
+    assert [found(written, study, str) for study in kept] == [None, None, "found"]
 
 
 def test_the_chosen_check_is_that_of_the_row() -> None:

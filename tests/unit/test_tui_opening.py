@@ -4,7 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.opening import MOST_FILES, MOST_SECONDS, Count, candidates, completions, counted, embedders
+from recall_tui.opening import (
+    MOST_FILES,
+    MOST_SECONDS,
+    Count,
+    Spot,
+    candidates,
+    completions,
+    counted,
+    embedders,
+    settings_there,
+    spot,
+)
 
 
 def still() -> float:
@@ -15,9 +26,35 @@ def test_this_folder_is_offered_first_and_then_likely_ones_that_are_there(tmp_pa
     (tmp_path / "Documents").mkdir()
     (tmp_path / "notes").write_text("a file", encoding="utf-8")
 
-    assert candidates(tmp_path / "work", tmp_path) == (".", "~/Documents")
-    assert candidates(tmp_path / "Documents", tmp_path) == (".",)
-    assert candidates(tmp_path, None) == (".",)
+    (tmp_path / "work").mkdir()
+
+    assert candidates(".", tmp_path / "work", tmp_path) == (".", "~/Documents")
+    assert candidates(".", tmp_path / "Documents", tmp_path) == (".",)
+    assert candidates(".", tmp_path, None) == (".",)
+
+
+def test_the_folder_of_a_named_store_comes_before_them_once_and_only_where_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "Documents" / "mine").mkdir(parents=True)
+    named = tmp_path / "Documents"
+
+    assert candidates("mine", named, tmp_path) == ("mine", ".")
+    assert candidates(str(named), tmp_path, tmp_path) == (str(named), ".")
+    assert candidates(str(tmp_path), tmp_path, tmp_path) == (str(tmp_path), "~/Documents")
+    assert candidates("nowhere", tmp_path, tmp_path) == (".", "~/Documents")
+
+
+def test_a_new_store_is_named_with_its_folder_and_a_folder_stands_for_the_store_inside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs.v2").mkdir()
+
+    assert spot(None) == Spot(".", "")
+    assert spot("notes") == Spot("notes", "")
+    assert spot("mine.db") == Spot(".", "mine.db")
+    assert spot("sub/mine.db") == Spot("sub", "mine.db")
+    assert spot("docs.v2") == Spot("docs.v2", "")
+    assert spot("~/mine.db") == Spot("./~", "mine.db")
 
 
 def test_a_path_is_completed_with_folders_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +83,7 @@ def test_only_files_that_would_be_read_as_text_are_counted(tmp_path: Path) -> No
 
     assert counted(str(tmp_path), still) == Count(1, is_all=True)
     assert counted(str(tmp_path / "a.md"), still) == Count(1, is_all=True)
-    assert counted(str(tmp_path / "nowhere"), still) == Count(0, is_all=True)
+    assert counted(str(tmp_path / "nowhere"), still) == Count(0, is_all=True, is_there=False)
 
 
 def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -> None:
@@ -75,3 +112,14 @@ def test_a_provider_is_listed_as_ready_where_only_the_permission_is_missing(monk
     assert found["openai"]["available"]
     assert found["openai"]["network"]
     assert found["hash"]["available"]
+
+
+def test_settings_are_looked_for_where_the_store_will_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("docs.v2", "sub"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "recall.toml").write_text("", encoding="utf-8")
+
+    assert settings_there("docs.v2") == "docs.v2/recall.toml"
+    assert settings_there("sub/mine.db") == "sub/recall.toml"
+    assert settings_there(None) == ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,23 @@ def test_a_profile_kept_again_has_its_new_settings_alone(tmp_path: Path) -> None
     drop(tmp_path, "ranks")
     drop(tmp_path, "ranks")
     assert profiles.load(tmp_path) == []
+
+
+def test_a_profile_that_cannot_be_kept_again_stays_as_it_was(tmp_path: Path) -> None:
+    keep(tmp_path, RANKS)
+    again = (
+        "import resource, sys; from pathlib import Path; from recall_core.errors import ConfigError\n"
+        "from recall_tui.home.profiles import Profile, keep\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))  # as on a full disk\n"
+        "try: keep(Path(sys.argv[1]), Profile('ranks', {'match': 'all'}))\n"
+        "except ConfigError as error: sys.exit(error.code)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", again, tmp_path], stderr=subprocess.PIPE, text=True, check=False)
+
+    assert done.stderr == "settings_unwritable\n"
+    assert profiles.load(tmp_path) == [RANKS]
+    assert [path.name for path in tmp_path.iterdir()] == ["ranks.toml"]
 
 
 @pytest.mark.parametrize("text", ["fusion = 'sum'", "nonsense", "colour = 'red'", "\x00"])

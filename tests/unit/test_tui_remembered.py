@@ -20,6 +20,19 @@ def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> Non
     assert (tmp_path / "recall" / "workbench.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_what_is_saved_stands_beside_what_was_saved_before(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    for chosen in (
+        Remembered(theme="light"),
+        Remembered(layouts={"normal-tall": Layout(40, None)}),
+        Remembered(layouts={"wide-tall": Layout(60, None)}),
+        Remembered(layouts={"normal-tall": Layout()}),
+    ):
+        save(environ, chosen)
+
+    assert load(environ) == Remembered("light", {"normal-tall": Layout(), "wide-tall": Layout(60, None)})
+
+
 def test_without_a_home_nothing_is_remembered_and_nothing_fails() -> None:
     save({}, Remembered("light"))
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from fcntl import ioctl
 from pathlib import Path
+from termios import FIONREAD
 
 import pytest
 
@@ -102,6 +107,29 @@ def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
     command.stop()
 
     assert said.ran().code == 0
+
+
+def test_an_import_is_cancelled_between_two_statements(store: str, tmp_path: Path) -> None:
+    exported = tmp_path / "export.jsonl"
+    with Recall.open(store) as recall, exported.open("w", encoding="utf-8") as out:
+        recall.export(out)
+    Recall.init(str(tmp_path), embedding="hash")
+    said, pipe = Listener(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = CommandThread(f"import {shlex.quote(str(pipe))}", str(tmp_path), open_store, said, None)
+
+    command.start()
+    lines = exported.read_bytes().splitlines(keepends=True)
+    with suppress(BrokenPipeError), pipe.open("wb", buffering=0) as out:
+        out.write(b"".join(lines[:-5]))
+        while ioctl(out, FIONREAD, bytes(4)) != bytes(4):
+            assert not said.heard
+        command.cancel()  # while it waits for what it is to read
+        out.write(b"".join(lines[-5:]))
+
+    assert said.ran().code == 130
+    with Recall.open(str(tmp_path)) as recall:
+        assert recall.store.info().documents == 0
 
 
 def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:

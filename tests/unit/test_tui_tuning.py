@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -21,8 +22,10 @@ from recall_core.tuning.question import Wish
 from recall_core.types import Hit
 from recall_tui.panes.weights.across import DIM
 from recall_tui.panes.weights.curve import figures
+from recall_tui.panes.weights.pins import pin_figures
 from recall_tui.state.events import Crashed, Event, Studied, StudyMoved
 from recall_tui.state.session import Session, stamp_of
+from recall_tui.state.shell import commands
 from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
@@ -61,10 +64,13 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield opened
 
 
-def session_of(recall: Recall, text: str = QUESTION, **settings: str | float | bool) -> Session:
+def session_of(
+    recall: Recall, text: str = QUESTION, filters: str | None = None, **settings: str | float | bool
+) -> Session:
     """A session whose question is answered under these settings."""
     tweaks = dict(settings)
-    plan = recall.plan(text, Ask(settings=tuple(f"{key}={value}" for key, value in tweaks.items())))
+    asked = Ask(filter=filters, settings=tuple(f"{key}={value}" for key, value in tweaks.items()))
+    plan = recall.plan(text, asked)
     answer = recall.answer(plan)
     hits = dict(enumerate(recall.hits(answer, 0, answer.total)))
     return Session(
@@ -93,10 +99,10 @@ def found_by(session: Session, study: Study, finding: object) -> Session:
     return session._replace(studied={study: (stamp_of(session, study), finding)})
 
 
-def curve(recall: Recall, session: Session) -> Curve:
+def curve(recall: Recall, session: Session, kept: dict[str, object] | None = None) -> Curve:
     study = curve_study(session)
     assert study is not None
-    return curves.study(lab_of(recall, session), study)
+    return curves.study(lab_of(recall, session, kept), study)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +155,43 @@ def test_a_question_without_grades_has_no_curve_but_says_how_many_have(recall: R
     assert curve(recall, session_of(recall, "household tea")) == Curve(judged=len(GRADES))
 
 
+SELECT = f"SELECT * FROM chunk USING lexical('{QUESTION}'), semantic('{QUESTION}')"
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [(QUESTION, "doc.path GLOB 'docs/*'"), (f"{SELECT} FILTER doc.path GLOB 'docs/*'", None)],
+)
+def test_the_curve_of_a_question_is_of_the_rows_that_its_filter_leaves(
+    recall: Recall, text: str, filters: str | None
+) -> None:
+    whole, part = session_of(recall), session_of(recall, text, filters)
+    kept: dict[str, object] = {}
+
+    of_whole, of_part = curve(recall, whole, kept), curve(recall, part, kept)
+
+    assert of_whole == curve(recall, whole)
+    assert of_part == curve(recall, part)
+    assert of_part != of_whole
+    assert curve_study(part) != curve_study(whole)
+
+
+@pytest.mark.parametrize("text", [SELECT, SELECT.replace(" in ", "  in\n"), QUESTION.replace(" ", "  ")])
+def test_the_same_words_have_the_same_curve_however_they_are_asked(recall: Recall, text: str) -> None:
+    assert curve(recall, session_of(recall, text)) == curve(recall, session_of(recall))
+
+
+def test_of_two_queries_with_the_same_words_the_first_one_is_the_question(recall: Recall, tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    grade(store, tmp_path, {QUESTION: GRADES[QUESTION], QUESTION.replace(" ", "  "): {"docs/files.md": 3}})
+
+    with Recall.open(str(store)) as opened:
+        found = curve(opened, session_of(opened))
+
+    assert (found.judged, len(found.steps)) == (2, 1)
+    assert found.steps == curve(recall, session_of(recall)).steps
+
+
 def test_a_store_without_grades_has_no_curve(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         assert curve(recall, session_of(recall)) == Curve(judged=0)
@@ -174,9 +217,26 @@ def test_a_moved_weight_leaves_the_curve_and_another_scale_does_not(recall: Reca
 
     assert curve_study(put_at(session, 0.7)) == study
     assert curve_study(turned(session, "normalize")) != study
-    assert curve_study(stepped(session, "pool", 1)) != study
     assert list(wants(session)) == [study]
     assert list(wants(session._replace(zoomed=True, pane="results"))) == []
+
+
+def test_another_pool_has_its_curve_once_its_candidates_are_there(recall: Recall) -> None:
+    session = session_of(recall)
+    moved, searched = stepped(session, "pool", 1), session_of(recall, pool=500)
+
+    assert moved.tweaks == searched.tweaks
+    assert curve_study(moved) == curve_study(session)
+    assert curve_study(searched) != curve_study(session)
+
+
+def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall: Recall) -> None:
+    session = session_of(recall)
+    assert session.answer is not None
+
+    later = session._replace(answer=session.answer._replace(generation=session.answer.generation + 1))
+
+    assert curve_study(later) != curve_study(session)
 
 
 @given(semantic=some.integers(0, 100), rows=some.sampled_from([1, 3, 10]), wanted=some.data())
@@ -211,6 +271,26 @@ def test_the_granting_weights_are_those_of_tune(
     assert list(found.conflict) == view["conflict"]
     proposed = view["proposed"]
     assert granting(found_by(session, study, found)) == (proposed and proposed["weight"])
+
+
+@pytest.mark.parametrize("semantic", [0.1, 0.6])
+def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, semantic: float) -> None:
+    text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
+    session = session_of(recall, text)
+    for rank, holds in ((10, True), (11, False)):
+        wished = pinned(session._replace(hit=session.hits[rank - 1]), "in")
+        study = pins_study(wished)
+        assert study is not None
+
+        found = pinning.study(lab_of(recall, wished), study)
+
+        assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
+        shown = pin_figures(found_by(wished, study, found), 120, UNICODE)
+        assert shown[0].plain.startswith("1 must be in the top 10")
+        typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
+        assert typed[typed.index("--k") + 1] == "10"
+        view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(Wish("in", pins_of(wished)[0].chunk_id),))
+        assert view["tuning"]["pinned"]["wishes"][0]["holds"] is holds
 
 
 def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(recall: Recall) -> None:

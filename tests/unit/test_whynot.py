@@ -354,7 +354,7 @@ def test_a_cap_on_the_document_names_the_siblings(book: Recall) -> None:
     assert view["verdict"] == "diversity"
     assert stage(view, "diversity")["evidence"]["siblings"] == [i for i in packed_ids(book, pack) if i in first]
     cap = next(fix for fix in view["fixes"] if fix["kind"] == "diversity")
-    assert cap["next_smaller"] == f"{cap['size']:.0f} chunks"
+    assert cap["next_smaller"] == "1 chunk"
 
 
 def test_a_budget_that_is_too_small_is_told_with_the_smallest_that_does(book: Recall) -> None:

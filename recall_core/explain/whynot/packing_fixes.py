@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
 from recall_core.explain.whynot.present import is_packed, row_of
-from recall_core.explain.whynot.question import Asker, Question, assignments
+from recall_core.explain.whynot.question import Asker, Question, assignments, counted
 from recall_core.explain.whynot.target import Sought
 from recall_core.types import Packed
 
@@ -47,7 +47,7 @@ def _wider(asker: Asker, start: Start, sought: Sought) -> tuple[Change, Start] |
     else:
         return None
     said, values, size = f"allow {least} chunks of a document instead of {cap}", {"diversity": least}, least - cap
-    smaller = (question._replace(diversity=least - 1), f"{least - 1} chunks")
+    smaller = (question._replace(diversity=least - 1), counted(least - 1, "chunk"))
     change = from_start(start, "diversity", said, wider, size=size, settings=values, smaller=smaller)
     return change, moved(start, "diversity", said, wider, start.found, size=size, settings=assignments(values))
 
@@ -74,11 +74,11 @@ def by_budget(asker: Asker, start: Start, sought: Sought) -> Change | None:
     change = from_start(
         start,
         "budget",
-        f"allow {high} tokens instead of {now}",
+        f"allow {counted(high, 'token')} instead of {now}",
         start.question._replace(budget_tokens=high),
         size=high - now,
         settings={"budget_tokens": high},
-        smaller=(start.question._replace(budget_tokens=high - 1), f"{high - 1} tokens"),
+        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
     )
     return confirmed(asker, change, sought)
 

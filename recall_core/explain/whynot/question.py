@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,6 +77,24 @@ def with_settings(question: Question, values: Mapping[str, Value]) -> Question:
 def assignments(values: Mapping[str, Value]) -> tuple[str, ...]:
     """`key=value` for each setting, as --set takes them."""
     return tuple(f"{key}={_spelt(value)}" for key, value in values.items())
+
+
+def counted(number: int, noun: str) -> str:
+    """A count as sentences about a fix have it.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2000 rows')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def decimal(number: float, *, digits: int = 6) -> str:
+    """A number without an exponent, so that it can be read beside others.
+
+    >>> decimal(1e-07), decimal(0.23284190004, digits=9), decimal(0.5)
+    ('0.0000001', '0.2328419', '0.5')
+    """
+    return f"{Decimal(f'{number:.{digits}g}'):f}"
 
 
 def with_limit(question: Question, limit: int, offset: int | None = None) -> Question:

@@ -10,7 +10,7 @@ from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
 from recall_core.explain.whynot.present import position, row_of
-from recall_core.explain.whynot.question import Asker, assignments, with_limit, with_settings
+from recall_core.explain.whynot.question import Asker, assignments, counted, decimal, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.rql.ast import Value
@@ -90,7 +90,7 @@ def by_weight_and_k(asker: Asker, start: Start, sought: Sought) -> Change | None
         return None
     values = _weights(weight)
     question = with_settings(start.question, values)
-    said = f"weigh meaning {weight:g}"
+    said = f"weigh meaning {decimal(weight)}"
     found = reweighed(asker, start, question)
     size = float(abs(Fraction(str(weight)) - now))
     return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=assignments(values)), sought)
@@ -141,7 +141,7 @@ def _k_change(start: Start, k: int) -> Change:
         f"ask for {k} rows instead of {limit}",
         with_limit(start.question, k),
         size=k - limit,
-        smaller=(with_limit(start.question, k - 1), f"{k - 1} rows"),
+        smaller=(with_limit(start.question, k - 1), counted(k - 1, "row")),
     )
 
 
@@ -152,11 +152,11 @@ def _weight_change(
     outside = _outside(chosen, now, wins)
     smaller = None
     if outside is not None:
-        smaller = (with_settings(start.question, _weights(outside)), f"weight {outside:.9g}")
+        smaller = (with_settings(start.question, _weights(outside)), f"weight {decimal(outside, digits=9)}")
     return from_start(
         start,
         "weight",
-        f"weigh meaning {weight:g} of 1 instead of {float(now):.6g}",
+        f"weigh meaning {decimal(weight)} of 1 instead of {decimal(float(now))}",
         with_settings(start.question, values),
         size=abs(weight - float(now)),
         settings=values,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
@@ -23,17 +24,40 @@ _CREATE = _READ_WRITE | apsw.SQLITE_OPEN_CREATE
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
 
 
-def create(path: str) -> apsw.Connection:
-    """A new, empty store at this path; StoreError `store_exists` when something is there already."""
-    if path != MEMORY and Path(path).exists():
-        raise _exists(path)
-    with translated(path):
-        db = apsw.Connection(path, flags=_CREATE)
+@contextmanager
+def creating(path: str) -> Iterator[apsw.Connection]:
+    """A new, empty store at this path, and the time to fill it: what fails until then leaves no file behind.
+
+    The connection stays open. Raises StoreError `store_exists` when something is there already.
+    """
+    with translated(path), ExitStack() as undo:
+        if path != MEMORY:
+            _reserve(path)
+            undo.callback(discard, path)
+        db = undo.enter_context(closing(apsw.Connection(path, flags=_CREATE)))
         db.pragma("page_size", PAGE_SIZE)
         _prepare(db)
         db.pragma("journal_mode", "wal")
         migrate(db, version=0)
-    return db
+        yield db
+        undo.pop_all()
+
+
+def discard(path: str) -> None:
+    """Take a store's files away, as far as they are there."""
+    real = os.path.realpath(path)
+    for name in (real, *(f"{real}-{kind}" for kind in ("wal", "shm", "journal"))):
+        with suppress(OSError):
+            Path(name).unlink()
+
+
+def _reserve(path: str) -> None:
+    """Make the file, still empty: of two processes one makes the store, and takes away only what it made itself."""
+    with reaching(Path(path)):
+        try:
+            Path(os.path.realpath(path)).touch(0o644, exist_ok=False)  # the mode that SQLite gives
+        except FileExistsError as error:
+            raise _exists(path) from error
 
 
 def _exists(path: str) -> StoreError:

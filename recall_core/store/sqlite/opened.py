@@ -11,7 +11,7 @@ import apsw
 
 from recall_core import shell
 from recall_core.config import BUSY_TIMEOUT_MS
-from recall_core.errors import Interrupted, StoreError
+from recall_core.errors import StoreError
 from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
 
@@ -32,11 +32,14 @@ class OpenStore:
         self._log = _file_at(f"{path}-wal")
         self._has_written = False
         self._is_left = False
+        self._is_ended = False
         db.pragma("query_only", True)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of one statement; SQLite's failures become RecallErrors."""
         with translated(self.path):
+            if self._is_ended:
+                raise apsw.InterruptError
             return self.db.execute(sql, parameters).fetchall()
 
     @contextmanager
@@ -89,10 +92,11 @@ class OpenStore:
 
     def _put_back(self, sql: str) -> None:
         """Execute it whatever happens: an interrupt that comes too late for a question can meet it, but only once."""
-        try:
-            self.execute(sql)
-        except Interrupted:
-            self.execute(sql)
+        with translated(self.path):
+            try:
+                self.db.execute(sql)
+            except apsw.InterruptError:
+                self.db.execute(sql)
 
     def purge(self) -> bool:
         """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
@@ -121,6 +125,11 @@ class OpenStore:
     def interrupt(self) -> None:
         """Abort the statement that runs in another thread."""
         self.db.interrupt()
+
+    def end(self) -> None:
+        """From another thread: abort its statement, and every one that it begins from now on."""
+        self._is_ended = True
+        self.interrupt()
 
     def close(self) -> None:
         """Let go of the file, as often as one likes; what was written through this connection is folded into it."""

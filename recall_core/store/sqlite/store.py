@@ -10,7 +10,7 @@ import apsw
 from recall_core.config import EXACT_VECTORS
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite import lexical, many, phrases, postings, records, vectors
-from recall_core.store.sqlite.connect import connect, create, load_vector_functions, translated
+from recall_core.store.sqlite.connect import connect, creating, load_vector_functions, translated
 from recall_core.store.sqlite.memo import Memo
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
@@ -34,8 +34,7 @@ _VECTORS = "SELECT chunk, embedding FROM vec"
 
 
 def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
-    """A new, empty store; `:memory:` keeps it off the disk."""
-    store = SqliteStore(create(path), path, writable=True)
+    """A new, empty store, or no file at all; `:memory:` keeps it off the disk."""
     settings = {
         "embedder": embedder,
         "dimension": str(dimension),
@@ -45,9 +44,11 @@ def create_store(path: str, *, embedder: str, dimension: int, counter: str, chun
         "digest_sum": "0" * 64,
         **dict.fromkeys(COUNTS, "0"),
     }
-    with store.transaction():
-        for key, value in settings.items():
-            store.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (key, value))
+    with creating(path) as db:
+        store = SqliteStore(db, path, writable=True)
+        with store.transaction():
+            for key, value in settings.items():
+                store.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (key, value))
     return store
 
 

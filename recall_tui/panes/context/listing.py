@@ -11,7 +11,7 @@ from rich.text import Text
 from recall_core.types import Block, Omission, Packed
 from recall_tui.state.packing import Entry, Worth, digest
 from recall_tui.state.session import Waiting
-from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
 
 REASONS = {
     "budget": "over budget",
@@ -124,7 +124,8 @@ def _first_line(text: str) -> str:
 def _cut(look: Look) -> str:
     if look.worth is None or not look.is_settled:
         return " to fit the budget"
-    return f": {figure(look.worth.view['truncated_tokens'])} tokens of this chunk are left out"
+    cut = look.worth.view["truncated_tokens"]
+    return f": {counted(cut, 'token')} of this chunk {'is' if cut == 1 else 'are'} left out"
 
 
 def _omission(left: Omission, pins: tuple[str, ...], width: int, glyphs: Glyphs) -> Text:

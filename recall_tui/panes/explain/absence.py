@@ -12,7 +12,7 @@ from rich.text import Text
 from recall_tui.panes.explain.ledger import DIM, one_line
 from recall_tui.state.explaining import Absence, Remedy
 from recall_tui.state.remedies import is_doable
-from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded, with_figures
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded, with_figures
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
@@ -204,7 +204,8 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     at = "" if proof["at"] is None else f" at {proof['at']:g}"
     first, best = figure(proof["k"]), figure(proof["best_rank"])
     said = f"No weight brings it among the first {first}: its best rank is {best}{at}, "
-    said += f"and {figure(proof['always_ahead'])} chunks are ahead at every weight."
+    ahead = proof["always_ahead"]
+    said += f"and {counted(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
     yield from (Text(line) for line in folded(said, width))
     for rival in proof["ahead"]:
         yield from (Text(f"  {line}", DIM) for line in folded(_rival(rival), width - 2))

@@ -41,6 +41,8 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
 def _signals(view: TraceView) -> str:
     """Why rows come in again after the filter; nothing where no signal is asked."""
     asked = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
+    if any(stage["stage"] == "union" and stage["rows_out"] == stage["rows_in"] for stage in view["stages"]):
+        return "Every row that the filter leaves is a candidate, also one that no signal has a value for."
     if len(asked) > 1:
         return "Both signals take what the filter leaves; union is what they propose together."
     return f"Only {asked[0]} proposes rows, out of what the filter leaves." if asked else ""

@@ -15,7 +15,7 @@ from rich.text import Text
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.ledger import DIM
 from recall_tui.state.explaining import Line, MarkKind, Passage, Stretch
-from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, folded
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
@@ -79,7 +79,7 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
         return [Text(line) for line in folded(no_chunk(hit), width)]
     chunk = hit.chunk
     where = fit_place(hit.doc.path, f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
-    labels = glyphs.dot.join([f"{figure(chunk.tokens)} tokens", f"chunk {chunk.id[:12]}", *hit.doc.tags])
+    labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *hit.doc.tags])
     heads = [where, fit(f"{glyphs.crumb.strip()} {chunk.heading}", width, glyphs)] if chunk.heading else [where]
     lines = [Text(head.rstrip(), Style(bold=True)) for head in heads]
     lines.append(Text(fit(labels, width, glyphs).rstrip(), DIM))
@@ -110,7 +110,7 @@ class _Page:
         glyphs, is_own = self._glyphs, chunk.id == self._own.id
         mark = glyphs.pointer if is_own else glyphs.line
         told = f"{mark} chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}"
-        told = f"{' ' * self._digits} {told}{glyphs.dot}{figure(chunk.tokens)} tokens "
+        told = f"{' ' * self._digits} {told}{glyphs.dot}{counted(chunk.tokens, 'token')} "
         line = told + glyphs.line * max(0, self._width - cell_len(told))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 

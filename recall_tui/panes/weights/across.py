@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
+from itertools import count
+from math import ceil, floor
 
 from rich.style import Style
 from rich.text import Text
@@ -10,6 +13,7 @@ from rich.text import Text
 from recall_tui.widgets.draw import Glyphs, folded
 
 LABEL_CELLS = 2  # the rank before its line, or the key that a band answers to
+LEAST_PLACES, MOST_PLACES = 2, 6  # of a weight; more of one that no decimal is
 DIM, HERE = Style(dim=True), Style(bold=True)
 
 
@@ -34,10 +38,36 @@ def _marked(label: str, row: str, weight: Fraction, mark: str) -> Text:
     return line.append(mark, HERE).append(row[here + 1 :])
 
 
-def span(low: Fraction | float, high: Fraction | float) -> str:
-    """Weights from one to another, in hundredths."""
-    texts = [f"{float(end):.2f}" for end in (low, high)]
+def span(low: Fraction | float, high: Fraction | float, *, low_open: bool = False, high_open: bool = False) -> str:
+    """Weights from one to another, to as few places as stay inside of them. An open end is not one of them."""
+    start, end = _exact(low), _exact(high)
+    if start == end:
+        return spelled(round(float(low), MOST_PLACES))
+    for places in count(LEAST_PLACES):
+        unit = 10**places
+        first, last = ceil(start * unit), floor(end * unit)
+        first += low_open and first == start * unit
+        last -= high_open and last == end * unit
+        if first < last:
+            break
+    return "-".join(f"{each // unit}.{each % unit:0{places}}" for each in (first, last))
+
+
+def around(low: float, high: float) -> str:
+    """Weights from one to another, in hundredths, and none of them left out."""
+    texts = [f"{hundredths / 100:.2f}" for hundredths in (floor(_exact(low) * 100), ceil(_exact(high) * 100))]
     return texts[0] if texts[0] == texts[1] else "-".join(texts)
+
+
+def spelled(weight: float) -> str:
+    """One weight as it is, to two places at least."""
+    short = f"{weight:.{LEAST_PLACES}f}"
+    return short if float(short) == weight else f"{Decimal(str(weight)):f}"
+
+
+def _exact(weight: Fraction | float) -> Fraction:
+    """A float means the decimal that it prints as."""
+    return weight if isinstance(weight, Fraction) else Fraction(str(weight))
 
 
 def joined(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:

@@ -8,7 +8,17 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.errors import RecallError
-from recall_tui.panes.weights.across import DIM, LABEL_CELLS, cell_of, crossed, joined, labelled, span
+from recall_tui.panes.weights.across import (
+    DIM,
+    LABEL_CELLS,
+    around,
+    cell_of,
+    crossed,
+    joined,
+    labelled,
+    span,
+    spelled,
+)
 from recall_tui.state.session import Session, found
 from recall_tui.state.tuning import (
     LEAST_QUERIES,
@@ -60,6 +70,14 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     return [_dimmed(line, remark) for line in lines]
 
 
+def measured(curve: Curve, weight: Fraction) -> str:
+    """The measure at this weight, and what the best one would add."""
+    now = value_at(curve, weight)
+    gain = _gain(now, curve.best)
+    where = f"{gain} at {spelled(middle(curve.best_weights))}" if gain else "the best"
+    return f"{MEASURE} {now:.3f} ({where})"
+
+
 def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
     """The curve from its lowest to its highest value. size: cells across and down."""
     cells, height = max(1, size[0] - LABEL_CELLS), size[1]
@@ -106,23 +124,22 @@ def _of_all(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:
     count = len(curve.steps)
     few = ", too few to recommend" if count < LEAST_QUERIES else ""
     return [
-        f"mean {_value(curve, weight)}",
+        f"mean {measured(curve, weight)}",
         f"{glyphs.series[1]} plateau {_widest(curve.plateau)}",
-        *([f"{glyphs.series[3]} 95 % {span(*curve.interval)}"] if count > 1 else []),
+        *([f"{glyphs.series[3]} 95 % {around(*curve.interval)}"] if count > 1 else []),
         f"{count} judged{few}",
     ]
 
 
 def _of_one(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:
-    return [_value(curve, weight), f"{glyphs.series[1]} plateau {_widest(curve.plateau)}"]
+    return [measured(curve, weight), f"{glyphs.series[1]} plateau {_widest(curve.plateau)}"]
 
 
-def _value(curve: Curve, weight: Fraction) -> str:
-    """The measure at this weight, and what the best one would add."""
-    now = value_at(curve, weight)
-    gain = curve.best - now
-    where = f"{gain:+.3f} at {middle(curve.best_weights):.2f}" if gain >= LEAST_GAIN else "the best"
-    return f"{MEASURE} {now:.3f} ({where})"
+def _gain(now: float, best: float) -> str:
+    """What the best value adds, to as many places as show it; "" where it adds nothing and reads alike."""
+    if f"{best:.3f}" == f"{now:.3f}" and best - now < LEAST_GAIN:
+        return ""
+    return next((f"{best - now:+.{places}f}" for places in (3, 4, 5, 6) if round(best - now, places) > 0), "")
 
 
 def _widest(stretches: tuple[Stretch, ...]) -> str:

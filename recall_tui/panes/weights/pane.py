@@ -55,6 +55,7 @@ class WeightsPane(Vertical):
             tuple(session.tweaks),
             session.k,
             session.is_of_all,
+            session.zoomed,
         )
         shown = (config, answer, known, told)
         if shown == self._shown:

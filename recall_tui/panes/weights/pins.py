@@ -49,7 +49,9 @@ def _granted(session: Session, granted: Granted, pins: tuple[Pin, ...], glyphs: 
     if granted.conflict:
         names = " and ".join(pins[at].place for at in granted.conflict if at < len(pins))
         return [f"{glyphs.no} no weight grants {names}{' together' if len(granted.conflict) > 1 else ''}"]
-    where = ", ".join(span(each.low, each.high) for each in granted.weights)
+    where = ", ".join(
+        span(each.low, each.high, low_open=each.low_open, high_open=each.high_open) for each in granted.weights
+    )
     if _holds(session, granted):
         return [f"{glyphs.yes} granted at {where}"]
     return [f"{glyphs.no} granted at {where}", f"w goes to {granting(session)}"]

@@ -54,7 +54,7 @@ def moved_settings(session: Session, width: int, glyphs: Glyphs, *, with_keys: b
     lines = _in_columns(told, session, _columns(told, session, width), width, glyphs)
     others = " ".join(each.keys for each in shown if each not in told)
     if others and with_keys:
-        note = f"default: {others}{glyphs.dot}z shows them"
+        note = f"default: {others}" + ("" if session.zoomed else f"{glyphs.dot}z shows them")
         gap = min(MOST_GAP, width - lines[0].cell_len - len(note))
         if len(lines) > 1 or gap < 1:
             lines.append(Text(fit(note, width, glyphs).rstrip(), DIM))

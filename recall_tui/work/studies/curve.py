@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from recall_core.config import Config
 from recall_core.errors import UsageError
+from recall_core.evaluate.grades import words
 from recall_tui.state.session import assignments
 from recall_tui.state.studies import Study
 from recall_tui.state.tuning import MEASURE, Curve, of_words
@@ -22,13 +23,13 @@ MOST_STEPS = 5_000
 
 
 def study(lab: Lab, study: Study) -> Curve:
-    """The curve of the question that is the target, if it is judged; without a target, of every judged query."""
+    """The curve of the question whose words are the target, if it is judged; without, of every judged query."""
     config = current(lab.session) if study.target else of_words(lab.session)
     with lab.recall.store.reading():
         asked = _asked(lab)
         if asked is None:
             return Curve(judged=0)
-        wanted = [query for query, text in asked.texts.items() if study.target.strip() in ("", text.strip())]
+        wanted = list(asked.texts) if not study.target else _judged(asked, study.target)
         steps = []
         for number, query in enumerate(wanted, start=1):
             lab.give_way()
@@ -49,6 +50,11 @@ def _asked(lab: Lab) -> Questions | None:
         if error.code != "no_judgements":
             raise
         return None
+
+
+def _judged(asked: Questions, said: str) -> list[str]:
+    """The query with these words, if there is one; of several the first, as everywhere."""
+    return [query for query, text in asked.texts.items() if words(text) == said][:1]
 
 
 def _step(lab: Lab, study: Study, asked: Questions, query: str, config: Config) -> Step:

@@ -1,0 +1,52 @@
+"""After the workbench has been left: what was to be written is waited for, and what was not written is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from recall_core.adapters.streams import Streams
+from recall_core.errors import Interrupted, RecallError
+
+if TYPE_CHECKING:
+    from recall_tui.work.chores import ChoreThread
+
+
+def finish(chores: ChoreThread | None, streams: Streams) -> int:
+    """Wait until the chores have ended, or for Ctrl-C; stderr gets those that were not done, and they an exit code.
+
+    No limit is needed: SQLite itself gives a lock up that another process holds for too long.
+    """
+    if chores is None:
+        return 0
+    code = 0
+    try:
+        if not chores.finish(0):
+            with suppress(OSError):  # the terminal may be gone, and the store is written all the same
+                streams.say(f"Still to be written: {_counted(chores.unfinished)}. Ctrl-C leaves it undone.")
+            chores.finish()
+    except KeyboardInterrupt:
+        code = Interrupted.exit_code
+    undone = _undone(chores)
+    for line in undone:
+        streams.say(line)
+    return code or (RecallError.exit_code if undone else 0)
+
+
+def _undone(chores: ChoreThread) -> list[str]:
+    """An error for each reason why something was not written, with what helps against it."""
+    lines = []
+    reasons = {each.error.message: each.error.hint for each in chores.untold if each.error}
+    for reason, hint in reasons.items():
+        names = _counted(each.name for each in chores.untold if each.error and each.error.message == reason)
+        lines += [f"error: {names}: {reason}", *([f"hint: {hint}"] if hint else [])]
+    if chores.unfinished:
+        lines.append(f"error: {_counted(chores.unfinished)}: not done.")
+    return lines
+
+
+def _counted(names: Iterable[str]) -> str:
+    """Each name once, with how often it stands there."""
+    return ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in Counter(names).items())

@@ -1,0 +1,119 @@
+"""The figures and the checks of pane 8: those of the file as it is, whoever wrote it, in shares that are true."""
+
+import re
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core.service import Recall
+from recall_tui.panes.store import mebibytes
+from recall_tui.state.keeping import SHELF, Shelf, checks, shelf
+from recall_tui.state.session import stamp_of
+from recall_tui.work import asking
+from tests.workbench_driver import Driver, workbench
+
+TALL = (120, 60)
+
+
+async def opened(bench: Driver, *keys: str) -> None:
+    await bench.until(lambda now: now.info)
+    await bench.press("escape", "8", *keys)
+
+
+def size_of(store: Path) -> str:
+    """The size of the file, as `recall stats` has it and as the pane spells it."""
+    with Recall.open(str(store)) as recall:
+        return mebibytes(recall.stats()["store"]["bytes"])
+
+
+def enlarge(store: Path) -> None:
+    """Write a megabyte that no question and no judgement is about."""
+    db = apsw.Connection(str(store))
+    db.execute("CREATE TABLE ballast AS SELECT randomblob(1000000) AS value")
+    db.close()
+
+
+def figure_of(bench: Driver, name: str) -> str:
+    """What stands behind a name in the pane."""
+    return (re.findall(rf"{name} +(\S+(?: [KM]iB)?)", bench.painted("store")) or [""])[0]
+
+
+async def test_the_figures_follow_a_compact_of_another_program(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    with Recall.open(str(own_store)) as recall:
+        recall.remove(["manual"])
+    async with workbench(own_store, size=TALL) as bench:
+        await opened(bench)
+        await bench.until(lambda _: figure_of(bench, "file"))
+        assert int(figure_of(bench, "tombstones")) > 0
+
+        with Recall.open(str(own_store)) as other:
+            other.compact()
+
+        await bench.until(lambda _: figure_of(bench, "tombstones") == "0")
+        await bench.until(lambda _: figure_of(bench, "file") == size_of(own_store))
+
+
+async def test_the_size_follows_what_changes_nothing_else(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store, size=TALL) as bench:
+        await opened(bench)
+        await bench.until(lambda _: figure_of(bench, "file"))
+        before = figure_of(bench, "file")
+
+        enlarge(own_store)
+
+        await bench.until(lambda _: figure_of(bench, "file") not in ("", before))
+        assert figure_of(bench, "file") == size_of(own_store)
+        assert not bench.app._notifications
+
+
+async def test_the_checks_are_made_anew_after_another_program_wrote(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store, size=TALL) as bench:
+        await opened(bench, "d")
+        await bench.until(lambda now: all(checks(now)))
+        assert "error" not in bench.painted("store")
+
+        db = apsw.Connection(str(own_store))
+        db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
+        db.close()
+
+        await bench.until(lambda _: "1 error" in bench.painted("store"))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "chunks", "covered"),
+    [(1_637, 1_637, "100%"), (1_635, 1_637, "99%"), (1, 1_637, "0%"), (0, 4, "0%"), (3, 4, "75%"), (0, 0, "-")],
+)
+async def test_only_a_vector_for_every_chunk_is_a_full_cover(
+    shared_store: Path, vectors: int, chunks: int, covered: str
+) -> None:
+    async with workbench(shared_store, size=TALL) as bench:
+        await opened(bench)
+        await bench.until(lambda now: isinstance(shelf(now), Shelf))
+        assert bench.session.info
+        bench.app.become(bench.session._replace(info=bench.session.info._replace(vectors=vectors, chunks=chunks)))
+
+        await bench.until(lambda _: f"{vectors:,} {covered} covered" in bench.painted("store"))
+
+
+async def test_the_shares_of_the_file_are_a_hundred_percent(shared_store: Path) -> None:
+    async with workbench(shared_store, size=TALL) as bench:
+        await opened(bench)
+        await bench.until(lambda now: isinstance(shelf(now), Shelf))
+        known = shelf(bench.session)
+        assert isinstance(known, Shelf)
+        view = {**known.view, "bytes": 1_000, "text_bytes": 476, "vector_bytes": 316, "index_bytes": 127}
+        finding = known._replace(view=view)  # type: ignore[arg-type]
+        bench.app.become(bench.session._replace(studied={SHELF: (stamp_of(bench.session, SHELF), finding)}))
+        await bench.until(lambda _: "1.0 KiB" in bench.painted("store"))
+
+        shares = re.findall(r"^  (?:texts|vectors|index|the rest) .* (\d+)%", bench.painted("store"), flags=re.M)
+
+        assert shares == ["48", "31", "13", "8"]  # 47.6, 31.6, 12.7 and 8.1 of a hundred

@@ -1,0 +1,161 @@
+"""The screen without a store, from the smallest terminal on: nothing that is needed is cut off."""
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList
+
+from recall_core.errors import StoreError
+from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.widgets.draw import UNICODE
+from tests.workbench_driver import Driver, workbench
+
+LEAST = (60, 20)
+SIZES = pytest.mark.parametrize("size", [LEAST, (80, 20), (80, 24), (100, 31), (60, 40)])
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder the workbench is started in, with more folders around it than there are rows for."""
+    folder = tmp_path_factory.mktemp("h") / "project"  # a short path, as people have
+    for name in ("project/notes", "Documents", "Notes", "notes", "docs"):
+        (folder.parent / name).mkdir(parents=True)
+    (folder / "notes" / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def seen(bench: Driver) -> list[str]:
+    """The rows of the terminal."""
+    strips = bench.app.screen._compositor.render_strips(bench.app.size)
+    return ["".join(segment.text for segment in strip) for strip in strips]
+
+
+async def welcomed(bench: Driver) -> None:
+    await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+    await bench.until(lambda _: "Words alone" in bench.painted("words"))
+
+
+def embedders(bench: Driver) -> list[str]:
+    found = bench.app.screen.query_one("#embedders", OptionList)
+    return [str(option.prompt) for option in found.options]
+
+
+@SIZES
+async def test_the_keys_the_chosen_embedder_and_its_words_are_seen(size: tuple[int, int]) -> None:
+    async with workbench("notes", size=size) as bench:
+        await welcomed(bench)
+        rows = seen(bench)
+
+        assert any("Enter makes the store" in row for row in rows)
+        assert any("^q quits" in row for row in rows)
+        assert [row.split()[4] for row in rows if UNICODE.pointer in row] == ["local"]
+        assert "Words alone rank at .392 and .703." in " ".join(" ".join(rows).replace("│", "").split())
+
+
+@SIZES
+async def test_every_embedder_is_a_row_under_its_heading_and_the_pointer_cuts_none(size: tuple[int, int]) -> None:
+    async with workbench(None, size=size) as bench:
+        await welcomed(bench)
+        await bench.press("tab", "home")
+        for line in embedders(bench):
+            name = line.split()[2]
+            await bench.until(lambda _, name=name: name in bench.painted("words"))
+            pointed = [row for row in seen(bench) if UNICODE.pointer in row]
+            assert [line.rstrip() in row.replace(UNICODE.pointer, " ") for row in pointed] == [True]
+            await bench.press("down")
+
+        heading = next(row for row in seen(bench) if "Embedder" in row)
+        figures = next(row for row in seen(bench) if "minilm" in row)
+        assert heading.index("dimension") + len("dimension") == figures.index("384") + len("384")
+        assert heading.index("nDCG@10") == figures.index(".441")
+
+
+async def test_rows_are_drawn_again_for_another_width() -> None:
+    async with workbench(None, size=LEAST) as bench:
+        await welcomed(bench)
+        assert not any("this machine" in line for line in embedders(bench))
+        await bench.press("tab", "down")
+        await bench.until(lambda _: "minilm" in bench.painted("words"))
+
+        await bench.pilot.resize_terminal(100, 30)
+        await bench.until(lambda _: all("machine" in line or "provider" in line for line in embedders(bench)))
+        await bench.until(lambda _: "Cranfield, SciFact" in "\n".join(seen(bench)))
+        await bench.pilot.resize_terminal(*LEAST)
+        await bench.until(lambda _: not any("this machine" in line for line in embedders(bench)))
+
+        chosen = bench.app.screen
+        assert isinstance(chosen, WelcomeScreen)
+        assert chosen.chosen is not None
+        assert chosen.chosen["name"] == "minilm"
+
+
+async def test_what_cannot_be_seen_at_once_is_reached_with_the_keys_in_sight() -> None:
+    error = StoreError("no_store", f"There is no recall.toml in {'/a-long-way' * 30} or above.", hint="recall init")
+    async with workbench("notes", size=LEAST) as bench:
+        await welcomed(bench)
+        bench.app.pop_screen()
+        await bench.app.push_screen(WelcomeScreen(error, None, can_create=True))
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+
+        assert any("^q quits" in row for row in seen(bench))
+        await bench.press("tab")
+        await bench.until(lambda _: "local" in "".join(row for row in seen(bench) if UNICODE.pointer in row))
+        assert any("^q quits" in row for row in seen(bench))
+
+
+@pytest.mark.parametrize("size", [(55, 18), (59, 20), (60, 19)])
+async def test_where_there_is_no_room_one_line_says_so_and_nothing_is_done_unseen(
+    size: tuple[int, int], project: Path
+) -> None:
+    async with workbench(None, size=size) as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: "60×20" in seen(bench)[0])
+        assert not "".join(seen(bench)[1:]).strip()
+
+        await bench.press("x", "down", "enter")
+        await bench.pilot.resize_terminal(*LEAST)
+        await bench.until(lambda _: any("Enter makes the store" in row for row in seen(bench)))
+        await bench.until(lambda _: isinstance(bench.app.focused, Input))
+
+        assert bench.app.screen.query_one(Input).value == ""
+        assert not (project / "recall.db").exists()
+        assert bench.session.run is None
+
+
+async def test_without_room_the_reason_why_a_store_cannot_be_opened_waits_too(tmp_path: Path) -> None:
+    wrong = tmp_path / "recall.db"
+    wrong.write_text("This is not a database, whatever its name says. " * 50, encoding="utf-8")
+    async with workbench(wrong, size=(55, 18)) as bench:
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and "60×20" in seen(bench)[0])
+
+        await bench.press("ctrl+q")
+        await bench.pilot.pause()
+    assert bench.app.return_code == 0
+
+
+@pytest.mark.parametrize(
+    ("store", "told"),
+    [
+        (None, "recall.db in the current folder."),
+        ("mine.db", "mine.db in the current folder."),
+        ("sub/mine.db", "sub/mine.db."),
+        ("notes", "notes/recall.db."),
+    ],
+)
+async def test_the_file_that_will_be_made_is_named(store: str | None, told: str) -> None:
+    async with workbench(store) as bench:
+        await welcomed(bench)
+
+        assert bench.painted("offer").endswith(f"you add, here {told}")
+
+
+async def test_where_settings_are_kept_they_name_the_file(project: Path) -> None:
+    (project / "recall.toml").write_text('embedding = "hash"\nstore_path = "kb.db"\n', encoding="utf-8")
+    async with workbench(None, size=LEAST) as bench:
+        await welcomed(bench)
+
+        assert "recall.db" not in bench.painted("offer")
+        assert "recall.toml" in bench.painted("offer")
+        assert any("^q quits" in row for row in seen(bench))

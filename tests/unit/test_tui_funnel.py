@@ -1,0 +1,51 @@
+"""What the funnel tab says of candidates beyond its figures."""
+
+import pytest
+
+from recall_core.contract.whynot import FunnelStageView, TraceView
+from recall_tui.panes.explain.funnel import funnel_lines
+from recall_tui.widgets.draw import UNICODE
+
+EVERY = "Every row that the filter leaves is a candidate"
+BOTH = "union is what they propose together"
+
+
+def said(*stages: tuple[str, int, int]) -> str:
+    views = [FunnelStageView(stage=stage, rows_in=before, rows_out=left) for stage, before, left in stages]
+    view = TraceView(table="chunk", stages=views, timings={})
+    return " ".join(line.plain for line in funnel_lines(view, "", 100, UNICODE))
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        pytest.param((("lexical", 9, 3), ("semantic", 9, 7)), id="hybrid"),
+        pytest.param((("semantic", 9, 7),), id="semantic"),
+    ],
+)
+def test_a_pool_of_every_row_is_no_union_of_proposals(stages: tuple[tuple[str, int, int], ...]) -> None:
+    told = said(("live", 12, 9), *stages, ("union", 9, 9), ("kept", 9, 9))
+
+    assert EVERY in told
+    assert BOTH not in told
+    assert "Only" not in told
+
+
+def test_a_pool_of_proposals_is_their_union() -> None:
+    told = said(("live", 90, 90), ("lexical", 90, 5), ("semantic", 90, 5), ("union", 90, 8), ("kept", 8, 8))
+
+    assert BOTH in told
+    assert EVERY not in told
+
+
+def test_one_signal_that_proposes_some_rows_is_named() -> None:
+    told = said(("live", 90, 90), ("lexical", 90, 5), ("union", 90, 5))
+
+    assert "Only lexical proposes rows, out of what the filter leaves." in told
+
+
+def test_a_list_without_a_signal_has_no_candidates_to_speak_of() -> None:
+    told = said(("live", 90, 90), ("top_k", 90, 10))
+
+    assert EVERY not in told
+    assert "propose" not in told
