@@ -16,6 +16,7 @@ from recall_tui.home.history import Past
 from recall_tui.home.remembered import Layout, Remembered
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
+from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.widgets.draw import ASCII, UNICODE
@@ -151,6 +152,16 @@ async def test_a_question_that_is_seen_whole_names_no_keys_to_scroll_by(shared_s
 
         await bench.until(lambda _: "y yes   n no" in plain_text(bench.app))
         assert "PgDn" not in plain_text(bench.app)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+async def test_what_a_field_is_for_is_seen_whole(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        await bench.ask()
+        await bench.press("escape", "6", "I")
+        await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
+
+        await bench.until(lambda _: "then Enter" in plain_text(bench.app))
 
 
 async def test_of_a_long_query_that_was_interrupted_the_beginning_is_offered(shared_store: Path) -> None:
