@@ -16,7 +16,8 @@ from textual.widgets import Input, OptionList
 from recall_tui.messages import Picking
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.explaining import Paths
-from recall_tui.state.session import Session, found
+from recall_tui.state.findings import found
+from recall_tui.state.session import Session
 from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import blanked, counted, fit_place
 from recall_tui.widgets.pointed import PointedList

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from recall_core.errors import RecallError
 from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
+from recall_tui.state.findings import lately
 from recall_tui.state.judging import Grading, Judged, judged, spot_of, words_of
-from recall_tui.state.session import Session, chosen, lately
+from recall_tui.state.session import Session, chosen
 
 GRADE = "Grade"
 """The name of the chore that writes one."""

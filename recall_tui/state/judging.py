@@ -15,7 +15,8 @@ from recall_core.evaluate.grades import (
 )
 from recall_core.evaluate.names import Spot
 from recall_core.types import Hit, Table
-from recall_tui.state.session import Session, assignments, found, is_ingesting, is_seen, lately, pointed
+from recall_tui.state.findings import found, lately
+from recall_tui.state.session import Session, assignments, is_ingesting, is_seen, pointed
 from recall_tui.state.studies import Study
 from recall_tui.state.weighing import KEYS
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.errors import RecallError
+from recall_tui.state.findings import found
 from recall_tui.state.runs import EVERYTHING
-from recall_tui.state.session import Session, found, is_seen
+from recall_tui.state.session import Session, is_seen
 from recall_tui.state.studies import Study
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from recall_tui.state import weighing
 from recall_tui.state.explaining import Absence, Remedy, absence_study
-from recall_tui.state.session import Moved, Session, Tweaks, asked, budgeted, found
+from recall_tui.state.findings import found
+from recall_tui.state.session import Moved, Session, Tweaks, asked, budgeted
 
 CURSOR = "fixes"
 Value = TypeVar("Value")

@@ -13,7 +13,8 @@ from recall_tui.state.explaining import (
     short,
     versus_study,
 )
-from recall_tui.state.session import Session, assignments, filter_of, found
+from recall_tui.state.findings import found
+from recall_tui.state.session import Session, assignments, filter_of
 from recall_tui.state.weighing import differences
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
@@ -12,7 +12,7 @@ from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import Past
 from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.runs import Run
-from recall_tui.state.studies import SCOPES, Kind, Scope, Stamp, Study
+from recall_tui.state.studies import Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.evaluate.grades import Regrade
@@ -297,39 +297,6 @@ def has_strip(session: Session) -> bool:
 def is_ingesting(session: Session) -> bool:
     """True while a run is under way."""
     return session.run is not None and not session.run.ended
-
-
-def stamp_of(session: Session, study: Study) -> Stamp:
-    """What the finding of a study depends on; while a newer question has no rows, those that are shown."""
-    info = session.info
-    store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.chores)
-    is_shown = session.answered == session.question
-    of_scope: dict[Scope, Stamp] = {
-        "file": (session.writes,),
-        "store": (),
-        "question": (session.answered,),
-        "answer": (session.question, session.generation) if is_shown else (session.answered, session.ranked_at),
-    }
-    return (*store, *of_scope[SCOPES[study.kind]])
-
-
-Finding = TypeVar("Finding")
-
-
-def found(session: Session, study: Study, of: type[Finding]) -> Finding | RecallError | None:
-    """What a study found, an error where it failed, None while it is not done."""
-    stamp, finding = session.studied.get(study, ((), None))
-    if finding is None or stamp != stamp_of(session, study):
-        return None
-    assert isinstance(finding, (of, RecallError))  # noqa: S101 - a kind of study has one kind of finding
-    return finding
-
-
-def lately(session: Session, kind: Kind, of: type[Finding]) -> Finding | RecallError | None:
-    """The newest finding of a lasting kind, which may hold no longer; None before the first."""
-    finding = next((finding for study, (_, finding) in session.studied.items() if study.kind == kind), None)
-    assert finding is None or isinstance(finding, (of, RecallError))  # noqa: S101 - as above
-    return finding
 
 
 def is_seen(session: Session, pane: Pane) -> bool:

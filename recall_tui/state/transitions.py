@@ -27,10 +27,11 @@ from recall_tui.state.events import (
     Unwatched,
     Weighed,
 )
+from recall_tui.state.findings import lately, stamp_of
 from recall_tui.state.judging import Judged
 from recall_tui.state.packing import forgotten, repacked
 from recall_tui.state.runs import run_after
-from recall_tui.state.session import Session, lately, listed, stamp_of
+from recall_tui.state.session import Session, listed
 from recall_tui.state.studies import CHORES_AT, LASTING
 
 MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows

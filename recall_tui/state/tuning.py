@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.tuning.grid import FUSION, RETRIEVAL, unswept
 from recall_core.types import Hit
+from recall_tui.state.findings import found
 from recall_tui.state.judging import words_of
-from recall_tui.state.session import Session, assignments, found, is_seen
+from recall_tui.state.session import Session, assignments, is_seen
 from recall_tui.state.studies import Study
 from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
 

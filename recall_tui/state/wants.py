@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from recall_tui.state import explaining, judging, keeping, packing, tuning
-from recall_tui.state.session import Session, found, stamp_of
+from recall_tui.state.findings import found, stamp_of
+from recall_tui.state.session import Session
 from recall_tui.state.studies import SCOPES, Stamp, Study
 
 WANTS: tuple[Callable[[Session], Iterator[Study]], ...] = (

@@ -17,8 +17,9 @@ import pytest
 from recall_tui.state import explaining, judging, keeping, packing, remedies, tuning, weighing
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.explaining import Funnel, Ledger, Passage, Versus
+from recall_tui.state.findings import found
 from recall_tui.state.keeping import Shelf
-from recall_tui.state.session import PANES, VIEWS, Moved, Pane, Session, chosen, found
+from recall_tui.state.session import PANES, VIEWS, Moved, Pane, Session, chosen
 from recall_tui.state.weighing import current, exact_share
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench

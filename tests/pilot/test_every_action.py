@@ -35,9 +35,10 @@ from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.jump import JumpScreen, Label
 from recall_tui.state import explaining, judging, keeping, packing, remedies, shell, tuning, weighing
 from recall_tui.state.explaining import Funnel, Remedy
+from recall_tui.state.findings import found
 from recall_tui.state.rates import Meter
 from recall_tui.state.runs import Run
-from recall_tui.state.session import Pane, Session, chosen, found, pointed
+from recall_tui.state.session import Pane, Session, chosen, pointed
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import provider_server
 from tests.workbench_corpus import QUESTION, build_store

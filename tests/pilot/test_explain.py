@@ -30,9 +30,10 @@ from recall_tui.panes.explain.versus import BAR_CELLS
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
 from recall_tui.state.explaining import Absence, Funnel, Ledger, Passage, Paths, Versus
+from recall_tui.state.findings import found
 from recall_tui.state.packing import chosen_entry
 from recall_tui.state.remedies import absence_of, chosen_remedy
-from recall_tui.state.session import VIEWS, Session, Tweaks, View, found
+from recall_tui.state.session import VIEWS, Session, Tweaks, View
 from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.pointed import PointedList

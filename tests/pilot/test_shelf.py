@@ -8,8 +8,8 @@ import pytest
 
 from recall_core.service import Recall
 from recall_tui.panes.store import mebibytes
+from recall_tui.state.findings import stamp_of
 from recall_tui.state.keeping import SHELF, Shelf, checks, shelf
-from recall_tui.state.session import stamp_of
 from recall_tui.work import asking
 from tests.workbench_driver import Driver, workbench
 

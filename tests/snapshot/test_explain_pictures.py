@@ -12,8 +12,8 @@ from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
+from recall_tui.state.findings import found
 from recall_tui.state.remedies import absence_of
-from recall_tui.state.session import found
 from recall_tui.state.studies import Study
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_corpus import MODIFIED

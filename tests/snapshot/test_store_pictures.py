@@ -12,10 +12,11 @@ from recall_core.errors import StoreError, StoreLocked
 from recall_core.types import Progress, Skip
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.events import Ended
+from recall_tui.state.findings import stamp_of
 from recall_tui.state.keeping import CHECKS, Health, Shelf, shelf
 from recall_tui.state.rates import Meter, Rates
 from recall_tui.state.runs import EVERYTHING, Run, run_after
-from recall_tui.state.session import Session, stamp_of
+from recall_tui.state.session import Session
 from recall_tui.state.studies import Study
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver

@@ -29,6 +29,7 @@ from recall_tui.state.events import (
     Studied,
     Weighed,
 )
+from recall_tui.state.findings import found, stamp_of
 from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.rates import Meter
 from recall_tui.state.runs import Run
@@ -38,14 +39,12 @@ from recall_tui.state.session import (
     budgeted,
     chosen,
     focused,
-    found,
     is_ingesting,
     is_stale,
     lacking,
     listed,
     looking_at,
     settled,
-    stamp_of,
     stepped,
 )
 from recall_tui.state.studies import Study

@@ -8,10 +8,11 @@ from rich.cells import cell_len
 from recall_core.store.sqlite.census import Source
 from recall_core.types import Progress, Root, Skip
 from recall_tui.panes.ingest import opened, strip
+from recall_tui.state.findings import stamp_of
 from recall_tui.state.keeping import SHELF, Shelf
 from recall_tui.state.rates import Meter, Rates
 from recall_tui.state.runs import Run
-from recall_tui.state.session import Session, focused, stamp_of
+from recall_tui.state.session import Session, focused
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 WIDTHS = pytest.mark.parametrize("width", [58, 77, 118])

@@ -13,10 +13,11 @@ from recall_core.service import Recall
 from recall_tui.panes.judge import layout
 from recall_tui.state import grading, judging
 from recall_tui.state.events import Chored, Studied
+from recall_tui.state.findings import stamp_of
 from recall_tui.state.grading import GRADE
 from recall_tui.state.judging import Board, Figure, Judged, Line, Missed
 from recall_tui.state.runs import Run
-from recall_tui.state.session import Session, asked, focused, stamp_of
+from recall_tui.state.session import Session, asked, focused
 from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
 from recall_tui.state.wants import wanted

@@ -12,10 +12,11 @@ from recall_core.maintain.embedders import embedders
 from recall_core.types import Progress, Skip, StoreInfo
 from recall_tui.state import keeping
 from recall_tui.state.events import Opened
+from recall_tui.state.findings import found, stamp_of
 from recall_tui.state.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
 from recall_tui.state.rates import Meter
 from recall_tui.state.runs import EVERYTHING, Run
-from recall_tui.state.session import Session, focused, found, pointed, stamp_of
+from recall_tui.state.session import Session, focused, pointed
 from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
 

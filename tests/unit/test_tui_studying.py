@@ -19,7 +19,8 @@ from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
 from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied, StudyMoved
 from recall_tui.state.explaining import Ledger, Paths
-from recall_tui.state.session import Session, asked, found, stamp_of
+from recall_tui.state.findings import found, stamp_of
+from recall_tui.state.session import Session, asked
 from recall_tui.state.studies import SCOPES, Kind, Study
 from recall_tui.state.transitions import after
 from recall_tui.work import studying

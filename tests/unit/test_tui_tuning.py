@@ -24,7 +24,8 @@ from recall_tui.panes.weights.across import DIM
 from recall_tui.panes.weights.curve import figures
 from recall_tui.panes.weights.pins import pin_figures
 from recall_tui.state.events import Crashed, Event, Studied, StudyMoved
-from recall_tui.state.session import Session, stamp_of
+from recall_tui.state.findings import stamp_of
+from recall_tui.state.session import Session
 from recall_tui.state.shell import commands
 from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after

@@ -30,8 +30,9 @@ from recall_tui.state.explaining import (
     passage_study,
     versus_study,
 )
+from recall_tui.state.findings import found
 from recall_tui.state.remedies import CURSOR, standing
-from recall_tui.state.session import VIEWS, Session, View, found, is_stale
+from recall_tui.state.session import VIEWS, Session, View, is_stale
 from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView

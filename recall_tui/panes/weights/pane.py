@@ -7,7 +7,8 @@ from textual.containers import Vertical
 from textual.events import Click
 
 from recall_tui.panes.weights.board import board_lines, thick_line
-from recall_tui.state.session import Session, found, is_stale
+from recall_tui.state.findings import found
+from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import curve_study, pins_of, pins_study
 from recall_tui.state.weighing import current, drawn, share, why_not
 from recall_tui.widgets.lines import LineView, entitle

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from recall_core.errors import RecallError
 from recall_tui.panes.weights.across import LABEL_CELLS, joined, labelled, span
-from recall_tui.state.session import Session, found
+from recall_tui.state.findings import found
+from recall_tui.state.session import Session
 from recall_tui.state.tuning import Granted, Pin, first_rows, granting, pins_of, pins_study
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.widgets.draw import Glyphs, fit
