@@ -35,7 +35,8 @@ sys.path.insert(0, str(ROOT))
 from textual.pilot import Pilot  # noqa: E402
 
 from recall_tui.app import Workbench  # noqa: E402
-from recall_tui.state.session import Session, found  # noqa: E402
+from recall_tui.state.findings import found  # noqa: E402
+from recall_tui.state.session import Session  # noqa: E402
 from recall_tui.state.studies import Study  # noqa: E402
 
 
