@@ -29,9 +29,9 @@ from rich.style import Style  # noqa: E402
 from rich.terminal_theme import MONOKAI  # noqa: E402
 from rich.text import Text  # noqa: E402
 
+from tests.e2e.test_tutorial import tmux_key  # noqa: E402
 from tests.terminal import Terminal  # noqa: E402
 from tests.walk import TUTORIAL, Step, steps  # noqa: E402
-from tests.e2e.test_tutorial import tmux_key  # noqa: E402
 
 COLUMNS, ROWS = 120, 40
 CELL, LINE, SIZE = 8.4, 16, 14
@@ -141,7 +141,7 @@ def _colour(colour: Color | None, default: str) -> str:
     return default if colour is None or colour.is_default else colour.get_truecolor(MONOKAI).hex
 
 
-def _console():  # noqa: ANN202 - one console for the run
+def _console():
     from rich.console import Console  # noqa: PLC0415
 
     return Console(width=COLUMNS, color_system="truecolor")
