@@ -5,6 +5,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from recall_core import here
 from recall_core.errors import ConfigError, UsageError, why_unread
 
 FILE_NAME = "recall.toml"
@@ -146,7 +147,7 @@ def load(path: Path) -> Config:
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
     """An embedder's name, in which `absolute` says where the DIR of `onnx:DIR` is."""
     kind, _, argument = name.partition(":")
-    return f"onnx:{absolute(Path(argument).expanduser())}" if kind == "onnx" and argument else name
+    return f"onnx:{absolute(here.expanded(argument))}" if kind == "onnx" and argument else name
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:

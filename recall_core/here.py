@@ -1,7 +1,8 @@
-"""The folder that the program was started in, which may be taken away while it runs."""
+"""Where paths start: the folder that the program was started in, which may be taken away, and a home folder."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from recall_core.errors import RecallError
@@ -26,3 +27,8 @@ def known() -> Path | None:
 def absolute(path: Path) -> Path:
     """A path from the root, `..` and links as they are. Raises RecallError `no_folder` for one that has no start."""
     return path if path.is_absolute() else folder() / path
+
+
+def expanded(typed: str) -> Path:
+    """A path as a person types it: ~ and ~NAME are home folders. Where nobody has one of that name, it is a name."""
+    return Path(os.path.expanduser(typed))  # noqa: PTH111 - Path.expanduser() has an error for that

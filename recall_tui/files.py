@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from recall_core import shell
+from recall_core import here, shell
 from recall_core.errors import UsageError
 
 SUFFIX = ".rql"
@@ -24,7 +24,7 @@ def place(typed: str) -> Path:
 
     What can only be a folder, as / and .. are, stays one.
     """
-    path = Path(typed).expanduser()
+    path = here.expanded(typed)
     return path if path.suffix or path.name in FOLDERS else path.with_name(path.name + SUFFIX)
 
 

@@ -104,7 +104,7 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
     """Folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
     folder, slash, beginning = typed.rpartition("/")
     prefix = folder + slash
-    place = _meant(prefix or ".")
+    place = here.expanded(prefix or ".")
     try:
         with os.scandir(place) as entries:
             names = sorted(entry.name for entry in entries if entry.name.startswith(beginning) and entry.is_dir())
@@ -116,7 +116,7 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
 
 def counted(folder: str, clock: Callable[[], float]) -> Count:
     """How many files of this folder `recall add` would read, looked at for a moment at most."""
-    until, files, place = clock() + MOST_SECONDS, 0, _meant(folder)
+    until, files, place = clock() + MOST_SECONDS, 0, here.expanded(folder)
     if not place.is_absolute() and here.known() is None:
         return Count(0, is_all=True)
     if not os.path.exists(place):  # noqa: PTH110 - False where nobody may look
@@ -126,10 +126,6 @@ def counted(folder: str, clock: Callable[[], float]) -> Count:
             return Count(files, is_all=False)
         files += _is_text(path)
     return Count(files, is_all=True)
-
-
-def _meant(typed: str) -> Path:
-    return Path(os.path.expanduser(typed))  # noqa: PTH111 - a person who is not known here has no home, and no error
 
 
 def _found(folder: Path) -> Iterator[Path]:

@@ -99,7 +99,7 @@ class Texts:
         """Why a file cannot be loaded; "" when it can."""
         try:
             files.load(files.place(typed))
-        except (UsageError, OSError, RuntimeError) as error:
+        except (UsageError, OSError) as error:
             return _reason(error)
         return ""
 
@@ -121,7 +121,7 @@ class Texts:
         try:
             path = files.place(typed)
             differs = path.exists() and not files.holds(path, text)
-        except (OSError, RuntimeError) as error:
+        except OSError as error:
             self._warn(_reason(error))
             return
         self._file = typed
@@ -156,7 +156,7 @@ def _no_name(typed: str) -> str:
     return "" if typed else "Name a file."
 
 
-def _reason(error: UsageError | OSError | RuntimeError) -> str:
+def _reason(error: UsageError | OSError) -> str:
     if isinstance(error, UsageError):
         return f"{error.message} ({error.hint})" if error.hint else error.message
     if isinstance(error, OSError) and error.strerror:

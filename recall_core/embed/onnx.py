@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from recall_core import here
 from recall_core.config import Config
 from recall_core.embed import windows
 from recall_core.embed.installed import ModelFile, checked, folder_of, install, mapped_file, missing, unavailable
@@ -249,7 +250,7 @@ class MinilmKind(NamedTuple):
 def _folder(config: Config) -> Path | None:
     """The folder behind `onnx:`, or None when nothing stands there."""
     argument = config.embedding.partition(":")[2]
-    return Path(argument).expanduser() if argument else None
+    return here.expanded(argument) if argument else None
 
 
 ONNX = OnnxKind()

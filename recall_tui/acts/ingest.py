@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from recall_core import here
 from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.types import Skip
 from recall_tui import files
@@ -212,12 +213,12 @@ def _root_name(typed: str, base: Path) -> str:
     from recall_core.ingest.discover import path_of  # noqa: PLC0415 - the engine loads behind the first frame
 
     try:
-        return path_of(Path(os.path.expanduser(typed)), base)  # noqa: PTH111 - this never fails
+        return path_of(here.expanded(typed), base)
     except RecallError:  # the folder that it starts from is gone
         return typed
 
 
 def missing(path: str) -> str:
     """What is wrong with a path to add; "" when it is there."""
-    is_there = path and os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 - these never fail
+    is_there = path and os.path.exists(here.expanded(path))  # noqa: PTH110 - False where nobody may look
     return "" if is_there else f"There is no file or folder {path!r}."

@@ -11,6 +11,7 @@ from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_core import here
 from recall_core.adapters.replacing import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
@@ -160,7 +161,7 @@ class JudgeActions(Holder):
 
 def paths_of(typed: str) -> list[Path]:
     """The paths in a line: words, or quoted where they hold blanks. Raises ValueError for an open quote."""
-    return [Path(word).expanduser() for word in shlex.split(typed)]
+    return [here.expanded(word) for word in shlex.split(typed)]
 
 
 def unreadable(typed: str) -> str:
@@ -186,8 +187,6 @@ def _understood(typed: str) -> tuple[list[Path], str]:
         paths = paths_of(typed)
     except ValueError:
         return [], "A quote is not closed."
-    except RuntimeError as error:
-        return [], str(error)
     return paths, "" if 1 <= len(paths) <= 2 else "Name one file or two; a path with blanks stands in quotes."
 
 

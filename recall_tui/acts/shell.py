@@ -6,6 +6,7 @@ import os
 from functools import partial
 from pathlib import Path
 
+from recall_core import here
 from recall_tui import files, themes
 from recall_tui.acts.holder import Holder
 from recall_tui.home import remembered
@@ -137,7 +138,7 @@ class ShellActions(Holder):
         if typed is None:
             return
         try:
-            path = Path(os.path.realpath(Path(typed).expanduser()))  # resolve() fails at a link to itself
+            path = Path(os.path.realpath(here.expanded(typed)))  # resolve() fails at a link to itself
             is_there = path.exists()
         except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
             self.warn(f"{typed} cannot be written: {error.strerror}")
@@ -162,8 +163,4 @@ class ShellActions(Holder):
 
 def _unsuited(typed: str) -> str:
     """What is wrong with the name of a picture; "" when nothing is."""
-    try:
-        path = Path(typed).expanduser()
-    except RuntimeError as error:
-        return str(error)
-    return "" if path.suffix in SUFFIXES else f"The name ends in {' or '.join(SUFFIXES)}."
+    return "" if here.expanded(typed).suffix in SUFFIXES else f"The name ends in {' or '.join(SUFFIXES)}."

@@ -238,7 +238,7 @@ class WelcomeScreen(Screen[None]):
             field.cursor_position = len(field.value)
 
     def _list_folders(self, typed: str) -> None:
-        home = Path.home() if Path("~").expanduser() != Path("~") else None
+        home = Path.home() if here.expanded("~") != Path("~") else None
         if typed:
             folders = opening.completions(typed, MOST_FOLDERS)
         else:

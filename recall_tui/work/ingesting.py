@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
+from recall_core import here
 from recall_core.errors import RecallError
 from recall_core.types import Progress, Root
 from recall_tui.state.events import Advanced, Crashed, Ended, Held, Opened
@@ -92,7 +92,7 @@ class IngestThread:
     def _run(self, recall: Recall) -> Generator[Progress, None, Response]:
         if self._folder == EVERYTHING:
             return recall.sync()
-        folder = os.path.expanduser(self._folder)  # noqa: PTH111 - ~x, of no person who is known here, is a name
+        folder = str(here.expanded(self._folder))
         return recall.add([folder], Root(folder))
 
     def _stand_still(self, meter: Meter) -> Meter:

@@ -201,6 +201,15 @@ def test_no_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
     assert error["hint"] == "recall init"
 
 
+def test_a_model_in_the_home_folder_of_nobody_is_not_there(tmp_path: Path) -> None:
+    error = Shell(tmp_path).fails(
+        "init", "--embedding", "onnx:~nobody-of-this-name/model", code="embedder_unavailable", exit_code=1
+    )
+
+    assert "~nobody-of-this-name/model" in error["message"]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_store_that_lost_its_settings_is_named_with_the_flag_that_opens_it(shell: Shell) -> None:
     (shell.folder / "recall.toml").unlink()
 
