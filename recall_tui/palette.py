@@ -14,11 +14,12 @@ from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import is_valid
 from recall_tui.acts.holder import Holder
 from recall_tui.screens.dialog import is_in_front
+from recall_tui.screens.sized import SizedScreen
 
 NOT_NOW = "not possible now"
 
 
-class Palette(CommandPalette):
+class Palette(CommandPalette, SizedScreen[None]):
     """The command palette, which takes one action, however many keys arrive together."""
 
     @on(OptionList.OptionSelected)

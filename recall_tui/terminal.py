@@ -83,6 +83,17 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
 
+    def _sigcont_application(self, *_: Any) -> None:
+        """Take the terminal again, if it is there: one that goes away sends this signal too.
+
+        A process that was stopped by SIGSTOP has ended nothing, and of two readers each would get half of the keys.
+        """
+        if self.is_gone():
+            return
+        if self._auto_restart and self._key_thread is not None and self._key_thread.is_alive():
+            self.suspend_application_mode()
+        super()._sigcont_application()
+
     def is_gone(self) -> bool:
         """True once nobody is at the other side; not every terminal that is closed sends a signal."""
         poll = select.poll()

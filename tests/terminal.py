@@ -33,6 +33,9 @@ class Terminal:
     def type(self, text: str) -> None:
         subprocess.run([*self._tmux, "send-keys", "-l", text], check=True)
 
+    def resize(self, width: int, height: int) -> None:
+        subprocess.run([*self._tmux, "resize-window", "-x", str(width), "-y", str(height)], check=True)
+
     def screen(self) -> str:
         return self._ask("capture-pane", "-p")
 

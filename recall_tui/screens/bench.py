@@ -8,9 +8,8 @@ from typing import NamedTuple
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingsMap, BindingType
 from textual.containers import Vertical
-from textual.events import ScreenResume
+from textual.events import Resize, ScreenResume
 from textual.geometry import Offset
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -24,6 +23,7 @@ from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
+from recall_tui.screens.sized import SizedScreen
 from recall_tui.state.session import PANES, TABS, Pane, Session, listed
 from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
@@ -68,7 +68,7 @@ class Landmark(NamedTuple):
     action: str
 
 
-class Bench(Screen[None]):
+class Bench(SizedScreen[None]):
     """Query, results and explain left, weights and context right; one tabbed pane below on a narrow screen."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012
@@ -157,7 +157,7 @@ class Bench(Screen[None]):
         """The pane that a focused widget belongs to."""
         return next((pane for pane in PANES if widget is not None and widget.id == FOCUS[pane]), None)
 
-    def on_resize(self) -> None:
+    def on_resize(self, _event: Resize) -> None:
         """Panes that had no room have lost the focus, and the one in front gets it back once it is seen."""
         self.call_after_refresh(self._focus_again)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, Screen
 
+from recall_tui.screens.sized import Result, SizedScreen
 from recall_tui.state.session import Session
 
-Result = TypeVar("Result")
 
-
-class Dialog(ModalScreen[Result]):
+class Dialog(ModalScreen[Result], SizedScreen[Result]):
     """A modal screen that can be left only while it is in front.
 
     Of two keys in one read, the second is on its way here before the first has closed it; Textual would then close

@@ -14,9 +14,8 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 
 from recall_core import here
@@ -24,6 +23,7 @@ from recall_core.errors import RecallError
 from recall_tui import opening
 from recall_tui.opening import Choice, Count
 from recall_tui.screens.bench import NO_ROOM, Bench
+from recall_tui.screens.sized import SizedScreen
 from recall_tui.state.keeping import embedder_words, ndcg, state_of
 from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
 from recall_tui.widgets.lines import entitle
@@ -57,7 +57,7 @@ class CreateLine(Static):
         self.screen.action_create()  # type: ignore[attr-defined]  # it stands on a WelcomeScreen
 
 
-class WelcomeScreen(Screen[None]):
+class WelcomeScreen(SizedScreen[None]):
     """Says why there is no store. Where one can be made, a folder and an embedder are chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -125,7 +125,7 @@ class WelcomeScreen(Screen[None]):
             self._list_folders("")
             self.run_worker(self._list_embedders, group="embedders")  # type: ignore[arg-type]  # its type is too narrow
 
-    def on_resize(self) -> None:
+    def on_resize(self, _event: Resize) -> None:
         """The rows are drawn for the new width, and the field has the focus again once it is seen."""
         if self.query(CreateLine):  # none where no store can be made, and none is left once the workbench ends
             self.query_one("#ranks", Static).update(self._heading())

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     running.stop()
 
 
-def _until(holds: Callable[[], bool], what: str) -> None:
+def _until(holds: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < deadline, what
@@ -71,6 +72,45 @@ def test_a_closed_terminal_ends_it_whoever_has_the_terminal(
     _until(lambda: not _is_running(pid), "the workbench is still there")
     (kept,) = kept_queries({"HOME": str(tmp_path)})
     assert kept.query == "household tea"
+
+
+@pytest.mark.tmux
+@pytest.mark.skipif(sys.platform != "linux", reason="whether it stands still is read in /proc")
+def test_a_terminal_that_goes_while_it_stands_in_the_background_ends_it(terminal: Terminal, tmp_path: Path) -> None:
+    """timeout(1) starts what it runs in the background, where Textual stops it; a lost terminal sends SIGCONT too."""
+    command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {build_store(tmp_path)}"
+    (tmp_path / "started").write_text(command, encoding="utf-8")
+    terminal.start("bash -c 'timeout 500 sh started; sleep 1'", cwd=tmp_path)
+    _until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "it has not started")
+    pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
+    _until(lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "it is not stopped")
+    for _ in range(12):
+        terminal.resize(80, 24)
+        terminal.resize(120, 40)
+
+    terminal.stop()
+
+    _until(lambda: not _is_running(pid), "the workbench is still there")
+
+
+@pytest.mark.tmux
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_a_process_that_goes_on_again_has_one_reader_and_one_writer(terminal: Terminal, tmp_path: Path) -> None:
+    command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {build_store(tmp_path)}"
+    terminal.start(f"sh -c '{command}'", cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household")
+    terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
+    pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
+    threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+    for number in (signal.SIGCONT, signal.SIGSTOP, signal.SIGCONT):
+        os.kill(pid, number)
+        time.sleep(0.5)
+
+    terminal.type(" tea and its price")
+    terminal.wait_for(lambda screen: "household tea and its price" in screen)
+    _until(lambda: len(list(Path(f"/proc/{pid}/task").iterdir())) == threads, "there are more threads than before")
 
 
 def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:
