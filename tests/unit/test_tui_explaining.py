@@ -204,8 +204,9 @@ def test_wrapped_lines_fit_and_keep_their_styles(text: str, width: int, lines: l
 
     made = wrapped(styled, width)
 
-    assert [line.plain for line in made] == lines
-    assert sum(span.end - span.start for line in made for span in line.spans) == 2
+    assert [line.plain for _, line in made] == lines
+    assert all(text[at:].startswith(line.plain) for at, line in made)
+    assert sum(span.end - span.start for _, line in made for span in line.spans) == 2
 
 
 def passage() -> Passage:
@@ -222,6 +223,141 @@ def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
     rows = [line.plain.rstrip() for line in drawn.lines]
     assert [row[:5] for row in rows if row[:1].isdigit()] == ["1 │ o", "2 ▓ t", "3 █ t"]
     assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb 2-3 · 2 tokens ─")
+
+
+def on_lines(text: str, *chunks: tuple[int, int], own: int) -> Passage:
+    """A document of which these are the chunks, named a, b and so on. own: the place of the one asked for."""
+    offset, lines, stretches = 0, [], []
+    for at, line in enumerate(text.split("\n"), start=7):
+        lines.append(Line(at, offset, line, ()))
+        offset += len(line) + 1
+    for place, (start, end) in enumerate(chunks):
+        stretches.append(Stretch("abcdefgh"[place] * 64, start, end, 7, 7, 2))
+    return Passage("a.txt", stretches[own].id, tuple(lines), tuple(stretches), True, True)
+
+
+def told(passage: Passage, width: int = 40, cut: int | None = None) -> list[str]:
+    """The rows below the legend; of a rule whose it is, and a ! where the pane scrolls to it."""
+    drawn = passage_lines(passage, cut, Style(), width, UNICODE)
+    rows = [line.plain.rstrip() for line in drawn.lines]
+    first = next(place for place, row in enumerate(rows) if row.startswith("  "))
+    names = {"▶": slice(10, 11), "─": slice(10, 11), "×": slice(19, 22)}
+    shown = [row[names.get(row[2], slice(None))] for row in rows[first:]]
+    shown[drawn.row - first] += "!"
+    return shown
+
+
+def test_the_rule_of_a_chunk_stands_where_it_begins_in_a_line() -> None:
+    text = "one two three four five six"
+    parted = on_lines(text, (0, 8), (8, 19), (19, 27), own=1)
+
+    assert told(parted) == ["a", "7 │ one two", "b!", "  █ three four", "c", "  │ five six"]
+
+
+def test_every_row_of_a_line_has_the_mark_of_its_own_part_of_the_document() -> None:
+    words = "aaaaaaaa bbbbbbbb cccccccc dddddddd eeeeeeee"
+    lines = on_lines(f"{words}\nffffffff", (0, 18), (0, 36), (36, 53), own=1)
+    shared = on_lines(words, (0, 18), (9, 27), (18, 36), (36, 44), own=3)
+
+    assert told(lines, 12) == [
+        *("a", "b!", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  █ cccccccc", "  █ dddddddd"),
+        *("c", "  │ eeeeeeee", "8 │ ffffffff"),
+    ]
+    assert told(shared, 12) == [
+        *("a", "7 │ aaaaaaaa", "b", "  ▒ bbbbbbbb", "c", "  ▒ cccccccc", "  │ dddddddd"),
+        *("d!", "  █ eeeeeeee"),
+    ]
+
+
+def test_a_chunk_that_ends_within_a_line_shows_at_its_rows() -> None:
+    ends = on_lines("aaaaaaaa bbbbbbbb cccccccc\ndddddddd", (0, 27), (0, 35), own=0)
+    ends = ends._replace(chunks=(ends.chunks[0]._replace(end=18), ends.chunks[1]))
+
+    assert told(ends, 12) == ["a!", "b", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  │ cccccccc", "8 │ dddddddd"]
+
+
+@pytest.mark.parametrize("width", range(12, 20))
+def test_a_row_with_tabs_is_placed_by_what_stands_in_the_document(width: int) -> None:
+    tabs = on_lines("\taa\tbb\tcc\tdd\tee", (0, 10), (10, 16), own=0)
+
+    rows = told(tabs, width)
+
+    before, after = rows[1 : rows.index("b")], rows[rows.index("b") + 1 :]
+    assert {row[2] for row in before} == {"█"}
+    assert {row[2] for row in after} == {"│"}
+    assert " ".join(row[4:] for row in before).split() == ["aa", "bb", "cc"]
+    assert " ".join(row[4:] for row in after).split() == ["dd", "ee"]
+
+
+def test_tabs_do_not_move_the_end_of_a_chunk() -> None:
+    ends = on_lines("\t\taa bb cc\tdd", (0, 8), own=0)
+
+    assert told(ends, 14) == ["a!", "7 █         aa", "  █ bb cc", "    dd"]
+
+
+def test_a_tab_that_is_folded_belongs_to_its_chunk_on_either_row() -> None:
+    folds = on_lines("aaaa bbbbbbbbbb\t", (0, 16), own=0)
+
+    assert [row[2] for row in told(folds, 13)[1:]] == ["█"] * len(told(folds, 13)[1:])
+
+
+def test_a_chunk_that_begins_at_a_line_break_has_its_rule_before_that_line() -> None:
+    assert told(on_lines("one\ntwo", (0, 3), (3, 7), own=1)) == ["a", "b!", "7 │ one", "8 █ two"]
+    assert told(on_lines("one two\nsix", (0, 4), (4, 7), (7, 11), own=2)) == [
+        *("a", "7 │ one", "b", "c!", "  │ two", "8 █ six"),
+    ]
+
+
+def test_blanks_before_a_beginning_make_no_row_of_their_own() -> None:
+    indented = on_lines("one\n    two", (0, 8), (8, 11), own=1)
+
+    assert told(indented) == ["a", "7 │ one", "b!", "8 ▓     two"]
+
+
+@pytest.mark.parametrize(
+    ("cut", "rows"),
+    [
+        (7, ["7 │ one two", "cut", "b!", "  █  three four", "c"]),
+        (8, ["7 │ one two", "b!", "cut", "  █  three four", "c"]),
+        (11, ["7 │ one two", "b!", "  █  thr", "cut", "  █ ee four", "c"]),
+        (18, ["7 │ one two", "b!", "  █  three four", "cut", "c"]),
+        (27, ["b!", "  █  three four", "c", "  │  five six", "cut"]),
+        (28, ["b!", "  █  three four", "c", "  │  five six", "cut"]),
+    ],
+)
+def test_the_cut_of_the_context_stands_in_the_piece_where_it_falls(cut: int, rows: list[str]) -> None:
+    parted = on_lines("one two three four five six\nlast", (0, 7), (7, 18), (18, 28), own=1)
+
+    made = told(parted, cut=cut)
+
+    assert made[made.index(rows[0]) :][: len(rows)] == rows
+    assert made.count("cut") == 1
+
+
+def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> None:
+    text = " ".join(f"word{number}" for number in range(6_000))
+    starts = [text.index(f"word{number}") for number in range(0, 6_000, 300)]
+    passage = Passage(
+        *("talk.txt", f"{starts[11]:064}", (Line(1, 0, text, ()),)),
+        tuple(Stretch(f"{start:064}", start, min(len(text), start + 2_500), 1, 1, 300) for start in starts),
+        *(True, True),
+    )
+
+    drawn = passage_lines(passage, None, Style(), 60, UNICODE)
+
+    rules = [row for row, line in enumerate(drawn.lines) if " chunk 0" in line.plain]
+    assert drawn.row == rules[11]
+    begun = [drawn.lines[row + 1].plain[4:].split()[0] for row in rules]
+    assert begun == [f"word{number}" for number in range(0, 6_000, 300)]
+    shown = " ".join(line.plain[4:] for row, line in enumerate(drawn.lines) if row > rules[0] and row not in rules)
+    assert shown.split() == text.split()
+
+
+def test_no_mark_of_the_legend_parts_its_entries() -> None:
+    for glyphs, parted in ((UNICODE, " · │ one other"), (ASCII, ", | one other")):
+        legend = passage_lines(passage(), None, Style(), 100, glyphs).lines[1].plain
+        assert parted in legend
+        assert [legend.count(mark) for mark in (*glyphs.series[:3], glyphs.upright)] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(("cut", "after"), [(6, "2 ▓ tw"), (7, "2 ▓ two"), (8, "2 ▓ two"), (13, "3 █ three")])

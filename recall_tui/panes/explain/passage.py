@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
@@ -29,10 +29,11 @@ KINDS: dict[MarkKind, Style] = {
 
 
 BOLD = Style(bold=True)
+TAB = 4  # cells
 
 
 class Drawn(NamedTuple):
-    """The lines of a document. row: of the first line of the chunk."""
+    """The lines of a document. row: of the rule before the chunk."""
 
     lines: list[Text]
     row: int
@@ -47,22 +48,20 @@ def cut_of(packed: Packed | None, chunk_id: str) -> int | None:
 
 
 def passage_lines(passage: Passage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
-    """The document, a rule before each chunk. shade: behind what two chunks share."""
+    """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
     lines = [Text(fit_place(passage.path, "", width, glyphs).rstrip(), Style(bold=True))]
     lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; v opens the whole document", width, glyphs), DIM))
     page = _Page(passage, own, shade, width, glyphs)
-    waiting = list(passage.chunks)
     row = len(lines)
-    for line in passage.lines:
-        end = line.offset + len(line.text)
-        while waiting and waiting[0].offset <= end:
-            if waiting[0].id == own.id:
+    for piece in chain.from_iterable(map(page.pieces, passage.lines)):
+        for chunk in piece.chunks:
+            if chunk.id == own.id:
                 row = len(lines)
-            lines.append(page.rule(waiting.pop(0)))
-        lines += page.line(line, cut)
+            lines.append(page.rule(chunk))
+        lines += page.piece(piece, cut)
     if not passage.to_end:
         lines.append(Text(fit(f"{glyphs.cut} goes on; v opens the whole document", width, glyphs), DIM))
     return Drawn(lines, row)
@@ -89,13 +88,28 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
 def _legend(glyphs: Glyphs) -> str:
     marks = ((0, "this chunk"), (1, "this and another"), (2, "two others"))
     shown = [f"{glyphs.series[place]} {what}" for place, what in marks]
-    return glyphs.dot.join([*shown, f"{glyphs.upright} one other"])
+    parted = ", " if glyphs.dot.strip() == glyphs.upright else glyphs.dot
+    return parted.join([*shown, f"{glyphs.upright} one other"])
+
+
+class _Piece(NamedTuple):
+    """A line, or what of it lies between the beginnings of two chunks."""
+
+    number: str
+    """Of the line; the first piece of it has it."""
+    offset: int
+    end: int
+    """In code points of the document; a line break belongs to the piece before it."""
+    text: Text
+    chunks: Sequence[Stretch]
+    """Those that have their rules before it."""
 
 
 class _Page:
     """How the lines of one document are drawn."""
 
     def __init__(self, passage: Passage, own: Stretch, shade: Style, width: int, glyphs: Glyphs) -> None:
+        self._chunks = passage.chunks
         self._offsets = [each.offset for each in passage.chunks]
         self._ends = [each.end for each in passage.chunks]
         self._own = own
@@ -114,19 +128,32 @@ class _Page:
         line = told + glyphs.line * max(0, self._width - cell_len(told))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
-    def line(self, line: Line, cut: int | None) -> Iterator[Text]:
-        """One line of the document, folded; a rule where the context ends in it."""
-        if cut is None or not line.offset < cut <= line.offset + len(line.text) + 1:
-            yield from self._folded(line, self._styled(line))
+    def pieces(self, line: Line) -> Iterator[_Piece]:
+        """A line parted where chunks begin in it."""
+        text, end = self._styled(line), line.offset + len(line.text)
+        chunks = self._chunks[bisect_left(self._offsets, line.offset) : bisect_right(self._offsets, end)]
+        groups = _groups(line.offset, text.plain, chunks)
+        starts = [start for start, _ in groups]
+        parts = text.divide([start - line.offset for start in starts[1:]])
+        ends = [*starts[1:], end + 1]
+        for (start, begun), last, part in zip(groups, ends, parts, strict=True):
+            yield _Piece(str(line.number) if start == line.offset else "", start, last, part, begun)
+
+    def piece(self, piece: _Piece, cut: int | None) -> Iterator[Text]:
+        """A piece of a line, folded; a rule where the context ends in it."""
+        if cut is None or not piece.offset < cut <= piece.end:
+            yield from self._folded(piece)
             return
-        before, after = self._styled(line).divide([min(cut - line.offset, len(line.text))])
-        if before.plain.strip() or not after.plain:
-            yield from self._folded(line, before)
+        at = min(cut - piece.offset, len(piece.text))
+        before, after = piece.text.divide([at])
+        is_parted = bool(before.plain.strip())
+        if is_parted or not after.plain:
+            yield from self._folded(piece._replace(text=before))
         told = f"{' ' * self._digits} {self._glyphs.out} the context is cut here "
         rule = told + self._glyphs.line * max(0, self._width - cell_len(told))
         yield Text(fit(rule, self._width, self._glyphs), Style(bold=True))
         if after.plain:
-            yield from self._folded(line, after if before.plain.strip() else self._styled(line))
+            yield from self._folded(piece._replace(offset=piece.offset + at, text=after) if is_parted else piece)
 
     def _styled(self, line: Line) -> Text:
         plain = line.text
@@ -142,22 +169,59 @@ class _Page:
             text.stylize(KINDS[mark.kind], mark.start, mark.end)
         return text
 
-    def _folded(self, line: Line, text: Text) -> Iterator[Text]:
-        mark = self._mark(line)
-        is_own = mark in self._glyphs.series[:2]
-        if "\t" in text.plain:
-            text.expand_tabs(4)
-        for place, piece in enumerate(wrapped(text, self._width - self._digits - 3)):
-            number = str(line.number) if place == 0 else ""
+    def _folded(self, piece: _Piece) -> Iterator[Text]:
+        text, plain = piece.text, piece.text.plain
+        if "\t" in plain:
+            text.expand_tabs(TAB)
+        rows = wrapped(text, self._width - self._digits - 3)
+        starts = [piece.offset + place for place in _with_tabs(plain, [place for place, _ in rows])]
+        ends = [*starts[1:], piece.offset + len(plain)]
+        number = piece.number
+        for (_, row), start, end in zip(rows, starts, ends, strict=True):
+            mark = self._mark(start, end)
+            is_own = mark in self._glyphs.series[:2]
             gutter = Text().append(f"{number:>{self._digits}} {mark} ", BOLD if is_own else DIM)
-            yield gutter.append_text(piece)
+            number = ""
+            yield gutter.append_text(row)
 
-    def _mark(self, line: Line) -> str:
-        end = max(line.offset + len(line.text), line.offset + 1)
-        reaching = bisect_left(self._offsets, end) - bisect_right(self._ends, line.offset)
-        if self._own.offset < end and self._own.end > line.offset:
+    def _mark(self, start: int, end: int) -> str:
+        """Whose the text of a row is. start, end: in code points of the document."""
+        end = max(end, start + 1)
+        reaching = bisect_left(self._offsets, end) - bisect_right(self._ends, start)
+        if self._own.offset < end and self._own.end > start:
             return self._glyphs.series[1 if reaching > 1 else 0]
         return self._glyphs.series[2] if reaching > 1 else self._glyphs.upright if reaching else " "
+
+
+def _groups(offset: int, plain: str, chunks: Sequence[Stretch]) -> list[tuple[int, list[Stretch]]]:
+    """Where the pieces of a line begin, in code points of the document, each with the chunks ruled off before it.
+
+    Blanks alone are no piece, but belong to the one after them. A chunk that begins at the line break has its rule
+    before the last piece.
+    """
+    groups: list[tuple[int, list[Stretch]]] = [(offset, [])]
+    last = 0
+    for chunk in chunks:
+        at = chunk.offset - offset
+        if at < len(plain) and plain[last:at].strip():
+            groups.append((chunk.offset, []))
+        groups[-1][1].append(chunk)
+        last = at
+    return groups
+
+
+def _with_tabs(plain: str, places: Sequence[int]) -> Sequence[int]:
+    """Places in a text whose tabs were expanded, in code points of the text that has them."""
+    if "\t" not in plain:
+        return places
+    starts, firsts, cells = [0], [0], 0
+    for part in plain.split("\t"):
+        blanks = TAB - (cells + cell_len(part)) % TAB
+        cells += cell_len(part) + blanks
+        starts.append(starts[-1] + len(part) + blanks)
+        firsts.append(firsts[-1] + len(part) + 1)
+    after = [bisect_right(starts, place) for place in places]
+    return [min(firsts[k - 1] + at - starts[k - 1], firsts[k] - 1) for k, at in zip(after, places, strict=True)]
 
 
 def _shared(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
@@ -165,11 +229,14 @@ def _shared(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
     return [(after.offset, before.end) for before, after in pairwise(chunks) if after.offset < before.end]
 
 
-def wrapped(text: Text, width: int) -> list[Text]:
-    """The text broken at blanks to at most `width` cells, with its styles; blanks at a break go."""
+def wrapped(text: Text, width: int) -> list[tuple[int, Text]]:
+    """The text broken at blanks to at most `width` cells, with its styles; blanks at a break go.
+
+    Each line has before it the code point of the text at which it begins.
+    """
     width = max(1, width)
     if text.cell_len <= width:
-        return [text]
+        return [(0, text)]
     breaks: list[int] = []
     used = at = 0
     for word in re.findall(r"\S+\s*|\s+", text.plain):
@@ -187,4 +254,4 @@ def wrapped(text: Text, width: int) -> list[Text]:
     lines = list(text.divide(breaks))
     for line in lines[:-1]:
         line.rstrip()
-    return lines
+    return list(zip([0, *breaks], lines, strict=True))

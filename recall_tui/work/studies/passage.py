@@ -108,14 +108,16 @@ def language_marks(path: str, text: str) -> list[Mark]:
     except ClassNotFound:
         return []
     marks: list[Mark] = []
+    places = [at for at in range(len(text)) if text[at : at + 2] != "\r\n"]  # lexers see a \n in place of both
     at = 0
     for token, value in lexer.get_tokens(text):
         kind = _kind(token)
-        if kind is not None and value.strip():
-            if marks and marks[-1].end == at and marks[-1].kind == kind:
-                marks[-1] = marks[-1]._replace(end=at + len(value))
+        own = places[at : at + len(value)]
+        if kind is not None and own and value.strip():
+            if marks and at and marks[-1].end == places[at - 1] + 1 and marks[-1].kind == kind:
+                marks[-1] = marks[-1]._replace(end=own[-1] + 1)
             else:
-                marks.append(Mark(at, at + len(value), kind))
+                marks.append(Mark(own[0], own[-1] + 1, kind))
         at += len(value)
     return marks
 
