@@ -44,7 +44,7 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.showing import Showing
 from recall_tui.signals import listening
 from recall_tui.state import session as state
-from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unusable, Unwatched
+from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unread, Unusable, Unwatched
 from recall_tui.state.session import Session
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
@@ -141,6 +141,8 @@ class Workbench(
 
         Of the mouse only the left button acts.
         """
+        if isinstance(event, events.InputEvent) and not event.is_forwarded:
+            self.pressed_at = event.time
         if self._typed_ahead is not None and isinstance(event, Key | Paste):
             self._typed_ahead.append(event)
         elif isinstance(event, Key) and not event.is_forwarded:
@@ -163,6 +165,7 @@ class Workbench(
             raise event.error
         before = self.session
         self.become(after(before, event))
+        self.selection_moved(before)
         match event:
             case Opened() if not (self.crew.is_open or self.is_welcoming):
                 self.crew.open(self.session)
@@ -175,12 +178,13 @@ class Workbench(
                 self.ingest_ended(event)
             case Opened():
                 self.store_opened(before, is_altered=event.is_altered)
+            case Unread(error):
+                self.settings_unread(error)
             case Changed():
                 self.folders_changed()
             case Unwatched():
                 self.watch_failed(event)
             case Chored():
-                self.crew.told(event)
                 self.chore_ended(event)
 
     def on_resize(self, event: Resize) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from recall_core.evaluate.names import WHOLE, Spot
@@ -78,6 +78,22 @@ def changed(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement
     gone = {each.spot for each in (*change.removed, *change.added)}
     left = [each for each in judgements if each.query != change.query or each.spot not in gone]
     return tuple(sorted((*left, *change.added)))
+
+
+def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -> Regrade:
+    """The change under the id that its query has among these by now, and with the text that stands there.
+
+    Where its own id is taken by another query, it goes to that of its words, or begins under the next free one.
+    texts: query id to text.  ids: words to query id.
+    """
+    known = words(change.text)
+    query = change.query if words(texts.get(change.query, "")) == known else ids.get(known, change.query)
+    if query in texts and words(texts[query]) != known:
+        if not change.begins:
+            return change
+        query = free_id(texts)
+    removed, added = (tuple(each._replace(query=query) for each in of) for of in (change.removed, change.added))
+    return change._replace(query=query, text=texts.get(query, change.text), removed=removed, added=added)
 
 
 def free_id(queries: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
-from recall_core.evaluate.grades import Judgement, Regrade
+from recall_core.evaluate.grades import Judgement, Regrade, at_home, words
 from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
 from recall_core.store.sqlite.store import SqliteStore
 
@@ -37,6 +37,13 @@ class Located(NamedTuple):
 
     judgements: tuple[Judgement, ...]
     unknown: int
+
+
+class Since(NamedTuple):
+    """What stands where a grade was to be taken back. grade: None where it was taken away."""
+
+    spot: Spot
+    grade: int | None
 
 
 def names_of(store: SqliteStore) -> Names:
@@ -74,16 +81,33 @@ def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Jud
 def change(store: SqliteStore, regrade: Regrade) -> None:
     """Make a change of one query's judgements, in one transaction. Raises UsageError `query_conflict`.
 
+    A query that it begins takes the id that its words have in the store by now, or the next free one where its own is
+    taken.
+    """
+    with store.transaction():
+        _change(store, _at_home(store, regrade))
+
+
+def take_back(store: SqliteStore, regrade: Regrade) -> Since | None:
+    """Make a change that undoes another, in one transaction. Where the store no longer has what is to be undone,
+    nothing changes, and what it has instead is given back.
+
     A query that ends with the change leaves the store, unless it has other judgements by now.
     """
-    removed = [(regrade.query, each.spot) for each in regrade.removed]
-    added = [(regrade.query, each.spot) for each in regrade.added]
     with store.transaction():
-        _delete(store, [*removed, *_strays(store, {*removed, *added})])
-        if not regrade.ends:
-            _put(store, {regrade.query: regrade.text}, regrade.added)
-        elif not store.execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (regrade.query,)):
-            store.execute("DELETE FROM judged_query WHERE id = ?", (regrade.query,))
+        regrade = _at_home(store, regrade)
+        since = _since(store, regrade)
+        if since is None:
+            _change(store, regrade)
+    return since
+
+
+def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
+    """The words of each query to its id, the first one where several ask for the same."""
+    ids: dict[str, str] = {}
+    for query in sorted(texts, key=lambda query: (len(query), query)):
+        ids.setdefault(words(texts[query]), query)
+    return ids
 
 
 def stored_queries(store: SqliteStore) -> dict[str, str]:
@@ -127,6 +151,32 @@ def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
         grades = found.setdefault(query, {})
         grades[spot.path] = max(grade, grades.get(spot.path, grade))
     return found
+
+
+def _at_home(store: SqliteStore, regrade: Regrade) -> Regrade:
+    texts = stored_queries(store)
+    return at_home(regrade, texts, ids_of(texts))
+
+
+def _change(store: SqliteStore, regrade: Regrade) -> None:
+    removed = [(regrade.query, each.spot) for each in regrade.removed]
+    added = [(regrade.query, each.spot) for each in regrade.added]
+    _delete(store, [*removed, *_strays(store, {*removed, *added})])
+    if not regrade.ends:
+        _put(store, {regrade.query: regrade.text}, regrade.added)
+    elif not store.execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (regrade.query,)):
+        store.execute("DELETE FROM judged_query WHERE id = ?", (regrade.query,))
+
+
+def _since(store: SqliteStore, undo: Regrade) -> Since | None:
+    """The first place with another grade than the one to be taken back; None where the store has all of them."""
+    left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
+    left |= {each.spot: each.grade for each in undo.removed}
+    is_there = stored_queries(store).get(undo.query) == undo.text
+    found = stored(store, names_of(store)).judgements if is_there else ()
+    standing = {spot: grade for query, spot, grade in found if query == undo.query}
+    others = (Since(spot, standing.get(spot)) for spot in sorted(left) if standing.get(spot) != left[spot])
+    return next(others, None)
 
 
 def _put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:

@@ -43,6 +43,8 @@ class Holder(App[None]):
     """The actions with the keys in force."""
     store: str | None
     """The --store value, or None for the store of the current folder."""
+    pressed_at: float = 0.0
+    """When the newest key was pressed, or the mouse used, by their own clock."""
     stops: Stops | None = None
     """The signals of a process that is all the workbench's own."""
 

@@ -7,9 +7,12 @@ import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from math import inf
 from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from textual.message import Message
 
 from recall_core import here
 from recall_core.adapters.replacing import replacing
@@ -35,6 +38,14 @@ _EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; 
 
 class JudgeActions(Holder):
     """The group Judge of the table."""
+
+    displaced_at = -inf
+    """When another document last came under the selection by itself, by the clock of the keys."""
+
+    def selection_moved(self, before: Session) -> None:
+        """Remember when an event brought another document under the selection."""
+        if self.session.displaced != before.displaced:
+            self.displaced_at = Message().time
 
     def on_line_picked(self, message: LinePicked) -> None:
         """A line of the pane was clicked."""
@@ -62,9 +73,8 @@ class JudgeActions(Holder):
     def action_undo_grade(self) -> None:
         """Take the last grade back."""
         session, change = grading.ungraded(self.session)
-        self._put_grade(change)
+        self.do(grading.GRADE, partial(_taken_back, change))
         self.become(session._replace(chore=grading.GRADE))
-        self.notify(f"Taken back: the grade of {_place(change)}", markup=False)
 
     def action_point_query(self, rows: int) -> None:
         """Choose another line of the list that takes the keys."""
@@ -125,19 +135,25 @@ class JudgeActions(Holder):
 
     def _change_to(self, grade: int | None) -> Regrade | None:
         """What gives the selected row this grade; None where that cannot be, which is said."""
+        if self._is_unread():
+            self.notify("Not graded: what was selected has left the list, and another document stands there.")
+            return None
         if reason := grading.why_not(self.session):
             self.warn(reason)
             return None
         return grading.change_for(self.session, grade)
 
+    def _is_unread(self) -> bool:
+        """True for a key that was pressed before anybody can have read what stands in the selected row."""
+        from recall_tui.screens.confirm import READING_SECONDS  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        return self.pressed_at < self.displaced_at + READING_SECONDS
+
     def _with_grade(self, change: Regrade) -> Session:
         if not grading.changes(change):
             return self.session
-        self._put_grade(change)
-        return grading.graded(self.session, change)._replace(chore=grading.GRADE)
-
-    def _put_grade(self, change: Regrade) -> None:
         self.do(grading.GRADE, partial(_written, change))
+        return grading.graded(self.session, change)._replace(chore=grading.GRADE)
 
     def _import_typed(self, typed: str | None) -> None:
         if typed is not None:
@@ -203,6 +219,16 @@ def _written(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) 
 
     make(recall.store, change)
     return ""
+
+
+def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
+    from recall_core.evaluate.judgements import take_back  # noqa: PLC0415 - the engine loads behind the first frame
+
+    since = take_back(recall.store, change)
+    if since is None:
+        return f"Taken back: the grade of {_place(change)}"
+    what = "its grade was taken away" if since.grade is None else f"it was graded {since.grade}"
+    return f"Not taken back: {what} since, by somebody else: {since.spot.path}"
 
 
 def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:

@@ -66,8 +66,11 @@ class ConfirmScreen(Dialog[bool]):
 class UnaskedScreen(ConfirmScreen):
     """A question that comes by itself: a key is an answer only when all of them had rested while it stood there.
 
+    A letter that answers nothing begins a word, and the keys have to rest again.
     behind: the field below, which gets the characters that were typed before that; None where there is none.
     """
+
+    ANSWERS: ClassVar = frozenset("ynY")
 
     def __init__(self, title: str, question: str, *, behind: Widget | None, command: str = "") -> None:
         super().__init__(title, question, command=command)
@@ -76,7 +79,8 @@ class UnaskedScreen(ConfirmScreen):
 
     def on_key(self, event: Key) -> None:
         """Pass on what is no answer; keys know when they were pressed, and not all of them had been dealt out."""
-        if event.time < self._rests_since + READING_SECONDS and event.key != "ctrl+q":
+        is_typed = event.is_printable and event.key not in self.ANSWERS
+        if (is_typed or event.time < self._rests_since + READING_SECONDS) and event.key != "ctrl+q":
             event.stop()
             self._rests_since = max(self._rests_since, event.time)
             if event.is_printable and self._behind is not None:

@@ -9,6 +9,7 @@ from recall_core.errors import RecallError
 from recall_core.evaluate.grades import (
     Judgement,
     Regrade,
+    at_home,
     changed,
     grade_of_chunk,
     words,
@@ -125,8 +126,8 @@ def wants(session: Session) -> Iterator[Study]:
     known = judged(session)
     if known is None or not is_seen(session, "judge") or is_ingesting(session) or not relevant(known):
         return
-    if any(grading.written is None for grading in session.gradings):
-        return  # the store is about to know more
+    if session.gradings:
+        return  # the store is about to know more, or calls the query by another id
     if (line := line_study(session)) is not None:
         yield line
     yield board_study(session)
@@ -324,6 +325,7 @@ def sided(session: Session, *, missed: bool) -> Session:
 
 def _after(known: Judged, change: Regrade) -> Judged:
     """The judgements once a change is made."""
+    change = at_home(change, known.texts, known.ids)
     query = change.query
     place = (*change.added, *change.removed)[0].spot.path
     paths = dict(known.places.get(query, {}))

@@ -97,6 +97,8 @@ class Session(NamedTuple):
     states: Mapping[str, State] = {}
     """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
     selected: int = 0
+    displaced: int = 0
+    """Counts how often another document came under the selection because the one before it left the list."""
     hit: Hit | None = None
     """The selected hit; the one before it until its own has arrived."""
     trouble: RecallError | None = None
@@ -156,7 +158,7 @@ class Session(NamedTuple):
     watching: bool = False
     """The store follows its folders."""
     is_behind: bool = False
-    """Something changed in them while a run was under way."""
+    """Something changed in them that no run has begun to read, or that one could not."""
     synced: Mapping[str, str] = {}
     """The time of day at which each folder was last brought up to date by this workbench."""
     studied: Mapping[Study, tuple[Stamp, object]] = {}

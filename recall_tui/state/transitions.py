@@ -28,6 +28,7 @@ from recall_tui.state.events import (
     Weighed,
 )
 from recall_tui.state.findings import lately, stamp_of
+from recall_tui.state.following import followed, is_anew
 from recall_tui.state.judging import Judged
 from recall_tui.state.packing import forgotten, repacked
 from recall_tui.state.runs import run_after
@@ -144,9 +145,14 @@ def _of_generation(session: Session, event: OfGeneration) -> Session:
 
 
 def _answered(session: Session, event: Answered) -> Session:
-    answer = event.answer
-    same = session.answer is not None and session.answer.plan.text == answer.plan.text
-    selected = min(session.selected, max(0, listed(answer)[1] - 1)) if same else 0
+    """The selection stays with what was selected where only the store is another."""
+    answer, before = event.answer, session.answer
+    same = before is not None and before.plan.text == answer.plan.text
+    selected, is_listed = 0, True
+    if before is not None and is_anew(before, answer):
+        selected, is_listed = followed(before, session.selected, answer)
+    elif same:
+        selected = min(session.selected, max(0, listed(answer)[1] - 1))
     return (session if same else forgotten(session))._replace(
         answer=answer,
         ranked_at=event.generation,
@@ -158,6 +164,7 @@ def _answered(session: Session, event: Answered) -> Session:
         before=event.before,
         chart=None,
         selected=selected,
+        displaced=session.displaced + (not is_listed),
         hit=event.hits.get(selected),
         trouble=None,
         busy=False,

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from rich.style import Style
+from textual.events import Key
+from textual.message import Message
 from textual.widgets import Input
 
 from recall_core.evaluate.grades import Judgement
@@ -17,9 +19,11 @@ from recall_core.evaluate.judgements import names_of, put, stored, stored_querie
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
 from recall_tui.panes.judge import JudgePane, Layout, layout
+from recall_tui.screens.confirm import READING_SECONDS
 from recall_tui.state import judging
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import UNICODE
+from recall_tui.work import asking
 from tests.workbench_driver import Driver, workbench
 
 SET = {
@@ -157,10 +161,12 @@ async def test_undo_takes_grades_back_one_by_one(own_store: Path) -> None:
 
 
 async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: Path) -> None:
+    with Recall.open(str(own_store)) as other:
+        put(other.store, {"q1": "token budget"}, [])
     async with workbench(own_store) as bench:
         await open_results(bench)
-        with Recall.open(str(own_store)) as other:
-            put(other.store, {"q1": "something else"}, [])  # behind the back of the workbench
+        with Recall.open(str(own_store)) as other, other.store.transaction():
+            other.store.execute("UPDATE judged_query SET text = 'something else'")  # behind the back of the workbench
         await bench.press("a")
 
         await bench.until(lambda now: not now.gradings)
@@ -169,6 +175,85 @@ async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: P
         assert bench.session.regrades == ()
         said = [note.message for note in bench.app._notifications]
         assert any("Query q1 is in the store with another text" in message for message in said)
+
+
+async def test_an_undo_leaves_what_another_program_has_graded_since(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        path = bench.session.hits[0].doc.path
+        await bench.press("f")
+        await bench.until(stored_now)
+        with Recall.open(str(own_store)) as other:
+            spot = judging.spot_of(bench.session.hits[0], "chunk")
+            put(other.store, {}, [Judgement("q1", spot, 1)])
+
+        await bench.press("u")
+        await bench.until(stored_now)
+
+        assert judged(own_store) == {("q1", path, 1)}
+        assert column(bench)[0] == "1"
+        assert bench.session.regrades == ()
+        said = [note.message for note in bench.app._notifications]
+        assert f"Not taken back: it was graded 1 since, by somebody else: {path}" in said
+        assert not any(message.startswith("Taken back") for message in said)
+
+
+async def test_two_programs_that_begin_a_query_at_once_begin_two(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        path, second = (bench.session.hits[row].doc.path for row in range(2))
+        with Recall.open(str(own_store)) as other:
+            put(other.store, {"q1": "something else"}, [Judgement("q1", Spot(path), 2)])
+
+        await bench.press("a", "s")
+        await bench.until(stored_now)
+
+        assert queries(own_store) == {"q1": "something else", "q2": "token budget"}
+        assert judged(own_store) == {("q1", path, 2), ("q2", path, 3), ("q2", second, 2)}
+        assert column(bench)[:2] == ["3", "2"]
+
+
+async def test_a_grade_goes_to_the_row_that_was_selected_when_the_store_changes(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("j")
+        gone, selected = (bench.session.hits[row].doc.path for row in range(2))
+        with Recall.open(str(own_store)) as other:
+            other.remove((gone,))
+        await bench.until(lambda now: not now.busy and now.hits[0].doc.path != gone)
+
+        await bench.press("a")
+        await bench.until(stored_now)
+
+        assert judged(own_store) == {("q1", selected, 3)}
+
+
+async def test_a_key_that_was_on_its_way_does_not_grade_the_row_that_took_the_place(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        early = Key("a", "a")
+        gone = bench.session.hits[0].doc.path
+        with Recall.open(str(own_store)) as other:
+            other.remove((gone,))
+        await bench.until(lambda now: now.displaced and not now.busy)
+        displaced_at = Message().time
+
+        bench.app.post_message(early)
+        await bench.pilot.pause()
+        said = [note.message for note in bench.app._notifications]
+        assert any(message.startswith("Not graded: what was selected has left the list") for message in said)
+        assert (bench.session.regrades, bench.session.selected) == ((), 0)
+
+        await bench.until(lambda _: Message().time > displaced_at + READING_SECONDS)
+        await bench.press("a")
+        await bench.until(stored_now)
+        assert [grade for *_, grade in judged(own_store)] == [3]
 
 
 async def test_a_grade_is_not_lost_when_the_workbench_is_left_at_once(own_store: Path) -> None:

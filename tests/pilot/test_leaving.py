@@ -123,12 +123,14 @@ async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_w
 async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_with_another_code(
     own_store: Path,
 ) -> None:
+    with Recall.open(str(own_store)) as recall:
+        put(recall.store, {"q1": "token budget"}, [])
     async with workbench(own_store) as bench:
         await open_results(bench)
         lock = ExitStack()
         other = lock.enter_context(Recall.open(str(own_store)))
         lock.enter_context(other.store.transaction())
-        other.store.execute("INSERT INTO judged_query (id, text) VALUES ('q1', 'something else')")
+        other.store.execute("UPDATE judged_query SET text = 'something else'")
         bench.stderr = Heard(lock.close)
 
         await bench.press("a", "a", "q")
@@ -139,10 +141,12 @@ async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_w
 
 
 async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: Path) -> None:
+    with Recall.open(str(own_store)) as recall:
+        put(recall.store, {"q1": "token budget"}, [])
     async with workbench(own_store) as bench:
         await open_results(bench)
-        with Recall.open(str(own_store)) as other:
-            put(other.store, {"q1": "something else"}, [])
+        with Recall.open(str(own_store)) as other, other.store.transaction():
+            other.store.execute("UPDATE judged_query SET text = 'something else'")
         await bench.press("a")
         await bench.until(lambda now: not now.gradings)
 

@@ -335,16 +335,22 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
         assert "docs" not in recall.stats()["store"]["roots"]
 
 
-async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_typed_it(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_look = threading.Event()
+@pytest.fixture
+def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """What is to be removed is looked up when this is set."""
+    event = threading.Event()
 
     def looked_up(store: str | None, target: str) -> Named:
-        may_look.wait()
+        event.wait()
         return named_in(store, target)
 
     monkeypatch.setattr("recall_tui.acts.store.named_in", looked_up)
+    return event
+
+
+async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_typed_it(
+    own_store: Path, may_look: threading.Event
+) -> None:
     text = "why yesterday yields, they say, may vary"
     async with workbench(own_store) as bench:
         await named(bench, "docs/*.md")
@@ -368,6 +374,29 @@ async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_ty
         assert bench.session.chores == 0
     with Recall.open(str(own_store)) as recall:
         assert recall.store.info().documents == 37
+
+
+@pytest.mark.parametrize("text", ["supply and 60 yards", "a", "Why?"])
+async def test_who_begins_a_word_after_a_rest_has_typed_it_and_is_asked_still(
+    own_store: Path, may_look: threading.Event, text: str
+) -> None:
+    async with workbench(own_store) as bench:
+        await named(bench, "docs/*.md")
+        await bench.press("1")
+        await bench.until(lambda now: now.pane == "query")
+        may_look.set()
+        await bench.questioned()
+        last = Message().time
+        keys = [Key(NAMES.get(mark, mark), mark) for mark in text]
+        for place, key in enumerate(keys):
+            key.time = last + 10 + 0.1 * place
+
+        for key in keys:
+            bench.app.post_message(key)
+
+        await bench.until(lambda _: bench.app.bench.editor.text == text)
+        assert isinstance(bench.app.screen, ConfirmScreen)
+        assert bench.session.chores == 0
 
 
 async def test_a_no_takes_no_document_out(own_store: Path) -> None:

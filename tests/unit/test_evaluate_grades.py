@@ -16,7 +16,7 @@ from recall_core.evaluate.grades import (
     taken_back,
     words,
 )
-from recall_core.evaluate.judgements import change, names_of, put, stored, stored_queries
+from recall_core.evaluate.judgements import Since, change, names_of, put, stored, stored_queries, take_back
 from recall_core.evaluate.names import Spot
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file
@@ -131,7 +131,7 @@ def test_a_change_is_stored_and_taken_back(store: SqliteStore) -> None:
 
     change(store, step)
     assert judgements_of(store) == (judgement(3, 0, 6),)
-    change(store, taken_back(step))
+    assert take_back(store, taken_back(step)) is None
 
     assert judgements_of(store) == ()
     assert stored_queries(store) == {}
@@ -142,7 +142,7 @@ def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store:
     change(store, step)
     put(store, {}, [judgement(1, path="b.md")])
 
-    change(store, taken_back(step))
+    take_back(store, taken_back(step))
 
     assert stored_queries(store) == {"q1": "one"}
     assert judgements_of(store) == (judgement(1, path="b.md"),)
@@ -165,3 +165,52 @@ def test_a_query_that_has_another_text_by_now_changes_nothing(store: SqliteStore
 
     assert caught.value.code == "query_conflict"
     assert judgements_of(store) == (judgement(1),)
+
+
+@pytest.mark.parametrize("grade", [1, None])
+def test_a_grade_that_somebody_gave_since_is_not_taken_back(store: SqliteStore, grade: int | None) -> None:
+    step = Regrade("q1", "one", added=(judgement(0, 0, 6),), begins=True)
+    change(store, step)
+    change(store, regraded("q1", "one", judgements_of(store), Spot("a.md", 0, 6), grade))
+    before = judgements_of(store)
+
+    assert take_back(store, taken_back(step)) == Since(Spot("a.md", 0, 6), grade)
+
+    assert judgements_of(store) == before
+    assert stored_queries(store) == {"q1": "one"}
+
+
+def test_a_grade_that_was_taken_away_does_not_come_back_over_a_newer_one(store: SqliteStore) -> None:
+    put(store, {"q1": "one"}, [judgement(3, 0, 6)])
+    step = regraded("q1", "one", judgements_of(store), Spot("a.md", 0, 6), None)
+    change(store, step)
+    put(store, {}, [judgement(1, 0, 6)])
+
+    assert take_back(store, taken_back(step)) == Since(Spot("a.md", 0, 6), 1)
+
+    assert judgements_of(store) == (judgement(1, 0, 6),)
+
+
+def test_a_query_that_begins_where_another_has_taken_its_id_gets_the_next_one(store: SqliteStore) -> None:
+    put(store, {"q1": "two"}, [judgement(2, 0, 6)])
+    first = Regrade("q1", "one", added=(judgement(3, 0, 6),), begins=True)
+    second = Regrade("q1", "one", added=(judgement(1, path="b.md"),))
+
+    change(store, first)
+    change(store, second)
+
+    assert stored_queries(store) == {"q1": "two", "q2": "one"}
+    assert [(each.query, each.grade) for each in judgements_of(store)] == [("q1", 2), ("q2", 3), ("q2", 1)]
+    assert take_back(store, taken_back(second)) is None
+    assert take_back(store, taken_back(first)) is None
+    assert stored_queries(store) == {"q1": "two"}
+    assert judgements_of(store) == (judgement(2, 0, 6),)
+
+
+def test_a_query_that_begins_joins_the_one_that_has_its_words_by_now(store: SqliteStore) -> None:
+    put(store, {"q1": "two", "q7": " one\n query"}, [judgement(2), Judgement("q7", Spot("b.md"), 1)])
+
+    change(store, Regrade("q1", "one query", added=(judgement(3, 0, 6),), begins=True))
+
+    assert stored_queries(store) == {"q1": "two", "q7": " one\n query"}
+    assert [(each.query, each.grade) for each in judgements_of(store)] == [("q1", 2), ("q7", 3), ("q7", 1)]

@@ -10,8 +10,9 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
+from recall_core.rank.fuse import Ranking
 from recall_core.retrieve import Answer, plan_rql, plan_words
-from recall_core.types import Chunk, Document, Hit, Packed, Progress, StoreInfo
+from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
 from recall_tui.home.history import Past
 from recall_tui.home.past import to_keep
 from recall_tui.state import weighing
@@ -181,6 +182,41 @@ def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -
 
     assert again.selected == 4
     assert other.selected == 0
+
+
+def listing(text: str, generation: int, *places: tuple[str, int]) -> Answer:
+    """An answer of a state of the store that lists these paths and offsets, best first."""
+    keys = tuple(Key(row, row, path, offset, 1) for row, (path, offset) in enumerate(sorted(places)))
+    order = [next(at for at, key in enumerate(keys) if (key.path, key.offset) == place) for place in places]
+    pool = Pool(keys, (), (), 1.0, (), True, "none")
+    ranked = Ranking(order, [0.5] * len(keys), (), kept=len(keys))
+    found = answer_of(text, len(places))
+    return found._replace(pool=pool, ranked=ranked, generation=generation, digest=str(generation) * 64)
+
+
+@pytest.mark.parametrize(
+    ("generation", "places", "selected", "displaced"),
+    [
+        (2, (("c", 0), ("a", 0), ("b", 0), ("b", 9)), 3, 0),
+        (2, (("b", 0), ("a", 0), ("c", 0)), 0, 0),
+        (2, (("a", 0), ("d", 0), ("c", 0)), 1, 1),
+        (2, (("a", 0),), 0, 1),
+        (1, (("c", 0), ("a", 0), ("b", 0), ("b", 9)), 1, 0),
+    ],
+    ids=["its place", "its document", "gone", "gone from the end", "the same store"],
+)
+def test_the_selection_follows_its_row_when_the_store_is_another(
+    generation: int, places: tuple[tuple[str, int], ...], selected: int, displaced: int
+) -> None:
+    start = asked(Session(), "token budget", 10.0)
+    older = listing(start.text, 1, ("a", 0), ("b", 9), ("b", 0), ("c", 0))
+    session = chosen(after(start, Answered(start.generation, older, {}, {}, 10.5, question=start.question)), 1)
+
+    again = asked(session, session.text, 12.0)
+    newer = listing(start.text, generation, *places)
+    session = after(again, Answered(again.generation, newer, {}, {}, 12.0, question=again.question))
+
+    assert (session.selected, session.displaced) == (selected, displaced)
 
 
 def test_looking_inside_the_window_wishes_for_nothing_new() -> None:

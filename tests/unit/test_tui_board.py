@@ -168,6 +168,16 @@ def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None
     assert alone.before
 
 
+def test_a_query_that_another_program_has_taken_out_has_no_line(judged: Recall) -> None:
+    with judged.store.transaction():
+        judged.store.execute("DELETE FROM judged_query WHERE id = 'q3'")
+
+    with pytest.raises(UsageError) as caught:
+        line.study(lab_of(judged, {}), Study("line", "q3", "\n\n"))
+
+    assert caught.value.code == "no_judgements"
+
+
 def test_relevant_documents_that_are_not_in_the_top_ten_are_named_with_their_rank(judged: Recall) -> None:
     first, second, third = made(judged, {}).lines
 

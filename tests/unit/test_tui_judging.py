@@ -104,6 +104,18 @@ def test_a_second_grade_joins_the_query_that_the_first_one_made(session: Session
     assert [each.change.begins for each in second.gradings] == [True, False]
 
 
+def test_a_query_that_begins_is_not_shown_as_another_that_took_its_id_meanwhile(session: Session) -> None:
+    both = given(given(session, 3)._replace(selected=1), 1)
+    elsewhere = Judged({"q1": "something else"}, {"something else": "q1"}, {})
+
+    read = learned(both, elsewhere)
+
+    known = judging.judged(read)
+    assert known is not None
+    assert known.texts == {"q1": "something else", "q2": "token budget"}
+    assert grades(read) == [3, 1, None]
+
+
 def test_a_grade_stays_shown_until_it_is_read_back(session: Session) -> None:
     shown = given(session, 3)
     written = after(shown, Chored(GRADE, ""))
@@ -236,6 +248,7 @@ def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Ses
     relevant = learned(after(given(session, 3), Chored(GRADE, "")), judged_first_row(session, 3))
     assert kinds(session) == set()
     assert kinds(given(session, 3)) == set()
+    assert kinds(after(given(session, 3), Chored(GRADE, ""))) == {"grades"}
     assert kinds(learned(session, judged_first_row(session, 0))) == set()
     assert kinds(relevant) == {"line", "board"}
     assert kinds(relevant._replace(run=Run("docs"))) == set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recall_core.evaluate.grades import words
 from recall_tui.state.judging import Judged
 from recall_tui.state.studies import Study
 from recall_tui.work.studying import Lab
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def study(lab: Lab, _study: Study) -> Judged:
     """Every judged query with its judgements by path, each at the document that it is of at this moment."""
-    from recall_core.evaluate.judgements import digest, names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
+    from recall_core.evaluate.judgements import digest, ids_of, names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
 
     store = lab.recall.store
     with store.reading():
@@ -25,8 +24,5 @@ def study(lab: Lab, _study: Study) -> Judged:
     places: dict[str, dict[str, list[Judgement]]] = {}
     for judgement in found:
         places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
-    ids: dict[str, str] = {}
-    for query in sorted(texts, key=lambda query: (len(query), query)):
-        ids.setdefault(words(texts[query]), query)
     grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
-    return Judged(texts, ids, grouped, state)
+    return Judged(texts, ids_of(texts), grouped, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recall_core.errors import UsageError
 from recall_tui.state.judging import Line
 from recall_tui.state.studies import Study
 from recall_tui.work.studies.board import line_of, moved, rank, shelf_of
@@ -16,6 +17,8 @@ def study(lab: Lab, study: Study) -> Line:
     store, settings = lab.recall.store, (moved(lab, study.other.partition("\n\n")[0]), lab.recall.config)
     with store.reading():
         asked = questions(store, names_of(store), queries=None, qrels=None)
+        if study.target not in asked.texts:
+            raise UsageError("no_judgements", f"Query {study.target} has no document that is judged relevant.")
         shelf = shelf_of(lab, settings[0])
         rank(lab, shelf, asked.texts[study.target], settings)
     return line_of(asked, shelf, study.target, settings)
