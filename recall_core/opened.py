@@ -11,7 +11,7 @@ from recall_core import asking, locate
 from recall_core.asking import Ask, Pack
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
-from recall_core.ports import Embedder, Reranker
+from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.retrieve import answer as answering
 from recall_core.scored import Leaves
@@ -27,7 +27,7 @@ class Opened:
 
     def __init__(self, store: SqliteStore, *, config: Config, base: Path, toml: Path | None = None) -> None:
         self.store = store
-        self.config = config
+        self._config = config
         self.base = base
         self.toml = toml or base / FILE_NAME
         self._watched: Event | None = None
@@ -42,6 +42,17 @@ class Opened:
         """
         place = locate.find(store, start=start)
         return cls(open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
+
+    @property
+    def config(self) -> Config:
+        """The settings; with others of who makes the vectors, embedder and rerankers are made anew."""
+        return self._config
+
+    @config.setter
+    def config(self, config: Config) -> None:
+        if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
+            self._embedder, self._rerankers = None, {}
+        self._config = config
 
     @property
     def embedder(self) -> Embedder:
@@ -77,10 +88,16 @@ class Opened:
         self.close()
 
     def interrupt(self) -> None:
-        """From another thread: end a watch, and abort the statement that runs; its call raises Interrupted."""
+        """From another thread: end a watch, and abort the statement that runs; its call raises Interrupted.
+
+        So does one that asks an embedder's server, or else the next one that does: it can meet only one.
+        """
         if self._watched is not None:
             self._watched.set()
         self.store.interrupt()
+        embedder: object = self._embedder  # the other thread may take another one meanwhile
+        if isinstance(embedder, Interruptible):
+            embedder.interrupt()
 
     def end(self) -> None:
         """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""

@@ -71,6 +71,14 @@ class Additive(Protocol):
         """
 
 
+@runtime_checkable
+class Interruptible(Protocol):
+    """What an embedder that waits for others may offer beside `Embedder`."""
+
+    def interrupt(self) -> None:
+        """From another thread: end the call that runs, or else the next one and only that; it raises Interrupted."""
+
+
 class EmbedderKind(Protocol):
     """How one kind of embedder is recognised and made. Built-in kinds and those of plug-ins look alike.
 

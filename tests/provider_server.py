@@ -15,13 +15,17 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What the server answers to one request instead of vectors. hangs_up: it closes the connection silently."""
+    """What the server answers to one request instead of vectors.
+
+    hangs_up: it closes the connection silently.  is_gated: it waits for the gate, as vectors do.
+    """
 
     status: int = 200
     body: bytes = b"{}"
     headers: tuple[tuple[str, str], ...] = ()
     delay_seconds: float = 0.0
     hangs_up: bool = False
+    is_gated: bool = True
 
 
 class Seen(NamedTuple):
@@ -36,7 +40,7 @@ class ProviderServer:
     """replies: answered first, one a request. reply_to: a reply instead of vectors for these texts, or None.
 
     edit: changes an answer before it is sent.  delay_seconds: before each answer.  gate: while it is not set, answers
-    wait for it.  date: what its clock shows instead of the time.
+    wait for it.  asked: set at the first request.  date: what its clock shows instead of the time.
     """
 
     def __init__(self, dimension: int = 8) -> None:
@@ -47,6 +51,7 @@ class ProviderServer:
         self.delay_seconds = 0.0
         self.gate = threading.Event()
         self.gate.set()
+        self.asked = threading.Event()
         self.date: str | None = None
         self.seen: list[Seen] = []
         self.most_at_once = 0
@@ -94,6 +99,7 @@ class ProviderServer:
     def take(self, seen: Seen) -> Reply:
         with self._lock:
             self.seen.append(seen)
+            self.asked.set()
             if self.replies:
                 return self.replies.popleft()
         if reply := self.reply_to(_texts(seen.body)):
@@ -132,7 +138,8 @@ def _handler(server: ProviderServer) -> type[BaseHTTPRequestHandler]:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 reply = server.take(Seen(self.path, headers, body))
                 time.sleep(reply.delay_seconds)
-                server.gate.wait()
+                if reply.is_gated:
+                    server.gate.wait()
             if reply.hangs_up:
                 self.close_connection = True
                 return

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recall_core.service import Recall
 from recall_core.types import Root
+from tests.provider_server import ProviderServer
 
 MODIFIED = 1_700_000_000 * 10**9
 QUESTION = "token budget"
@@ -50,11 +51,17 @@ def write_corpus(folder: Path) -> None:
         os.utime(place, ns=(MODIFIED, MODIFIED))
 
 
-def build_store(folder: Path) -> Path:
+def build_store(folder: Path, embedding: str | None = None, settings: tuple[str, ...] = ()) -> Path:
     """A store over the corpus in this folder; returns the database file."""
     write_corpus(folder)
-    Recall.init(str(folder))
+    Recall.init(str(folder), embedding=embedding, settings=settings)
     with Recall.open(str(folder)) as recall:
         for _ in recall.add([str(folder / part) for part in ("docs", "manual", "notes", "src")], Root("")):
             pass
         return Path(recall.store.info().path)
+
+
+def build_store_elsewhere(folder: Path, server: ProviderServer) -> Path:
+    """The same, with vectors of a server that counts as another machine: by this address it is not loopback."""
+    url = server.url.replace("127.0.0.1", "0.0.0.0")
+    return build_store(folder, "ollama", (f"embedding_url={url}", "allow_network=true"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.widgets import Input
 
-from recall_core.errors import RecallError
+from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Progress
 from recall_tui.acts.ingest import UNDER_WAY, IngestActions
 from recall_tui.messages import Picked
@@ -128,6 +128,7 @@ class StoreActions(IngestActions):
 
     def chore_ended(self, event: Chored) -> None:
         """Say how it went, and ask again where it wrote."""
+        self.crew.told(event)
         if event.error is not None:
             hint = f" ({event.error.hint})" if event.error.hint else ""
             self.warn(f"{event.name}: {event.error.message}{hint}")
@@ -144,6 +145,11 @@ class StoreActions(IngestActions):
         if is_altered and not is_own and keeping.is_outdated(self.session):
             self.ask()
             self.notify("Another program has written the store: asked again.")
+
+    def settings_unread(self, error: ConfigError) -> None:
+        """Say what is wrong in recall.toml, and that it changes nothing."""
+        said = f"{error.message.rstrip('.')}. The settings read before it hold."
+        self.notify(said, severity="warning", markup=False)
 
     def _choose(self, row: int) -> None:
         if rows := keeping.rows_of(self.session):

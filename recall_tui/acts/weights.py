@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_core.config import Config, load
 from recall_core.errors import ConfigError, RqlError
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Slid
@@ -49,14 +50,20 @@ class WeightActions(Holder):
 
     def action_undo_weights(self) -> None:
         """Take the last change back."""
+        if not self.session.undo:
+            self.notify("There is nothing to take back.")
         self.take(weighing.undone(self.session))
 
     def action_redo_weights(self) -> None:
         """Make the change that was taken back again."""
+        if not self.session.redo:
+            self.notify("Nothing was taken back.")
         self.take(weighing.redone(self.session))
 
     def action_reset_weights(self) -> None:
         """Go back to the saved settings."""
+        if not weighing.is_moved(self.session):
+            self.notify("The saved settings stand already.")
         self.move(weighing.reset(self.session))
 
     def action_turn_curve(self) -> None:
@@ -138,26 +145,33 @@ class WeightActions(Holder):
         if not tweaks or saved is None or toml is None:
             self.notify("The weights are those of recall.toml; there is nothing to write.")
             return
-        lines = [f"  {key} = {_toml(value)} (was {_toml(getattr(saved, key))})" for key, value in tweaks.items()]
-        question = "\n".join([f"Write into {toml.name}?", *lines])
-        await self.confirm("Save the weights", question, partial(self._write, toml, tweaks))
+        await self._ask_to_write(toml, tweaks, saved, f"Write into {toml.name}?")
 
     def _try(self, session: Session, key: str) -> None:
         if key in self.session.fixed:
             self.notify(f"The query decides: OPTION {key}")
         self.move(session)
 
-    async def _write(self, toml: Path, tweaks: Tweaks, is_agreed: bool | None) -> None:
+    async def _ask_to_write(self, toml: Path, tweaks: Tweaks, was: Config, title: str) -> None:
+        lines = [f"  {key} = {_toml(value)} (was {_toml(getattr(was, key))})" for key, value in tweaks.items()]
+        await self.confirm("Save the weights", "\n".join([title, *lines]), partial(self._write, toml, tweaks, was))
+
+    async def _write(self, toml: Path, tweaks: Tweaks, was: Config, is_agreed: bool | None) -> None:
+        """Write what was agreed to, unless it takes the place of something else by now."""
         if not is_agreed:
             return
         from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - only a saved weight writes settings
 
         try:
+            saved = await asyncio.to_thread(load, toml)
+            if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
+                await self._ask_to_write(toml, tweaks, saved, f"{toml.name} has changed. Write into it all the same?")
+                return
             await asyncio.to_thread(write_settings, toml, tweaks)
         except ConfigError as error:
             self.notify(error.message, severity="error", markup=False)
         else:
-            self.move(weighing.stored(self.session, tweaks))
+            self.move(weighing.stored(self.session, tweaks, was=was))
             self.notify(f"Saved: {', '.join(tweaks)}", markup=False)
 
 

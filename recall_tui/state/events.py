@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core.config import Config
-from recall_core.errors import RecallError
+from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.rates import Meter
@@ -111,6 +111,12 @@ class Learned(NamedTuple):
     entry: Entry
 
 
+class Unread(NamedTuple):
+    """recall.toml has changed and cannot be read; the settings that were read before hold."""
+
+    error: ConfigError
+
+
 class Unusable(NamedTuple):
     """The store cannot be opened."""
 
@@ -201,6 +207,7 @@ Event: TypeAlias = (
     | OfGeneration
     | Opened
     | Learned
+    | Unread
     | Unusable
     | Advanced
     | Held

@@ -151,9 +151,14 @@ def recalled(session: Session, text: str, filters: str, moved: Moved) -> Session
     return asked(fresh._replace(filter=filters), text, session.asked_at)
 
 
+def is_moved(session: Session) -> bool:
+    """Whether anything is not as it was saved."""
+    return bool(session.tweaks) or session.k is not None
+
+
 def reset(session: Session) -> Session:
     """The session under the saved settings; an undo brings the tweaks back."""
-    return _changed(session, Moved()) if session.tweaks or session.k is not None else session
+    return _changed(session, Moved()) if is_moved(session) else session
 
 
 def undone(session: Session) -> Session:
@@ -172,12 +177,17 @@ def redone(session: Session) -> Session:
     return _gone_to(session, after)._replace(undo=(*session.undo, _way_back(session, after)), redo=tuple(others))
 
 
-def stored(session: Session, saved: Tweaks) -> Session:
-    """The session once these settings stand in recall.toml: what is left is moved away from them."""
+def stored(session: Session, saved: Tweaks, *, was: Config) -> Session:
+    """The session once these settings stand in recall.toml: what is left is moved away from them.
+
+    An undo moves back to what they were, and writes nothing.
+    """
     if session.saved is None:
         return session
     left = {key: value for key, value in session.tweaks.items() if saved.get(key) != value}
-    fresh = session._replace(saved=session.saved._replace(**saved), plain=None, undo=(), redo=())  # type: ignore[arg-type]
+    back = left | {key: getattr(was, key) for key, value in saved.items() if getattr(was, key) != value}
+    undo = (Moved(back, session.k),) if back != left else ()
+    fresh = session._replace(saved=session.saved._replace(**saved), plain=None, undo=undo, redo=())  # type: ignore[arg-type]
     return fresh._replace(tweaks=left, generation=session.generation + 1)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import load
-from recall_core.errors import Interrupted, Outdated, RecallError
+from recall_core.errors import ConfigError, Interrupted, Outdated, RecallError
 from recall_core.tuning.grid import retrieval
 from recall_core.types import Hit
 from recall_tui.state.chart import chart_of
@@ -20,6 +20,7 @@ from recall_tui.state.events import (
     Fetched,
     Learned,
     Opened,
+    Unread,
     Unusable,
     Weighed,
 )
@@ -134,6 +135,7 @@ class QueryThread:
                 recall.store.leave()
                 return
             try:
+                self._read_settings(recall)
                 self._serve(recall, wish)
             except Interrupted:
                 self._again(wish)
@@ -179,13 +181,24 @@ class QueryThread:
                 recall.store.fold(wait_ms=0)  # whoever wrote could not while this thread was reading
             if self._looked == before and self._looked != self._told:
                 self._post(self._tell(recall, is_altered=self._looked[1:] != self._told[1:]))
-            if self._settings != (settings := _written_at(recall.toml)) and settings is not None:
-                self._settings = settings
-                recall.config = load(recall.toml)
-                self._post(Opened(recall.store.info(), recall.config, recall.toml))
+            self._read_settings(recall)
         except RecallError:
             return False
         return False
+
+    def _read_settings(self, recall: Recall) -> None:
+        """Take over what someone has written into recall.toml; what cannot be read is told once, no more."""
+        settings = _written_at(recall.toml)
+        if settings is None or settings == self._settings:
+            return
+        try:
+            config, info = load(recall.toml), recall.store.info()
+        except ConfigError as error:
+            self._post(Unread(error))
+        else:
+            recall.config = config
+            self._post(Opened(info, config, recall.toml))
+        self._settings = settings
 
     def _tell(self, recall: Recall, *, is_altered: bool = False) -> Opened:
         """What there is to say of the store; from then on it is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recall_core.config import Config
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
     from recall_core.service import Recall
 
 
-def take_over(recall: Recall, saved: Config | None) -> None:
-    """Rank by the settings that stand in recall.toml since the workbench wrote it."""
+def take_over(recall: Recall, saved: Config | None, keys: Iterable[str] = KEYS) -> None:
+    """Go by these settings as the workbench knows them from recall.toml."""
     if saved is not None:
-        recall.config = recall.config._replace(**{key: getattr(saved, key) for key in KEYS})
+        recall.config = recall.config._replace(**{key: getattr(saved, key) for key in keys})
 
 
 def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from recall_core.config import EMBEDDING
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.events import Crashed, Studied, StudyMoved
 from recall_tui.state.keeping import is_outdated
 from recall_tui.state.studies import Stamp, Study
+from recall_tui.state.weighing import KEYS
 from recall_tui.work.ports import Post
 from recall_tui.work.ranking import take_over
 
@@ -116,7 +118,7 @@ class StudyThread:
             wanted, session = found
             with self._changed:
                 self._under_way, self._recall = wanted, recall
-            take_over(recall, session.saved)
+            take_over(recall, session.saved, (*KEYS, *EMBEDDING))
             lab = Lab(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
             self._study(wanted, lab)
             with self._changed:

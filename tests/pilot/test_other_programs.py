@@ -81,7 +81,7 @@ async def test_settings_that_cannot_be_read_leave_those_that_hold(own_store: Pat
         await bench.ask()
         before = bench.session.saved
         (own_store.parent / "recall.toml").write_text("vector_weight = \n", encoding="utf-8")
-        await bench.pilot.pause(0.3)
+        await bench.until(lambda _: any("read before it hold" in each.message for each in bench.app._notifications))
         await bench.ask("household tea")
 
         assert bench.session.saved == before

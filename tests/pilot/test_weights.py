@@ -15,6 +15,7 @@ import pytest
 from textual.events import MouseScrollDown
 
 from recall_core.config import Config, load
+from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
 from recall_core.types import Root
@@ -283,6 +284,39 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
         assert not isinstance(bench.app.screen, ConfirmScreen)
 
 
+async def test_saving_asks_anew_where_someone_has_written_something_else_since(own_store: Path) -> None:
+    toml = own_store.parent / "recall.toml"
+    async with workbench(own_store) as bench:
+        await weigh(bench)
+        await bench.press("right", "S")
+        write_settings(toml, {"bm25_weight": 0.8})
+
+        await bench.press("y")
+        await bench.until(
+            lambda _: isinstance(bench.app.screen, ConfirmScreen) and "has changed" in bench.painted("question")
+        )
+
+        assert load(toml).bm25_weight == 0.8
+        assert "bm25_weight = 0.85 (was 0.8)" in bench.painted("question")
+        await bench.press("y")
+        await bench.until(lambda now: now.saved and now.saved.bm25_weight == 0.85 and not now.tweaks)
+        assert load(toml).bm25_weight == 0.85
+
+
+async def test_an_undo_after_saving_moves_back_and_writes_nothing(own_store: Path) -> None:
+    toml = own_store.parent / "recall.toml"
+    async with workbench(own_store) as bench:
+        await weigh(bench)
+        await bench.press("right", "S", "y")
+        await bench.until(lambda now: now.saved and now.saved.vector_weight == 0.15 and not now.tweaks)
+
+        await bench.press("u")
+
+        await bench.until(stands_at(0.1))  # type: ignore[arg-type]
+        assert dict(bench.session.tweaks) == {"bm25_weight": 0.9, "vector_weight": 0.1}
+        assert load(toml).vector_weight == 0.15
+
+
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
@@ -420,6 +454,19 @@ async def test_what_was_taken_back_is_made_again(shared_store: Path) -> None:
         await bench.press("right", "right", "u", "u", "U")
 
         await bench.until(stands_at(0.15))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("key", "told"), [("u", "nothing to take back"), ("U", "Nothing was taken back"), ("r", "saved settings stand")]
+)
+async def test_a_key_that_has_nothing_to_do_says_so(shared_store: Path, key: str, told: str) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+
+        await bench.press(key)
+
+        await bench.until(lambda _: any(told in note.message for note in bench.app._notifications))
+        assert bench.session.tweaks == {}
 
 
 async def test_the_constant_of_rank_fusion_has_keys_where_ranks_are_fused(shared_store: Path) -> None:
@@ -583,6 +630,17 @@ async def test_a_new_grade_changes_the_curve(judged_store: Path, tmp_path: Path)
         await bench.until(lambda now: now.chores and (curve := curve_of(now)) and curve.steps)
 
         assert "no grades" not in bench.painted("board")
+
+
+async def test_a_single_judged_query_is_told_as_one(own_store: Path, tmp_path: Path) -> None:
+    with Recall.open(str(own_store)) as recall:
+        grade_one(recall, tmp_path)
+    async with workbench(own_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.until(curve_of)
+
+        await bench.until(lambda _: "no grades for this question" in bench.painted("board"))
+        assert "c the one that is judged" in bench.painted("board")
 
 
 def grade_one(recall: Recall, folder: Path) -> str:

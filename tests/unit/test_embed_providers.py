@@ -10,6 +10,7 @@ import math
 import socket
 import struct
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from recall_core.embed.providers.remote import RemoteEmbedder, RemoteKind
 from recall_core.embed.providers.sentence import SENTENCE
 from recall_core.embed.providers.windows import cut
 from recall_core.embed.providers.wire import BACKOFF_SECONDS, Key, is_loopback
-from recall_core.errors import ConfigError, EmbedError, RecallError
+from recall_core.errors import ConfigError, EmbedError, Interrupted, RecallError
 from recall_core.ports import Embedder, EmbedderKind
 from recall_core.service import Recall
 from recall_core.testing import DeterministicEmbedderConformance
@@ -403,6 +404,79 @@ def test_a_failure_ends_the_patience_of_the_requests_beside_it(server: ProviderS
 
     assert time.monotonic() - started < 20
     assert len(server.seen) == 2
+
+
+@pytest.fixture
+def silent(server: ProviderServer) -> Iterator[ProviderServer]:
+    server.gate.clear()
+    yield server
+    server.gate.set()
+
+
+def asking_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "recall-embed"]
+
+
+def interrupted_once_asked(model: RemoteEmbedder, server: ProviderServer) -> threading.Thread:
+    def interrupt() -> None:
+        assert server.asked.wait(10)
+        model.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    return thread
+
+
+def test_an_interrupt_ends_a_call_to_a_silent_server_and_its_connection(silent: ProviderServer) -> None:
+    model = OPENAI.new(config(silent), dimension=8)
+    interrupting = interrupted_once_asked(model, silent)
+
+    with pytest.raises(Interrupted):
+        model.embed(["a question"])
+
+    interrupting.join()
+    for thread in asking_threads():
+        thread.join(10)
+    assert asking_threads() == []
+    silent.gate.set()
+    assert len(model.embed(["a newer question"])[0]) == 4 * 8
+    assert silent.texts() == [["a question"], ["a newer question"]]
+
+
+def test_an_interrupt_ends_the_pause_before_another_try(server: ProviderServer) -> None:
+    server.replies.append(Reply(429, headers=(("Retry-After", "50"),)))
+    model = OPENAI.new(config(server), dimension=8)
+    interrupting = interrupted_once_asked(model, server)
+
+    with pytest.raises(Interrupted):
+        model.embed(["a question"])
+
+    interrupting.join()
+    for thread in asking_threads():
+        thread.join(10)
+    assert asking_threads() == []
+    assert len(server.seen) == 1
+
+
+def test_an_interrupt_between_two_calls_ends_the_next_one_and_only_that(server: ProviderServer) -> None:
+    model = embedder(server)
+    model.interrupt()
+
+    with pytest.raises(Interrupted):
+        model.embed(["an older question"])
+    model.embed(["a newer question"])
+
+    assert server.texts() == [["a newer question"]]
+
+
+def test_nobody_waits_at_the_end_of_a_program_for_a_request_beside_one_that_failed(silent: ProviderServer) -> None:
+    silent.reply_to = lambda texts: Reply(400, is_gated=False) if "text 0" in texts else None
+    model = OPENAI.new(config(silent), dimension=8)
+
+    with pytest.raises(EmbedError, match="answered 400"):
+        model.embed([f"text {i}" for i in range(128)])
+
+    assert all(thread.daemon for thread in asking_threads())
 
 
 def test_a_server_that_is_not_there_is_unavailable_and_told_at_once() -> None:

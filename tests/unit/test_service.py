@@ -207,6 +207,28 @@ def test_a_setting_holds_for_one_question(recall: Recall) -> None:
     assert code_of(error) == "setting_fixed"
 
 
+@pytest.mark.parametrize(
+    ("setting", "hint"),
+    [
+        ("embedding=local", "recall reembed local"),
+        ("embedding=onnx:my model", "recall reembed 'onnx:my model'"),
+        ("embedding=", "recall reembed NAME"),
+        ("embedding_dim=64", "recall reembed hash --set embedding_dim=64"),
+        ("embedding_model=nomic", "recall reembed hash --set embedding_model=nomic"),
+        ("counter=approx", "set counter in recall.toml before recall init"),
+        ("chunk_tokens=9", "set chunk_tokens in recall.toml before recall init"),
+        ("overlap_tokens=9", "set overlap_tokens in recall.toml before recall init"),
+        ("max_chunk_chars=99", "set max_chunk_chars in recall.toml before recall init"),
+        ("max_file_bytes=9", "set max_file_bytes in recall.toml"),
+        ("allow_network=true", "set allow_network in recall.toml"),
+    ],
+)
+def test_a_setting_of_the_store_is_refused_with_what_would_change_it(recall: Recall, setting: str, hint: str) -> None:
+    with pytest.raises(UsageError) as error:
+        recall.search("retry", Ask(settings=(setting,)))
+    assert (error.value.code, error.value.hint) == ("setting_fixed", hint)
+
+
 def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
     (recall.base / "cache.md").write_text("something else entirely\n")
     (recall.base / "retry.md").unlink()
@@ -245,6 +267,15 @@ def test_the_store_wins_over_a_recall_toml_that_disagrees(recall: Recall) -> Non
     toml.write_text(toml.read_text().replace("chunk_tokens = 400", "chunk_tokens = 300"))
     with Recall.open(start=recall.base) as other:
         assert other.search("retry")["warnings"][0].startswith("W_CONFIG: recall.toml says chunker ")
+
+
+def test_another_embedder_in_recall_toml_is_told_with_the_command_that_takes_it(recall: Recall) -> None:
+    toml = recall.base / "recall.toml"
+    toml.write_text(toml.read_text().replace('embedding = "hash"', 'embedding = "local"'))
+    with Recall.open(start=recall.base) as other:
+        (warning,) = other.search("retry")["warnings"]
+    assert warning.startswith("W_CONFIG: recall.toml says embedder local, ")
+    assert warning.endswith("; the store wins until recall reembed local")
 
 
 def test_adding_again_writes_nothing(recall: Recall) -> None:
@@ -399,3 +430,14 @@ def test_an_empty_document_is_left_out_of_a_context_and_says_so(tmp_path: Path, 
     left = [(each["path"], each["reason"]) for each in context["omitted"]]
     assert ([block["path"] for block in context["blocks"]], left) == (["a.txt"], [("empty.txt", "empty")])
     assert context["candidates"] == 2
+
+
+def test_a_reranker_is_kept_until_other_settings_say_who_makes_vectors(recall: Recall) -> None:
+    asked = recall.config._replace(rerank="hash")
+    kept = recall.reranker(asked)
+    recall.config = recall.config._replace(pool=7)
+    assert recall.reranker(asked) is kept
+
+    recall.config = recall.config._replace(allow_network=True)
+
+    assert recall.reranker(asked) is not kept

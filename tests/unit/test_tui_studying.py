@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,25 +10,29 @@ from typing import get_args
 
 import pytest
 
-from recall_core.errors import RecallError, UsageError
+from recall_core.config import load
+from recall_core.errors import EmbedError, Interrupted, RecallError, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.explain.explanation import explanation
 from recall_core.found import chunk as chunk_row
+from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
 from recall_core.types import Progress, StoreInfo
 from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied, StudyMoved
-from recall_tui.state.explaining import Ledger, Paths
+from recall_tui.state.explaining import Funnel, Ledger, Paths
 from recall_tui.state.findings import found, stamp_of
 from recall_tui.state.session import Session, asked
 from recall_tui.state.studies import SCOPES, Kind, Study
 from recall_tui.state.transitions import after
 from recall_tui.work import studying
 from recall_tui.work.chores import Chore, ChoreThread
+from recall_tui.work.studies.passage import language_marks
 from recall_tui.work.studying import StudyThread
 from tests.desk import Desk
-from tests.workbench_corpus import build_store
+from tests.provider_server import provider_server
+from tests.workbench_corpus import build_store, build_store_elsewhere
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +140,39 @@ def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, threa
     desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == stamp_of(newer, study))
 
     assert all(isinstance(event, Studied) for event in desk.events)
+
+
+class EndlessRecall(Recall):
+    """A store whose searches end only where they are aborted."""
+
+    begun = threading.Event()
+    aborted = threading.Event()
+
+    def answer(self, plan: Plan) -> Answer:
+        self.begun.set()
+        assert self.aborted.wait(10)
+        raise Interrupted("interrupted", "The query was interrupted.")
+
+    def interrupt(self) -> None:
+        self.aborted.set()
+        super().interrupt()
+
+
+def test_a_search_of_a_study_nobody_wants_any_more_is_aborted(tmp_path: Path, desk: Desk) -> None:
+    store = build_store(tmp_path)
+    with Recall.open(str(store)) as recall:
+        put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
+    board, paths = Study("board"), Study("paths")
+    thread = StudyThread(lambda: EndlessRecall.open(str(store)), desk.post)
+    thread.start()
+    thread.submit([(board, stamp_of(Session(), board))], Session())
+    assert EndlessRecall.begun.wait(10)
+
+    thread.submit([(paths, stamp_of(Session(), paths))], Session())
+    desk.wait_for(lambda event: isinstance(event, Studied) and event.study == paths)
+    thread.stop()
+
+    assert not any(isinstance(event, Crashed) for event in desk.events)
 
 
 def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: StudyThread) -> None:
@@ -315,3 +353,49 @@ def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, desk: Desk)
     told = [event.done for event in desk.events if isinstance(event, StudyMoved)]
     assert len(told) >= 9
     assert told[-1] > queries * 0.8
+
+
+def test_a_study_after_the_network_was_forbidden_leaves_this_machine_no_more(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    with provider_server(768) as server:
+        place = build_store_elsewhere(tmp_path, server)
+        saved, study = load(tmp_path / "recall.toml"), Study("funnel")
+        before = answered(place)[0]._replace(saved=saved)
+        later = before._replace(saved=saved._replace(allow_network=False), generation=before.generation + 1)
+        thread = StudyThread(lambda: Recall.open(str(place)), desk.post)
+        thread.start()
+        thread.submit([(study, stamp_of(before, study))], before)
+        desk.wait_for(lambda event: isinstance(event, Studied) and isinstance(event.finding, Funnel))
+        asked = server.texts()
+
+        thread.submit([(study, stamp_of(later, study))], later)
+        told = desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == stamp_of(later, study))
+        thread.stop()
+
+        assert isinstance(told, Studied)
+        assert isinstance(told.finding, EmbedError)
+        assert told.finding.code == "network_not_allowed"
+        assert server.texts() == asked
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("path", "lines"),
+    [
+        ("bench.py", ["import os", "", "def one():", '    """Two', '    lines."""', "    return 1  # why"]),
+        ("notes.md", ["# Title", "", "```python", "def one():", "    return None", "```", "**end**"]),
+        ("page.html", ["<p class='a'>", "<!-- one", "two -->", "<script>var one = 'x';</script>"]),
+        ("one.c", ["#define ONE \\", "  1", "int main() { return ONE; } /* why */"]),
+    ],
+)
+def test_line_breaks_of_any_kind_leave_each_colour_on_its_word(path: str, lines: list[str], line_break: str) -> None:
+    plain, text = "\n".join(lines), line_break.join(lines)
+
+    marks = language_marks(path, text)
+
+    coloured = [(mark.kind, plain[mark.start : mark.end]) for mark in language_marks(path, plain)]
+    assert coloured
+    found = [(mark.kind, text[mark.start : mark.end].replace(line_break, "\n")) for mark in marks]
+    assert found == coloured

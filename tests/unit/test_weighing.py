@@ -114,13 +114,31 @@ def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is()
     asked = nudged(SAVED, 5)
     meanwhile = turned(asked, "fusion")
 
-    session = stored(meanwhile, asked.tweaks)
+    session = stored(meanwhile, asked.tweaks, was=Config())
 
     assert dict(session.tweaks) == {"fusion": "rrf"}
     assert session.saved is not None
     assert session.saved.vector_weight == 0.15
     assert wish(session).saved == session.saved
-    assert session.undo == ()
+
+
+def test_an_undo_after_saving_moves_back_to_what_was_saved_before_and_to_nothing_else() -> None:
+    moved = turned(nudged(SAVED, 5), "fusion")._replace(k=7)
+    assert moved.saved is not None
+    known = moved._replace(saved=moved.saved._replace(pool=7))  # another program's, meanwhile
+
+    session = stored(known, {"bm25_weight": 0.85, "vector_weight": 0.15}, was=moved.saved)
+    back = undone(session)
+
+    assert dict(session.tweaks) == {"fusion": "rrf"}
+    assert dict(back.tweaks) == {"fusion": "rrf", "bm25_weight": 0.9, "vector_weight": 0.1}
+    assert (back.k, back.undo, current(back).pool) == (7, (), 7)
+    assert dict(redone(back).tweaks) == {"fusion": "rrf"}
+    assert current(redone(back)).vector_weight == 0.15
+
+
+def test_there_is_nothing_to_undo_once_what_was_saved_already_is_saved_again() -> None:
+    assert stored(nudged(SAVED, 5), {"vector_weight": 0.1}, was=Config()).undo == ()
 
 
 def test_without_an_answer_there_is_nothing_to_weigh() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recall_core.config import Config, load
-from recall_core.errors import Interrupted
+from recall_core.errors import EmbedError, Interrupted
 from recall_core.evaluate import judgements
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Answer, Plan
@@ -32,6 +32,7 @@ from recall_tui.state.events import (
     Learned,
     Opened,
     Repacked,
+    Unread,
     Unusable,
     Weighed,
 )
@@ -44,7 +45,8 @@ from recall_tui.work.asking import QueryThread
 from recall_tui.work.chores import Chore, ChoreThread, Say
 from recall_tui.work.ingesting import IngestThread
 from tests.desk import Desk
-from tests.workbench_corpus import build_store
+from tests.provider_server import ProviderServer, provider_server
+from tests.workbench_corpus import build_store, build_store_elsewhere
 
 
 class SlowRecall(Recall):
@@ -539,6 +541,52 @@ def test_stopping_aborts_a_running_search(
     assert not any(worker.name == "recall-query" for worker in threading.enumerate())
 
 
+@pytest.fixture
+def silent(tmp_path: Path) -> Iterator[tuple[ProviderServer, Path]]:
+    """A server that answers no more, and a store whose vectors are of it."""
+    with provider_server() as server:
+        settings = (f"embedding_url={server.url}", "embedding_model=some-model")
+        (tmp_path / "one.txt").write_text("the budget of a text")
+        Recall.init(str(tmp_path), embedding="openai", settings=settings)
+        with Recall.open(start=tmp_path) as recall:
+            list(recall.add([str(tmp_path / "one.txt")], Root("")))
+            place = Path(recall.store.path)
+        server.asked.clear()
+        server.gate.clear()
+        yield server, place
+        server.gate.set()
+
+
+def test_a_newer_question_does_not_wait_for_a_server_that_is_silent(
+    silent: tuple[ProviderServer, Path], desk: Desk
+) -> None:
+    server, place = silent
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1, "a question for the server"))
+    assert server.asked.wait(10)
+
+    thread.submit(wish_for(2, "SELECT chunk.text, score FROM chunk USING lexical('budget')"))
+
+    desk.wait_for(lambda event: isinstance(event, Answered) and event.generation == 2)
+    thread.stop()
+    assert not any(isinstance(event, Failed) for event in desk.events)
+    assert not server.gate.is_set()
+
+
+def test_stopping_does_not_wait_for_a_server_that_is_silent(silent: tuple[ProviderServer, Path], desk: Desk) -> None:
+    server, place = silent
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1, "a question for the server"))
+    assert server.asked.wait(10)
+
+    thread.stop(timeout=20)
+
+    assert not thread._thread.is_alive()
+    assert not any(isinstance(event, Failed | Crashed) for event in desk.events)
+
+
 def test_an_ingest_ends_with_its_figures(tmp_path: Path, desk: Desk) -> None:
     store = build_store(tmp_path)
     (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
@@ -684,3 +732,71 @@ def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
     assert isinstance(weighed, Weighed)
     assert weighed.answer.plan.config.vector_weight == weighed.plain.vector_weight == 0.4
     assert weighed.before == {}
+
+
+def test_a_question_after_the_network_was_forbidden_in_recall_toml_leaves_this_machine_no_more(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    with provider_server(768) as server:
+        place = build_store_elsewhere(tmp_path, server)
+        thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+        thread.start()
+        thread.submit(wish_for(1)._replace(saved=load(tmp_path / "recall.toml")))
+        desk.wait_for(is_packed(1))
+        asked = server.texts()
+        write_settings(tmp_path / "recall.toml", {"allow_network": False})
+
+        thread.submit(wish_for(2, "household tea")._replace(saved=load(tmp_path / "recall.toml")))
+        failed = desk.wait_for(lambda event: isinstance(event, Failed))
+        thread.stop()
+
+        assert isinstance(failed, Failed)
+        assert isinstance(failed.error, EmbedError)
+        assert (failed.question, failed.error.code) == (2, "network_not_allowed")
+        assert server.texts() == asked
+
+
+def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(tmp_path: Path, desk: Desk) -> None:
+    with provider_server(768) as before, provider_server(768) as after:
+        place = build_store(tmp_path, "ollama", (f"embedding_url={before.url}",))
+        thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+        thread.start()
+        thread.submit(wish_for(1)._replace(saved=load(tmp_path / "recall.toml")))
+        desk.wait_for(is_packed(1))
+        known = load(tmp_path / "recall.toml")
+        write_settings(tmp_path / "recall.toml", {"embedding_url": after.url})
+
+        thread.submit(wish_for(2, "household tea")._replace(saved=known))
+        desk.wait_for(is_packed(2))
+        thread.stop()
+
+        assert [text for texts in after.texts() for text in texts] == ["household tea"]
+
+
+def test_settings_that_cannot_be_read_are_told_once_and_again_when_they_have_changed(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.01)
+    place, toml = build_store(tmp_path), tmp_path / "recall.toml"
+    whole = toml.read_text(encoding="utf-8")
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    desk.wait_for(lambda event: isinstance(event, Opened))
+
+    toml.write_text(f"bm25_weight = = 3\n{whole}", encoding="utf-8")
+    desk.wait_for(lambda event: isinstance(event, Unread))
+    for generation in (1, 2):
+        thread.submit(wish_for(generation, "token " * generation))
+        desk.wait_for(is_packed(generation))
+    toml.write_text(f"{whole}\n# mended\n", encoding="utf-8")
+    desk.wait_for(lambda event: isinstance(event, Opened) and event.config and len(unread(desk)) == 1)
+    toml.write_text(f"nonsense = 1\n{whole}", encoding="utf-8")
+    desk.wait_for(lambda event: isinstance(event, Unread) and "nonsense" in event.error.message)
+    thread.stop()
+
+    assert ["recall.toml" in message for message in unread(desk)] == [True, True]
+
+
+def unread(desk: Desk) -> list[str]:
+    return [event.error.message for event in desk.events if isinstance(event, Unread)]

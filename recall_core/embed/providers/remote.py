@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
+from threading import Event
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from recall_core.config import Config
@@ -85,6 +86,7 @@ class RemoteEmbedder:
         self._batch_texts = batch_texts
         self.max_input = max_input
         self.tokens_used = 0
+        self._interrupted = Event()
         self.dimension = dimension or self._matrix(["dimension"], is_query=False).shape[1]
         self.identity = f"{identity_prefix(kind, model)}{self.dimension}"
 
@@ -93,6 +95,10 @@ class RemoteEmbedder:
         if self._wire is None:
             self._wire = self._connect()
         return self._wire
+
+    def interrupt(self) -> None:
+        """From another thread: end the call that asks the server, or else the next one; it raises Interrupted."""
+        self._interrupted.set()
 
     def windows(self, texts: Sequence[str]) -> list[int]:
         """How many windows each text takes, 1 also for a text that is not sent."""
@@ -119,7 +125,7 @@ class RemoteEmbedder:
         wire = self.connect()
         batches = list(_batches(texts, self._batch_texts))
         bodies = [self._dialect.body(self._model, batch, is_query=is_query) for batch in batches]
-        answers = wire.post(self._dialect.path(self._model), bodies)
+        answers = wire.post(self._dialect.path(self._model), bodies, self._interrupted)
         try:
             rows = [
                 row

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
-from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from recall_core.errors import ConfigError, EmbedError
+from recall_core.errors import ConfigError, EmbedError, Interrupted
 
 if TYPE_CHECKING:
     import httpx
+
+    Outcomes = SimpleQueue[tuple[int, object]]
 
 CONCURRENCY = 2
 BACKOFF_SECONDS = (1.0, 2.0, 4.0)
@@ -22,6 +27,8 @@ BACKOFF_SECONDS = (1.0, 2.0, 4.0)
 LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for more patience than this is not waited for."""
 TIMEOUT_SECONDS = 60.0
+LOOK_SECONDS = 0.05
+"""How long an interrupt may go unnoticed while a server is waited for."""
 INSTALL = "pip install 'recall-tui[providers]'"
 BM25_HINT = "recall search --bm25 …"
 _QUOTED_CHARS = 200
@@ -107,36 +114,72 @@ class Wire:
         self._key = key
         self._pause = pause
         self._client = _client(self._url, headers(key.reveal()) if key else {}, timeout_seconds)
+        self._streams: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._lock = Lock()
         # There is no verb for closing an embedder: its connections go when it does.
         weakref.finalize(self, self._client.close)
 
-    def post(self, path: str, bodies: Sequence[object]) -> list[object]:
+    def post(self, path: str, bodies: Sequence[object], interrupted: Event) -> list[object]:
         """The decoded answers to these bodies, in order.
+
+        interrupted: once another thread has set it, this call or else the next clears it and raises Interrupted.
 
         Tries again after 429, 5xx, a timeout or a broken connection. Raises EmbedError: `provider_rate_limited`,
         `provider_timeout`, `provider_failed`, `provider_unauthorized`, `provider_invalid_response` where the
         answer is not JSON, `embedder_unavailable` where nobody listens.
         """
-        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait  # noqa: PLC0415 - for use only
-
-        stopped = Event()
-        pool = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="recall-embed")
+        waiting: Outcomes = SimpleQueue()
+        for place, body in enumerate(bodies):
+            waiting.put((place, body))
+        stopped, outcomes, answers = Event(), SimpleQueue[tuple[int, object]](), dict[int, object]()
         try:
-            futures = [pool.submit(self._answer, path, body, stopped) for body in bodies]
-            wait(futures, return_when=FIRST_EXCEPTION)
-            for future in futures:
+            _look(interrupted)
+            for _ in bodies[:CONCURRENCY]:
+                # A thread of a pool would be waited for at the end of the program.
+                work = (path, waiting, outcomes, stopped)
+                Thread(target=self._work, args=work, name="recall-embed", daemon=True).start()
+            while len(answers) < len(bodies):
                 # One that has failed is told at once: an earlier one may still be waiting for a busy server.
-                if future.done():
-                    future.result()
-            return [future.result() for future in futures]
+                place, answer = _next(outcomes, interrupted)
+                if isinstance(answer, BaseException):
+                    raise answer
+                answers[place] = answer
+            return [answers[place] for place in range(len(bodies))]
         finally:
-            # After a failure or Ctrl-C nobody waits for a busy server any more.
             stopped.set()
-            pool.shutdown(cancel_futures=True)
+            if len(answers) < len(bodies):
+                self._hang_up()
 
     def invalid(self, reason: str) -> EmbedError:
         """The error for an answer that is no set of vectors."""
         return self._error("provider_invalid_response", f"sent an answer that cannot be used: {reason}")
+
+    def _work(self, path: str, waiting: Outcomes, outcomes: Outcomes, stopped: Event) -> None:
+        """Ask for one body after the other, until there are no more or nobody wants their answers."""
+        while not stopped.is_set():
+            try:
+                place, body = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                outcomes.put((place, self._answer(path, body, stopped)))
+            except BaseException as error:  # noqa: BLE001 - whoever waits for the answer raises it
+                outcomes.put((place, error))
+
+    def _hang_up(self) -> None:
+        """End the requests under way: whoever reads from a connection learns that it is over."""
+        with self._lock:
+            streams = list(self._streams)
+        for stream in streams:
+            with suppress(OSError):  # it is over already
+                # Only of the socket: the encryption on it is another thread's.
+                socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
+
+    def _connected(self, event: str, about: Mapping[str, Any]) -> None:
+        """The client tells what it does; what it has connected can be hung up."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            with self._lock:
+                self._streams.add(about["return_value"])
 
     def _answer(self, path: str, body: object, stopped: Event) -> object:
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
@@ -158,7 +201,8 @@ class Wire:
         import httpx  # noqa: PLC0415 - only who embeds with a server loads it
 
         try:
-            response = self._client.post(self._url + path, content=content)
+            told = {"trace": self._connected}
+            response = self._client.post(self._url + path, content=content, extensions=told)
             if not response.is_success:
                 return self._refusal(response)
             decoded: object = json.loads(response.content)
@@ -208,6 +252,19 @@ class Wire:
         line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
         line = self._key.redact(line) if self._key else line
         return line.rstrip(".") if len(line) <= _QUOTED_CHARS else f"{line[:_QUOTED_CHARS]}…"
+
+
+def _next(outcomes: Outcomes, interrupted: Event) -> tuple[int, object]:
+    while True:
+        _look(interrupted)
+        with suppress(Empty):
+            return outcomes.get(timeout=LOOK_SECONDS)
+
+
+def _look(interrupted: Event) -> None:
+    if interrupted.is_set():
+        interrupted.clear()
+        raise Interrupted("interrupted", "The request to the embedder was interrupted.", hint="run it again")
 
 
 def _checked(url: str, key: Key | None) -> str:
