@@ -123,25 +123,32 @@ SETTINGS: dict[str, Setting] = {
 EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that say who makes the vectors."""
 
+_OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # another value means other vectors of the same embedder
+_MADE_WITH = ("counter", "chunk_tokens", "overlap_tokens", "max_chunk_chars")  # a store keeps these for good
+
 
 def load(path: Path) -> Config:
     """The Config in a recall.toml; a missing file gives the defaults. Its `onnx:DIR` starts from its own folder.
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
+    return _anchored(replace(Config(), written(path), where=str(path)), path.parent.absolute().joinpath)
+
+
+def written(path: Path) -> dict[str, Any]:
+    """What a recall.toml says, unchecked; a missing file says nothing. Raises ConfigError `config_invalid`."""
     import tomllib  # noqa: PLC0415 - 20 ms that a store without a recall.toml does not pay
 
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Config()
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("config_invalid", f"{path} cannot be read: {why_unread(error)}.") from error
     try:
-        table = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("config_invalid", f"{path}: {error}", hint=f"edit {path}") from error
-    return _anchored(replace(Config(), table, where=str(path)), path.parent.absolute().joinpath)
 
 
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
@@ -160,12 +167,13 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
     """The config for one question: `key=value` assignments, of live settings only."""
     assignments = tuple(assignments)
     for assignment in assignments:
-        key = assignment.partition("=")[0].strip()
+        key, _, text = assignment.partition("=")
+        key = key.strip()
         if key in SETTINGS and not SETTINGS[key].live:
             raise UsageError(
                 "setting_fixed",
                 f"{key} belongs to the store and cannot change for one question.",
-                hint=f"set {key} in {FILE_NAME}",
+                hint=_elsewhere(key, text, config),
             )
     return assign(config, assignments, where="--set")
 
@@ -194,6 +202,17 @@ def render(config: Config) -> str:
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
         lines.append(f"\n# {setting.doc}{choices}\n{key} = {_toml(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _elsewhere(key: str, text: str, config: Config) -> str:
+    """What gives the store this value, where a question cannot."""
+    from shlex import join  # noqa: PLC0415 - only a mistake needs it
+
+    if key == "embedding":
+        return join(["recall", "reembed", text or "NAME"])
+    if key in _OF_THE_VECTORS:
+        return join(["recall", "reembed", config.embedding, "--set", f"{key}={text or 'VALUE'}"])
+    return f"set {key} in {FILE_NAME}{' before recall init' if key in _MADE_WITH else ''}"
 
 
 def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:

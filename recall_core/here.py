@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -32,3 +33,12 @@ def absolute(path: Path) -> Path:
 def expanded(typed: str) -> Path:
     """A path as a person types it: ~ and ~NAME are home folders. Where nobody has one of that name, it is a name."""
     return Path(os.path.expanduser(typed))  # noqa: PTH111 - Path.expanduser() has an error for that
+
+
+def expect_file(path: Path) -> None:
+    """Raises OSError for a pipe or a device: reading one may go on for ever, and replacing one takes it away.
+
+    A folder, and what is not there, has an error of its own when it is opened.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))

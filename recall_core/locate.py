@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import here, shell
-from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace
+from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.connect import discard, reaching
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
+
+_WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
 
 
 class Place(NamedTuple):
@@ -66,12 +68,15 @@ def _beside(toml: Path) -> Place:
 
 
 class Made(NamedTuple):
-    """A new store and what was decided for it. resolved: what an existing recall.toml leaves to `auto`, by now."""
+    """A new store and what was decided for it.
+
+    resolved: what an existing recall.toml is to say as well, in place of `auto` and where it names no weight.
+    """
 
     place: Place
     store: SqliteStore
     warnings: tuple[str, ...]
-    resolved: dict[str, str]
+    resolved: dict[str, str | float]
 
 
 def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str = "") -> Made:
@@ -83,7 +88,7 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
     """
     path = here.absolute(folder)
     config, warnings = initial_config(embedding, settings)
-    resolved: dict[str, str] = {}
+    resolved: dict[str, str | float] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -127,19 +132,32 @@ def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Conf
     config = assign(start, settings, where="--set")
     config, warnings = _resolved(config if embedding is None else config._replace(embedding=embedding))
     named = {setting.partition("=")[0].strip() for setting in settings}
-    if not named & {"bm25_weight", "vector_weight"}:
-        weight = vector_weight(config)
-        config = config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)
-    return config, warnings
+    return (config if named & _WEIGHTS else _weighed(config)), warnings
 
 
-def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict[str, str]]:
-    """What a recall.toml that was there before says, with the embedder in place of `auto`, and that embedder."""
-    written = load(toml)
-    config, warnings = _resolved(written)
+def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict[str, str | float]]:
+    """What a recall.toml that was there before says, with an embedder for `auto` and its weights where none is named.
+
+    Also what warns of that, and what is to be written.
+    """
+    before = load(toml)
+    config, warnings = _resolved(before)
+    resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
+    suited = _weighed(config)
+    if suited != config and not _WEIGHTS & written(toml).keys():
+        weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
+        told = " and ".join(f"{key} = {weight:g}" for key, weight in weights.items())
+        warnings += (f"W_CONFIG: {FILE_NAME} names no weight; {told} suit {config.embedding} and are taken",)
+        config, resolved = suited, {**resolved, **weights}
     if has_flags:
         warnings += (f"W_CONFIG: {FILE_NAME} was there already and is kept; the flags of init were not used",)
-    return config, warnings, {"embedding": config.embedding} if written.embedding == AUTO else {}
+    return config, warnings, resolved
+
+
+def _weighed(config: Config) -> Config:
+    """With the weights that suit the embedder."""
+    weight = vector_weight(config)
+    return config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)
 
 
 def _resolved(config: Config) -> tuple[Config, tuple[str, ...]]:
@@ -162,12 +180,12 @@ def disagreements(config: Config, info: StoreInfo) -> tuple[str, ...]:
     """Where recall.toml and the store disagree: the store wins, and says so."""
     embedder = info.embedder if agrees(config, info.embedder) else config.embedding
     pairs = (
-        ("embedder", embedder, info.embedder),
-        ("counter", config.counter, info.counter),
-        ("chunker", chunker_identity(config), info.chunker),
+        ("embedder", embedder, info.embedder, f" until {shell.join(['recall', 'reembed', config.embedding])}"),
+        ("counter", config.counter, info.counter, ""),
+        ("chunker", chunker_identity(config), info.chunker, ""),
     )
     return tuple(
-        f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; the store wins"
-        for name, wanted, actual in pairs
+        f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; the store wins{until}"
+        for name, wanted, actual, until in pairs
         if wanted != actual
     )

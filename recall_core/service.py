@@ -36,9 +36,9 @@ class Recall(Measured):
         place, store, warnings, resolved = locate.make(Path(folder), embedding, settings, name)
         with Recall(store, config=place.config, base=place.base, toml=place.toml) as recall:
             if resolved:
-                from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - rarely needed
+                from recall_core.maintain.settings import settle  # noqa: PLC0415 - rarely needed
 
-                write_settings(place.toml, resolved)
+                warnings += settle(place.toml, resolved)
             response = recall.stats()
             return {**response, "warnings": [*warnings, *response.get("warnings", [])]}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
 import shutil
@@ -30,7 +29,7 @@ def place(typed: str) -> Path:
 
 def load(path: Path) -> str:
     """The text of a file, without line breaks at its end. Raises UsageError and OSError."""
-    _expect_file(path)
+    here.expect_file(path)
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise UsageError("query_file_too_large", f"{path} is larger than {MOST_BYTES:,} bytes: no query is.")
     try:
@@ -41,6 +40,7 @@ def load(path: Path) -> str:
 
 def save(path: Path, text: str) -> None:
     """Write the text with one line break at its end; a failure leaves what was there. Raises OSError."""
+    here.expect_file(path)
     path = Path(os.path.realpath(path))  # resolve() has an error of its own for a link to itself
     if not path.exists():
         path.write_bytes(_bytes(text))
@@ -58,7 +58,7 @@ def save(path: Path, text: str) -> None:
 
 def holds(path: Path, text: str) -> bool:
     """True when the file holds just this text. Raises OSError."""
-    _expect_file(path)
+    here.expect_file(path)
     return path.read_bytes() == _bytes(text)
 
 
@@ -84,12 +84,6 @@ def edited(text: str, command: list[str]) -> str:
         if code != 0:
             raise UsageError("editor_failed", f"{command[0]} ended with code {code}; the query is as it was.")
         return load(path)
-
-
-def _expect_file(path: Path) -> None:
-    """Raises OSError for a pipe or a device: reading one may wait, or go on, for ever."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
 def _bytes(text: str) -> bytes:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
+from recall_core import here
 from recall_core.adapters import completion, embedding, render, rql
 from recall_core.adapters.asked import ask_of, check_question, pack_of
 from recall_core.adapters.parser import Request
@@ -16,7 +17,7 @@ from recall_core.adapters.replacing import replacing
 from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, shown
 from recall_core.contract import Response
-from recall_core.errors import UsageError
+from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.service import Recall
 from recall_core.types import Root
 
@@ -199,13 +200,23 @@ def _export(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _import(recall: Recall, request: Request, streams: Streams) -> Response:
-    flags = request.flags
+    flags, source = request.flags, Path(request.words[0])
+    if not streams.may_wait:
+        _expect_file(source)
     return recall.import_(
-        Path(request.words[0]),
+        source,
         on_conflict=flags.on_conflict or "error",
         embeddings=not flags.no_embeddings,
         reembed=flags.reembed,
     )
+
+
+def _expect_file(source: Path) -> None:
+    try:
+        here.expect_file(source)
+    except OSError as error:
+        message = f"{source} cannot be read: {why_unread(error)}."
+        raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error
 
 
 def _eval(recall: Recall, request: Request, streams: Streams) -> Response:

@@ -65,7 +65,7 @@ CHECKS = (
     Flag("--strict-fresh", "fail with exit 3 when a returned file has changed"),
 )
 EXPLAIN = Flag("--explain", "show how each score adds up")
-K = Flag("--k", "how many hits", "N", least=0)
+K = Flag("--k", "how many hits (10)", "N", least=0)
 QUESTION = (
     Flag("--bm25", "words only (with --vector: both, which is the default)"),
     Flag("--vector", "meaning only"),

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import shell
+from recall_core import here, shell
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError, why_unread
@@ -22,13 +22,14 @@ def run_commands(
     *,
     store: str | None,
     streams: Streams,
-    opening: Callable[[str | None], Recall] | None = None,
+    opening: Callable[[str | None], AbstractContextManager[Recall]] | None = None,
 ) -> int:
     """Run the command lines in order, each as `recall` would; stop at the first that fails, with its exit code.
 
-    commands: command lines, or @FILE with one a line (# starts a comment); all are read before any runs.
+    commands: command lines, or @FILE with one a line (# starts a comment), which is no pipe; all are read before any
+    runs.
     store: used where a line names none. A store that several lines use is opened once.
-    opening: how one is opened, by the --store value.
+    opening: how one is opened, by the --store value, and closed.
     """
     with ExitStack() as stack:
         shared: dict[str | None, Recall] = {}
@@ -61,6 +62,7 @@ def _command_lines(commands: Sequence[str]) -> list[list[str]]:
 
 def _read(path: Path) -> list[str]:
     try:
+        here.expect_file(path)
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(

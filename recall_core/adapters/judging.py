@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -95,7 +96,7 @@ def _export(
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
         raise UsageError("missing_argument", "judge export needs --queries or --qrels.", hint="--qrels FILE")
-    if len(named) != len(set(named)):
+    if len(named) != len({os.path.realpath(path) for path in named}):
         raise UsageError("conflicting_flags", "--queries and --qrels name the same file.", hint="--qrels qrels.tsv")
     with ExitStack() as files:
         queries_out, qrels_out = (

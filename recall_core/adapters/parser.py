@@ -109,7 +109,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
                 type=partial(_value, flag),
                 choices=flag.choices or None,
                 metavar=flag.metavar,
-                help=f"{flag.doc}: {' or '.join(flag.choices)}" if flag.choices else flag.doc,
+                help=_flag_help(flag),
             )
 
 
@@ -251,6 +251,11 @@ def _check_encoding(argv: Sequence[str]) -> None:
     for word in argv:
         if any("\ud800" <= letter <= "\udfff" for letter in word):
             raise UsageError("bad_value", f"The argument {word!r} is not valid UTF-8.", hint="recall --help")
+
+
+def _flag_help(flag: Flag) -> str:
+    choices = f": {' or '.join(flag.choices)}" if flag.choices else ""
+    return f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}"
 
 
 def _flag_usage(flag: Flag) -> str:

@@ -27,6 +27,18 @@ DIGITS = 12  # of an id or a hash, where people read it
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
 
 
+NOTHING_RECALLED = {
+    "no_vector": "no candidate has a vector",
+    "whole_list": "every candidate is in the list",
+    "not_short": "0 of {near} near documents have at most {threshold} chunks",
+    "too_far": "0 of {short} short documents within {ceiling:g}",
+    "already_present": "{present} of {within_ceiling} within {ceiling:g} are in the list",
+    "no_row": "the list has no row",
+    "max_injections": "sparse_max_injections = 0",
+}
+"""Why sparse-document recall gave no row away, by its reason."""
+
+
 def json_line(response: Mapping[str, Any]) -> str:
     """The response as one line of JSON; keys stand as they were built, NaN is refused."""
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
@@ -108,6 +120,10 @@ def talk(response: Response) -> Iterator[str]:
             from recall_core.adapters.packing import account_lines  # noqa: PLC0415 - few contexts are explained
 
             yield from account_lines(context["account"])
+    if "report" not in response and response.get("sparse", {}).get("reason") in NOTHING_RECALLED:
+        sparse = response["sparse"]
+        why = NOTHING_RECALLED[sparse["reason"]].format_map(sparse)
+        yield f"{'sparse':<11}nothing recalled: {sparse['reason']} ({why})"
     if "evaluation" in response:
         yield board.talk(response)
     for view in response.get("ingest", {}).get("skipped", []):

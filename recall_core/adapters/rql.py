@@ -97,6 +97,6 @@ def _written(response: Response, source: str, text: str) -> Response:
     formatted = response["rql"]["text"] + "\n"
     response["rql"] |= {"path": str(path), "changed": formatted != text}
     if formatted != text:
-        with replacing(path.resolve(), hint="recall rql format @FILE") as out:
+        with replacing(path, hint="recall rql format @FILE") as out:
             out.write(formatted)
     return response

@@ -20,6 +20,8 @@ class Streams(NamedTuple):
     stdout: TextIO
     stderr: TextIO
     is_ending: Callable[[], bool] = _never
+    may_wait: bool = True
+    """False where nobody could end a read that waits for ever."""
 
     def say(self, line: str) -> None:
         """One line of talk."""

@@ -47,7 +47,10 @@ def import_(store: SqliteStore, *, queries: Path | None, qrels: Path | None) -> 
         queries=len(texts), judgements=len({each[:2] for each in found.judgements}), unknown=found.unknown
     )
     left_out = {row[:2] for row in file.rows} - {row[:2] for row in rows}
-    return respond.ok(judged=view, warnings=list(warnings(found.unknown, len(left_out))))
+    may_be_records = names.has_uncut and found.unknown == view["judgements"]
+    return respond.ok(
+        judged=view, warnings=list(warnings(found.unknown, len(left_out), may_be_records=may_be_records))
+    )
 
 
 def export(store: SqliteStore, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> Response:
@@ -66,7 +69,7 @@ def export(store: SqliteStore, *, queries: TextIO | None, qrels: TextIO | None, 
         judgements=len(rows) if qrels is not None else 0,
         unknown=found.unknown,
     )
-    return respond.ok(judged=view, warnings=list(warnings(found.unknown, 0)))
+    return respond.ok(judged=view, warnings=list(warnings(found.unknown, 0, may_be_records=False)))
 
 
 def _write(out: TextIO | None, lines: Iterable[str]) -> None:

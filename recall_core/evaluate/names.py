@@ -47,6 +47,11 @@ class Names:
     def __contains__(self, path: str) -> bool:
         return path in self._paths
 
+    @property
+    def has_uncut(self) -> bool:
+        """True when a file of records was read as one document."""
+        return any(path.endswith(".jsonl") for path in self._paths)
+
     def find(self, name: str) -> Spot | None:
         """The document, or span of one, of that name, as it stands or percent-decoded; None for no or several."""
         for spelling in dict.fromkeys((unquote(name), name)):

@@ -54,14 +54,16 @@ def questions(store: SqliteStore, names: Names, *, queries: Path | None, qrels: 
         )
     unjudged = sum(query not in judged for query in texts)
     unknown = sum(path not in names for documents in grades.values() for path in documents)
+    judgements = sum(map(len, grades.values()))
+    may_be_records = names.has_uncut and unknown == judgements
     return Questions(
         texts={query: texts[query] for query in grades},
         grades=grades,
         unjudged=unjudged,
         without_relevant=len(texts) - len(grades) - unjudged,
-        judgements=sum(map(len, grades.values())),
+        judgements=judgements,
         unknown=unknown,
-        warnings=warnings(unknown, _without_text(found, texts)),
+        warnings=warnings(unknown, _without_text(found, texts), may_be_records=may_be_records),
     )
 
 
@@ -78,13 +80,17 @@ def _without_text(found: Located, texts: Mapping[str, str]) -> int:
     return sum(judgement.query not in texts for judgement in found.judgements)
 
 
-def warnings(unknown: int, without_text: int) -> tuple[str, ...]:
-    """What has to be said about judgements that find no document, and those that find no query."""
+def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[str, ...]:
+    """What has to be said about judgements that find no document, and those that find no query.
+
+    may_be_records: where none finds its document, and a file of records was read as one.
+    """
     said = []
     if unknown:
         said.append(
             f"W_UNKNOWN_DOCUMENT: {unknown} of the judgements name{'s' if unknown == 1 else ''} no document of this "
             "store, or more than one; none of those can be found"
+            + ("; recall add FILE --parser jsonl makes a document of each record" if may_be_records else "")
         )
     if without_text:
         which = "judgement is of a query" if without_text == 1 else "judgements are of queries"

@@ -11,9 +11,9 @@ from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config, assign, replace
 from recall_core.contract import ReembedView
 from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.errors import ConfigError, StoreError, UsageError
+from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.vectors import Made, Pace, embed, made_in_turn, tokens_of
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder
 from recall_core.store.sqlite import reembed as incoming
 from recall_core.store.sqlite.reembed import Target
@@ -55,11 +55,8 @@ def reembed(
     else:
         yield from run.all_vectors()
     changed = _changed(wanted, settings, is_new=not agrees(config, embedder.identity))
-    try:
-        if changed:
-            write_settings(toml, changed)
-    except ConfigError as error:
-        warnings.append(f"W_CONFIG: {error.message}")
+    if changed:
+        warnings += settle(toml, changed)
     return Reembedded(run.view(previous), replace(wanted, changed, where=str(toml)), tuple(warnings))
 
 

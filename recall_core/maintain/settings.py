@@ -31,6 +31,15 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         ) from error
 
 
+def settle(toml: Path, values: Mapping[str, str | float | bool]) -> tuple[str, ...]:
+    """Put these values into the file, or give the warning that says which: what they go with is done already."""
+    try:
+        write_settings(toml, values)
+    except ConfigError as error:
+        return (f"W_CONFIG: {error.message}",)
+    return ()
+
+
 def _put_in_place(toml: Path, text: bytes) -> None:
     """Behind a symbolic link, its target is replaced; the file keeps its mode."""
     target = Path(os.path.realpath(toml))

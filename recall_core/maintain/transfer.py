@@ -67,15 +67,16 @@ def import_(
         raise StoreError(
             "import_unreadable", f"{source} cannot be read: {why_unread(error)}.", hint=f"ls -l {source}"
         ) from error
-    with raw_lines, store.writer() as writer:
-        incoming = _Incoming(lines.decoded(raw_lines), writer)
-        _check_fits(incoming.header, store, embedder, reembed=reembed)
+    with raw_lines:
+        incoming = _Incoming(lines.decoded(raw_lines))  # before the lock: a pipe may be silent for long
         keep = incoming.header.embeddings and not reembed
         put = (0, 0)
-        for file in incoming.files():
-            if not _skipped(store, file, on_conflict=on_conflict):
-                writer.put(_with_vectors(file, store, embedder, keep=keep))
-                put = _sum(put, file)
+        with store.writer() as writer:
+            _check_fits(incoming.header, store, embedder, reembed=reembed)
+            for file in incoming.files(writer):
+                if not _skipped(store, file, on_conflict=on_conflict):
+                    writer.put(_with_vectors(file, store, embedder, keep=keep))
+                    put = _sum(put, file)
     return TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
 
 
@@ -122,7 +123,7 @@ def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bo
 class _Incoming:
     """Lines put together to files; roots are remembered on the way. sha256: known after the last file."""
 
-    def __init__(self, decoded: Iterator[AnyLine], writer: Writer) -> None:
+    def __init__(self, decoded: Iterator[AnyLine]) -> None:
         first = next(decoded)
         if not isinstance(first, Header):
             raise lines.invalid("it has no header")
@@ -130,27 +131,29 @@ class _Incoming:
         self.sha256 = ""
         self._count = (0, 0)
         self._decoded = decoded
-        self._writer = writer
         self._roots: list[Root] = []
         self._file: FileLine | None = None
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
 
-    def files(self) -> Iterator[NewFile]:
-        """Every file, as soon as its last line has been read; only then is the checksum known to agree."""
+    def files(self, writer: Writer) -> Iterator[NewFile]:
+        """Every file, as soon as its last line has been read; only then is the checksum known to agree.
+
+        writer: takes the roots on the way.
+        """
         for line in self._decoded:
             if isinstance(line, FileLine | End) and self._file is not None:
                 file = self._finished(self._file)
                 self._count = _sum(self._count, file)
                 yield file
-            self._take(line)
+            self._take(line, writer)
         if self._count != (self.header.documents, self.header.chunks):
             raise lines.invalid("it holds another number of documents or chunks than its header says")
 
-    def _take(self, line: AnyLine) -> None:
+    def _take(self, line: AnyLine, writer: Writer) -> None:
         match line:
             case RootLine() if self._file is None:
                 self._roots.append(lines.root_of(line))
-                self._writer.put_root(self._roots[-1])
+                writer.put_root(self._roots[-1])
             case FileLine():
                 self._file, self._documents = line, []
             case DocumentLine() if self._file is not None and line.id == document_id(line.path, line.hash):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from recall_core import here
-from recall_core.errors import RecallError, UsageError, why_unread
+from recall_core.errors import RecallError, StoreLocked, UsageError, why_unread
 from recall_core.types import Skip
 from recall_tui import files
 from recall_tui.acts.holder import Holder
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
 NAMING = "a path, then Enter; what is unchanged is kept"
 LATER = "An ingest run is under way; Enter again once it is over."
+LOCKED_SECONDS = 3.0  # until a watch tries again to read what it could not while another program wrote the store
 
 
 class IngestActions(Holder):
@@ -111,14 +112,13 @@ class IngestActions(Holder):
             self._note_synced()
         if self.session.text and (self.session.answer is None or is_outdated(self.session)):
             self.ask()
-        if self.session.watching and event.view is not None:
-            self._go_on_watching()
+        if self.session.watching:
+            self._go_on_watching(event)
 
     def folders_changed(self) -> None:
         """Files changed below a watched folder: they are read, now or after the run that is under way."""
-        if state.is_ingesting(self.session):
-            self.become(self.session._replace(is_behind=True))
-        elif self.session.watching:
+        self.become(self.session._replace(is_behind=True))
+        if self.session.watching and not state.is_ingesting(self.session):
             self._ingest(EVERYTHING)
 
     def watch_failed(self, event: Unwatched) -> None:
@@ -152,14 +152,26 @@ class IngestActions(Holder):
         return True
 
     def _ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
-        self.become(self.session._replace(run=Run(folder), is_behind=False))
+        is_owed = self.session.is_behind and folder == EVERYTHING
+        self.become(self.session._replace(run=Run(folder, is_owed=is_owed), is_behind=False))
         self.crew.ingest(folder, opener)
 
-    def _go_on_watching(self) -> None:
-        if self.session.run is not None and self.session.run.folder != EVERYTHING:
+    def _go_on_watching(self, event: Ended) -> None:
+        run = self.session.run
+        if isinstance(event.error, StoreLocked) and run is not None and run.is_owed:
+            self.become(self.session._replace(is_behind=True))
+            self.set_timer(LOCKED_SECONDS, self._catch_up)
+        elif event.view is None:
+            return
+        elif run is not None and run.folder != EVERYTHING:
             self.crew.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
         elif self.session.is_behind:
             self._ingest(EVERYTHING)
+
+    def _catch_up(self) -> None:
+        """Read what a locked store kept from being read, unless a run has begun or the watch has ended since."""
+        if self.session.watching and self.session.is_behind:
+            self.folders_changed()
 
     def _agreed(self, choice: Choice, is_agreed: bool | None) -> None:
         if is_agreed:

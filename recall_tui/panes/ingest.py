@@ -21,8 +21,10 @@ BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
 WIDE = 100  # cells from which a bar has its full length
 LEAST_PATH = 24  # cells that a path has in any case, whatever else is to be said on its line
-SOURCE_CELLS = 56  # of a source's line behind its folder
-NOTHING = "Nothing was read yet: A adds a folder, s syncs every folder."
+SOURCE_CELLS = 37  # of a source's line behind its folder
+NEWEST_CELLS = 19  # of them the newest document's, where there is room
+LEAST_FOLDER = 11
+NOTHING = "Nothing was read since the start: A adds a folder, s syncs every folder."
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
 
 
@@ -84,8 +86,12 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _over(run: Run, width: int, glyphs: Glyphs) -> str:
     skipped = _skipped_words(run.progress) if run.progress else ""
-    ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {run.summary}"
-    return glyphs.dot.join(filter(None, [ended, f"{skipped}, 7 lists them" if skipped else ""]))
+    said = "cancelled, r in pane 7 goes on" if run.ended == "cancelled" else run.summary
+    ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {said}"
+    listed = glyphs.dot.join([ended, f"{skipped}, 7 lists them"])
+    if skipped and cell_len(f" ingest {listed}") <= width:
+        return listed
+    return glyphs.dot.join(filter(None, [ended, skipped]))
 
 
 def _name(run: Run, width: int, glyphs: Glyphs) -> str:
@@ -105,7 +111,7 @@ def _mark(run: Run, glyphs: Glyphs) -> str:
 def opened(session: Session, width: int, glyphs: Glyphs) -> Opened:
     """Everything about the run and the sources, one line a skipped file."""
     run = session.run
-    lines = [Text(fit(NOTHING, width, glyphs))] if run is None else _above(run, width, glyphs)
+    lines = [Text(line) for line in folded(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
     for row, skip in enumerate(skips):
         lines.append(_skipped(skip, width, glyphs, is_chosen=row == cursor_of(session)))
@@ -193,15 +199,18 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     watched = f"{glyphs.dot}watched, w stops" if session.watching else f"{glyphs.dot}w watches them"
     heading = f"Sources {figure(len(known.sources))}{glyphs.dot}s syncs them{watched}"
     lines = [_heading(heading, width, glyphs)]
+    is_wide = width > LEAST_FOLDER + SOURCE_CELLS + NEWEST_CELLS
+    room = max(LEAST_FOLDER, width - SOURCE_CELLS - 1 - NEWEST_CELLS * is_wide)
     for source in known.sources:
         folder = source.root.folder
         synced = f"synced {session.synced[folder]}" if folder in session.synced else "not synced here yet"
         options = " ".join([*source.root.globs, *(f"#{tag}" for tag in source.root.tags)])
         docs = f"{figure(source.documents):>9} {'doc ' if source.documents == 1 else 'docs'}"
         newest = f"newest {source.newest[:10]}" if source.newest else ""
+        behind = f"{docs}  {newest:<17}  {synced}" if is_wide else f"{docs}  {synced}"
         more = f" {options}" if options else ""
-        name = fit_place(folder, "", max(11, width - SOURCE_CELLS - 1), glyphs, more=more)
-        lines.append(Text(fit(f" {name} {docs}  {newest:<17}  {synced}", width, glyphs)))
+        name = fit_place(folder, "", room, glyphs, more=more)
+        lines.append(Text(fit(f" {name} {behind}", width, glyphs)))
     return lines
 
 

@@ -41,7 +41,7 @@ class TargetScreen(Dialog[str | None]):
     def __init__(self) -> None:
         super().__init__()
         self._typed = ""
-        self._found: tuple[str, ...] = ()
+        self._found = Paths((), are_all=True)
 
     def compose(self) -> ComposeResult:
         """The line above the list."""
@@ -78,8 +78,8 @@ class TargetScreen(Dialog[str | None]):
     def show_session(self, session: Session) -> None:
         """Show the paths that were found for what is typed."""
         finding = found(session, Study("paths", self._typed), of=Paths)
-        if isinstance(finding, Paths) and finding.paths != self._found:
-            self._found = finding.paths
+        if isinstance(finding, Paths) and finding != self._found:
+            self._found = finding
             self._fill()
 
     def action_step(self, rows: int) -> None:
@@ -97,7 +97,7 @@ class TargetScreen(Dialog[str | None]):
     def _paths(self) -> list[str]:
         """The paths that hold every word typed: those at hand may have been found for less of it."""
         words = self._typed.lower().split()
-        return [path for path in self._found if all(word in path.lower() for word in words)]
+        return [path for path in self._found.paths if all(word in path.lower() for word in words)]
 
     @property
     def _has_typed(self) -> bool:
@@ -114,8 +114,8 @@ class TargetScreen(Dialog[str | None]):
         is_named = self._has_typed and (_NAMED.match(self._typed) is not None or not paths)
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
         self._draw(first if lines else None)
-        told = f"{counted(len(paths), 'path')}, Tab completes, Enter takes, Esc closes"
-        self.query_one("#target").border_subtitle = told
+        told = counted(len(paths), "path") if self._found.are_all else f"the first {counted(len(paths), 'path')}"
+        self.query_one("#target").border_subtitle = f"{told}, Tab completes, Enter takes, Esc closes"
 
     def _refill(self) -> None:
         self._draw(self.query_one(PointedList).highlighted)

@@ -103,9 +103,10 @@ class Passage(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Paths of documents that hold every typed word."""
+    """Paths of documents that hold every typed word. are_all: False where there are more of them."""
 
     paths: tuple[str, ...]
+    are_all: bool
 
 
 # What is wanted.

@@ -24,6 +24,8 @@ class Run(NamedTuple):
     """A pause is asked for; the run stands still."""
     ended: Literal["", "done", "cancelled", "failed"] = ""
     summary: str = ""
+    is_owed: bool = False
+    """A change in a watched folder waits for it."""
 
     @property
     def progress(self) -> Progress | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from recall_core.config import Config
@@ -86,13 +87,11 @@ class CommandThread:
         from recall_core.adapters.streams import Streams  # noqa: PLC0415
 
         stdout, stderr = Caught(), Caught()
-        streams = Streams(io.StringIO(), stdout, stderr, self._is_ending)
+        streams = Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
         code = cli.guarded(
-            lambda: headless.run_commands([self._line], store=self._store, streams=streams, opening=self._open),
+            lambda: headless.run_commands([self._line], store=self._store, streams=streams, opening=self._opened),
             streams=streams,
         )
-        with self._lock:
-            self._recall = None  # it is closed, so there is nothing to abort
         if self._has_opened:
             self._tell_store()
         self._post(Ran(self._line, code, stdout.whole(), stderr.whole()))
@@ -102,15 +101,19 @@ class CommandThread:
         self._has_steps = True
         return self._closing
 
-    def _open(self, store: str | None) -> Recall:
-        recall = self._opener(store)
-        self._has_opened = True
-        with self._lock:
-            self._recall = recall
-            if self._closing:
-                recall.close()
-                raise Interrupted("interrupted", "Cancelled.")
-        return recall
+    @contextmanager
+    def _opened(self, store: str | None) -> Iterator[Recall]:
+        with self._opener(store) as recall:
+            self._has_opened = True
+            with self._lock:
+                if self._closing:
+                    raise Interrupted("interrupted", "Cancelled.")
+                self._recall = recall
+            try:
+                yield recall
+            finally:
+                with self._lock:
+                    self._recall = None  # what is closed cannot be interrupted
 
     def _tell_store(self) -> None:
         """The store as the command left it, and the settings where they have changed."""

@@ -14,7 +14,9 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
 from recall_core.errors import Interrupted
 from recall_core.service import Recall
+from recall_core.store.sqlite import connect
 from recall_core.types import Root
+from recall_tui.acts import ingest
 from recall_tui.acts.ingest import UNDER_WAY
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
@@ -117,7 +119,7 @@ async def test_what_has_a_tilde_in_front_of_its_name_is_added_under_that_name(
         await bench.ask("quokkas")
 
         await add(bench, Path(name))
-        await bench.until(lambda now: now.hit and now.hit.doc.path == str(place))
+        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == str(place))
 
         assert name in bench.session.synced
 
@@ -127,7 +129,7 @@ async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: P
         await bench.ask("quokkas")
 
         await add(bench, new)
-        await bench.until(lambda now: now.hit and now.hit.doc.path == "new/fresh.txt")
+        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == "new/fresh.txt")
 
         assert "1 added" in bench.painted("ingest")
         assert "2 skipped" in bench.painted("ingest")
@@ -162,7 +164,7 @@ async def test_the_pane_opens_before_anything_was_added(own_store: Path) -> None
         await bench.until(lambda _: "Sources 4" in bench.painted("ingest"))
 
         assert bench.session.pane == "ingest"
-        assert "Nothing was read yet" in bench.painted("ingest")
+        assert "Nothing was read since the start" in bench.painted("ingest")
         await bench.press("2")
         assert not bench.app.bench.query_one("#ingest").display
 
@@ -397,7 +399,7 @@ async def test_sync_reads_every_folder_again(own_store: Path) -> None:
         await bench.ask("wombat")
 
         await bench.press("escape", "7", "s")
-        await bench.until(lambda now: now.hit and now.hit.doc.path == "notes/new.txt")
+        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == "notes/new.txt")
 
         assert "1 added" in bench.painted("ingest")
         assert "1 removed" in bench.painted("ingest")
@@ -411,7 +413,7 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
         await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
 
         (notes / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
-        await bench.until(lambda now: now.hit and now.hit.doc.path == "notes/new.txt")
+        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == "notes/new.txt")
         (notes / "new.txt").unlink()
         await bench.until(lambda now: now.info and now.info.documents == 37 and not now.busy)
         assert "watch" in bench.painted("ingest")
@@ -422,6 +424,61 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
         await bench.pilot.pause(1.0)
         assert bench.session.info is not None
         assert bench.session.info.documents == 37
+
+
+async def test_a_file_that_is_saved_during_a_watched_run_is_read_after_it(slow: Slow) -> None:
+    async with workbench(slow.store) as bench:
+        await added_and_followed(bench, slow)
+        await changed(bench, slow)
+
+        (slow.folder / "later.txt").write_text("A later note on tea.\n", encoding="utf-8")
+        await bench.until(lambda now: now.is_behind)
+        slow.server.gate.set()
+
+        await bench.until(lambda now: now.info and now.info.documents == 62)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for a lock."""
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr(ingest, "LOCKED_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_watched_change_that_finds_the_store_locked_is_read_once_it_is_free(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask("wombat")
+        await bench.press("escape", "7", "w")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
+
+        with Recall.open(str(own_store)) as other, other.store.transaction():
+            (own_store.parent / "notes" / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
+            await bench.until(lambda now: now.run and now.run.ended == "failed")
+            failed = bench.session.run
+            await bench.until(lambda now: now.run and now.run is not failed and now.run.ended == "failed")
+
+        await bench.until(lambda now: now.info and now.info.documents == 38)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_sync_that_a_person_began_and_that_finds_the_store_locked_keeps_its_error(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.ask("wombat")
+        await bench.press("escape", "7", "w")
+        await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
+
+        with Recall.open(str(own_store)) as other, other.store.transaction():
+            (own_store.parent / "new").mkdir()
+            (own_store.parent / "new" / "one.txt").write_text("One more.\n", encoding="utf-8")
+            await add(bench, own_store.parent / "new")
+            await bench.until(lambda now: now.run and now.run.ended == "failed")
+            failed, waited = bench.session.run, threading.Event()
+            bench.app.set_timer(ingest.LOCKED_SECONDS, waited.set)  # it ends after one that began before it
+            await bench.until(lambda _: waited.is_set())
+
+        assert bench.session.run is failed
+        assert not bench.session.is_behind
 
 
 async def test_a_folder_that_is_added_meanwhile_is_watched_too(own_store: Path, new: Path) -> None:

@@ -69,7 +69,7 @@ async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> N
         await run(bench, f"add {shlex.quote(str(own_store.parent / 'more.txt'))}")
         await bench.until(lambda now: now.info and now.info.documents == documents + 1)
         await bench.press("escape")
-        await bench.until(lambda now: not now.busy and now.hit and now.hit.doc.path == "more.txt")
+        await bench.until(lambda now: not now.busy and 0 in now.hits and now.hits[0].doc.path == "more.txt")
 
         assert bench.session.budget_tokens == budget
 

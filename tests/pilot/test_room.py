@@ -81,6 +81,23 @@ async def test_a_list_is_cut_anew_when_the_screen_becomes_narrow(deep_store: Pat
         assert rows(bench, "targets")[2].startswith(UNICODE.pointer)
 
 
+async def test_a_list_of_paths_that_is_not_all_of_them_says_so(
+    deep_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recall_tui.work.studies.paths.MOST", 3)
+    async with workbench(deep_store) as bench:
+        await ask_for_target(bench, "")
+        await bench.until(lambda _: edge(bench).startswith("the first 3 paths,"))
+        await bench.type("number")
+
+        await bench.until(lambda _: edge(bench).startswith("3 paths,"))
+
+
+def edge(bench: Driver) -> str:
+    """What stands on the lower edge of the list of paths."""
+    return str(bench.app.screen.query_one("#target").border_subtitle)
+
+
 async def test_a_line_break_in_a_name_makes_no_second_row(deep_store: Path) -> None:
     async with workbench(deep_store) as bench:
         await ask_for_target(bench, "other")
@@ -255,3 +272,15 @@ async def test_an_empty_store_says_whole_what_to_do(tmp_path: Path, width: int) 
         await bench.until(lambda _: "The store is empty." in bench.painted("results"))
 
         assert "and name a folder to add." in " ".join(bench.painted("results").split())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 24), (100, 32), (120, 36), (200, 34)])
+async def test_the_ingest_pane_leaves_room_for_results(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        await bench.ask()
+
+        await bench.press("escape", "7")
+
+        await bench.until(lambda _: "Sources" in bench.painted("ingest"))
+        await bench.until(lambda _: "budget" in bench.painted("results"))
+        assert bench.app.bench.query_one("#results").size.height >= 1

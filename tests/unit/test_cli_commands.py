@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,17 @@ def test_no_sparse_switches_sparse_recall_off(home: Path) -> None:
     assert [plan["sparse"] for plan in plans] == [True, False]
 
 
+def test_explain_tells_why_no_short_document_was_recalled(home: Path) -> None:
+    run("add", "docs")
+
+    plain, explained, off = (
+        run("search", "retry", "--k", "1", *flags)[2] for flags in ((), ("--explain",), ("--explain", "--no-sparse"))
+    )
+
+    assert "sparse     nothing recalled: too_far (0 of 2 short documents within 0.2)\n" in explained
+    assert "nothing recalled" not in plain + off
+
+
 @pytest.mark.parametrize("flag", [("--bm25",), ("--vector",), ("--filter", "doc.path = 'a'"), ("--no-sparse",)])
 def test_what_a_query_says_itself_is_refused_beside_it(flag: tuple[str, ...], home: Path) -> None:
     assert refusal("context", "--rql", RQL, *flag) == "conflicting_flags"
@@ -209,6 +221,13 @@ def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:
         headless.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
 
     assert caught.value.code == "commands_unreadable"
+
+
+def test_a_pipe_of_command_lines_is_refused(home: Path) -> None:
+    os.mkfifo(home / "pipe")
+
+    with pytest.raises(UsageError, match="not a regular file"):
+        headless.run_commands(["@pipe"], store=None, streams=fresh_streams())
 
 
 def test_a_command_line_may_begin_with_the_name_of_the_program() -> None:

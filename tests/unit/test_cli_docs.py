@@ -13,6 +13,7 @@ import recall_tui
 from recall_core import contract
 from recall_core.adapters.flags import GLOBALS, VERSION
 from recall_core.adapters.menu import COMMANDS
+from recall_core.explain.whynot.stage import STAGES
 from recall_tui.__main__ import FLAGS as WORKBENCH_FLAGS
 
 ROOT = Path(recall_core.__file__).parent.parent
@@ -58,6 +59,14 @@ def test_every_workbench_flag_is_documented() -> None:
     text = page("cli.md")
 
     assert [flag.name for flag in WORKBENCH_FLAGS if f"`{flag.name}" not in text] == []
+
+
+def test_the_workbench_takes_its_store_as_a_word_and_says_so() -> None:
+    assert "| `STORE` |" in section("cli.md", "recall-tui")
+
+
+def test_every_stage_of_whynot_is_documented_in_its_place() -> None:
+    assert re.findall(r"^\| `([a-z_]+)` \|", section("whynot.md", "The stages"), flags=re.MULTILINE) == list(STAGES)
 
 
 def test_every_key_of_the_contract_is_documented() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -161,6 +162,20 @@ def test_judgements_imported_before_and_after_a_file_is_cut_into_records_are_kep
     assert json.loads(run("eval", "--metrics", "mrr", "--json")[1])["evaluation"]["judgements"] == 3
 
 
+def test_judgements_of_records_in_a_file_that_was_read_whole_tell_how_to_read_it(home: Path) -> None:
+    (home / "c.jsonl").write_text('{"_id": "7", "text": "backoff"}\n')
+    (home / "r.txt").write_text("q1 0 7 1\n")
+    importing = ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    hint = "; recall add FILE --parser jsonl makes a document of each record\n"
+
+    assert hint not in run(*importing)[2]  # there is no such file
+    run("add", "c.jsonl")
+    assert run(*importing)[2].endswith(hint)
+    assert hint in run("eval", "--metrics", "mrr")[2]
+    (home / "r.txt").write_text("q1 0 docs/a.md 1\n")
+    assert hint not in run("judge", "import", "--qrels", "r.txt")[2]  # some judgements find their document
+
+
 def test_a_judge_command_that_says_too_little_or_too_much_is_refused(home: Path) -> None:
     assert refusal("judge", "import") == "missing_argument"
     assert refusal("judge", "export") == "missing_argument"
@@ -177,6 +192,46 @@ def test_a_file_that_is_written_touches_no_other_beside_it(home: Path) -> None:
 
     assert (home / "g.tsv.part").read_text() == "mine"
     assert {path.name for path in home.iterdir()} == before | {"g.tsv"}
+
+
+def test_a_file_is_written_through_the_links_that_lead_to_it(home: Path) -> None:
+    run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    (home / "kept").mkdir()
+    (home / "kept" / "real.tsv").write_text("old")
+    (home / "link.tsv").symlink_to("kept/real.tsv")
+    (home / "dangling.tsv").symlink_to("kept/new.tsv")
+
+    for target in ("link.tsv", "dangling.tsv"):
+        assert run("judge", "export", "--qrels", target)[0] == 0
+
+    assert (home / "link.tsv").is_symlink()
+    assert (home / "dangling.tsv").is_symlink()
+    written = (home / "kept" / "real.tsv").read_text()
+    assert written.startswith("query-id")
+    assert (home / "kept" / "new.tsv").read_text() == written
+    assert sorted(path.name for path in (home / "kept").iterdir()) == ["new.tsv", "real.tsv"]
+
+
+def test_queries_and_judgements_are_not_written_into_one_file_by_two_names(home: Path) -> None:
+    (home / "link.tsv").symlink_to("real.tsv")
+
+    assert refusal("judge", "export", "--queries", "link.tsv", "--qrels", "real.tsv") == "conflicting_flags"
+
+
+def test_what_is_no_file_is_never_replaced(home: Path) -> None:
+    run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+    os.mkfifo(home / "pipe")
+    (home / "link").symlink_to("pipe")
+    (home / "loop").symlink_to("loop")
+
+    refused = {target: run("judge", "export", "--qrels", target) for target in ("pipe", "link", "loop")}
+
+    assert {code for code, _, _ in refused.values()} == {1}
+    assert "pipe cannot be written: Not a regular file." in refused["pipe"][2]
+    assert "loop cannot be written: Too many levels of symbolic links." in refused["loop"][2]
+    assert (home / "pipe").is_fifo()
+    assert (home / "link").is_symlink()
+    assert (home / "loop").is_symlink()
 
 
 @pytest.mark.parametrize("target", ["nowhere/r.tsv", "/", ".."])

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from recall_core.adapters.flags import GLOBALS
-from recall_core.adapters.menu import COMMANDS
+from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.adapters.parser import command_parser, parse, top_help, wants_json
 from recall_core.errors import UsageError
 
@@ -17,6 +17,11 @@ def refused(*argv: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
         parse(argv)
     return caught.value
+
+
+def shown_help(name: str) -> str:
+    """The help of that command, with its lines joined."""
+    return " ".join(command_parser(BY_NAME[name], operands=True).format_help().split())
 
 
 def test_global_flags_stand_before_and_after_the_command() -> None:
@@ -156,6 +161,29 @@ def test_help_teaches_purpose_flags_and_examples(command) -> None:  # type: igno
     assert all(flag.name in text for flag in (*command.flags, *GLOBALS))
     assert all(example in text for example in command.examples)
     assert command.examples
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_says_of_a_flag_that_may_be_repeated_that_it_may(command) -> None:  # type: ignore[no-untyped-def]
+    text = shown_help(command.name)
+
+    assert all((f"{flag.doc}; repeatable" in text) == flag.many for flag in command.flags)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("search", "how many hits (10)"),
+        ("tune", "how many rows of a question are its top (10)"),
+        ("eval", "hits of each query that are ranked and judged (100)"),
+        ("context", "pack no more than the best N chunks (all)"),
+        ("context", "say what the context is worth, lacks and spends"),
+        ("import", "when a document is already here (error): error or skip or replace"),
+        ("judge", "export: how judgements are written (beir): beir or trec or quepid"),
+    ],
+)
+def test_help_says_what_a_flag_means_and_what_holds_without_it(name: str, told: str) -> None:
+    assert told in shown_help(name)
 
 
 def test_the_top_help_lists_every_command() -> None:

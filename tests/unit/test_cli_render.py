@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
 from recall_core.adapters import render, tables
 from recall_core.contract import Response, ResultView
+from recall_core.rank.sparse import Reason
 
 
 def hit(**changes: Any) -> ResultView:
@@ -94,6 +95,42 @@ def test_an_explained_recall_names_the_chunk_that_gave_way() -> None:
         "  recalled: a short document at distance 0.11, in the row of dddddddddddd"
     ]
     assert list(render.ledger_lines(free)) == ["  recalled: a short document at distance 0.5, in a free row"]
+
+
+SPARSE = {
+    "injections": 0, "reason": "too_far", "looked_at": 30, "near": 9, "short": 5,
+    "within_ceiling": 0, "present": 0, "blocked": 0, "threshold": 2, "ceiling": 0.2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ({"reason": "no_vector"}, "no_vector (no candidate has a vector)"),
+        ({"reason": "whole_list"}, "whole_list (every candidate is in the list)"),
+        ({"reason": "not_short"}, "not_short (0 of 9 near documents have at most 2 chunks)"),
+        ({"reason": "too_far"}, "too_far (0 of 5 short documents within 0.2)"),
+        ({"reason": "already_present", "within_ceiling": 2}, "already_present (2 of 2 within 0.2 are in the list)"),
+        ({"reason": "no_row"}, "no_row (the list has no row)"),
+        ({"reason": "max_injections"}, "max_injections (sparse_max_injections = 0)"),
+    ],
+)
+def test_why_nothing_was_recalled_is_talk(counts: dict[str, Any], told: str) -> None:
+    response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
+
+    assert list(render.talk(response)) == ["1 of 7 hits in 3 ms", f"sparse     nothing recalled: {told}"]
+    assert len(list(render.lines(response))) == 1
+
+
+def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> None:
+    given = answer(hit(recall=RECALL), sparse={**SPARSE, "injections": 1, "reason": "injected"})
+    report = answer(hit(), sparse=SPARSE, report={})
+
+    assert list(render.talk(given)) == list(render.talk(report)) == ["1 of 7 hits in 3 ms"]
+
+
+def test_every_reason_to_recall_nothing_has_its_words() -> None:
+    assert {"injected", *render.NOTHING_RECALLED} == set(get_args(Reason))
 
 
 def test_figures_and_warnings_are_talk_and_not_data() -> None:

@@ -251,8 +251,52 @@ def test_init_writes_auto_down_in_a_settings_file_that_was_there(tmp_path: Path)
 
     response = Recall.init(str(tmp_path), embedding="minilm")
 
-    assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == '# mine\nembedding = "local"\n'
-    assert [warning.partition(":")[0] for warning in response["warnings"]] == ["W_AUTO", "W_CONFIG"]
+    text = (tmp_path / FILE_NAME).read_text(encoding="utf-8")
+    assert text == '# mine\nembedding = "local"\nbm25_weight = 0.7\nvector_weight = 0.3\n'
+    assert [warning.partition(":")[0] for warning in response["warnings"]] == ["W_AUTO", "W_CONFIG", "W_CONFIG"]
+
+
+def test_init_gives_a_settings_file_without_weights_those_that_suit_its_embedder_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text('# mine\nembedding = "local"\n', encoding="utf-8")
+
+    response = Recall.init(str(tmp_path))
+
+    text = (tmp_path / FILE_NAME).read_text(encoding="utf-8")
+    assert text == '# mine\nembedding = "local"\nbm25_weight = 0.7\nvector_weight = 0.3\n'
+    assert response["warnings"] == [
+        "W_CONFIG: recall.toml names no weight; bm25_weight = 0.7 and vector_weight = 0.3 suit local and are taken"
+    ]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        'embedding = "local"\nbm25_weight = 0.9\n',
+        'embedding = "local"\nvector_weight = 0.1\n',
+        'embedding = "hash"\n',
+        "chunk_tokens = 300\n",
+    ],
+)
+def test_init_leaves_a_settings_file_that_names_a_weight_or_needs_no_other(tmp_path: Path, written: str) -> None:
+    (tmp_path / FILE_NAME).write_text(written, encoding="utf-8")
+
+    response = Recall.init(str(tmp_path))
+
+    assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == written
+    assert response["warnings"] == []
+
+
+def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / FILE_NAME).write_text('embedding = "local"\n', encoding="utf-8")
+    monkeypatch.setattr("recall_core.maintain.settings.os.urandom", lambda _: b"\0" * 8)
+    (tmp_path / f".recall-{'00' * 8}").mkdir()
+
+    response = Recall.init(str(tmp_path))
+
+    assert "put into it: bm25_weight = 0.7, vector_weight = 0.3" in response["warnings"][1]
+    assert (tmp_path / "recall.db").is_file()
 
 
 def test_a_dimension_that_is_no_power_of_two_is_only_wrong_for_hash(tmp_path: Path) -> None:

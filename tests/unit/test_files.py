@@ -36,6 +36,16 @@ def test_saving_over_a_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.rql", "q.rql"]
 
 
+def test_saving_replaces_no_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "q.rql"
+    os.mkfifo(pipe)
+
+    with pytest.raises(OSError, match="Not a regular file"):
+        save(pipe, "new")
+
+    assert pipe.is_fifo()
+
+
 def test_a_name_without_a_suffix_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/you")
 

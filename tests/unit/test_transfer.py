@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable
 from hashlib import sha256
 from io import StringIO
@@ -14,7 +16,7 @@ import pytest
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError, UsageError
 from recall_core.maintain.transfer import export, import_
-from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.text import embedded_hash, embedded_text, spaced
 from recall_core.types import LexicalQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
 
@@ -314,6 +316,30 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER)
 
     assert refused.value.code == "import_unreadable"
+
+
+def test_an_export_may_come_through_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    producer = threading.Thread(target=pipe.write_bytes, args=(exported(sample()).encode(),))
+    producer.start()
+
+    view = import_(empty(), pipe, embedder=EMBEDDER)
+
+    producer.join()
+    assert view["documents"] == sample().info().documents
+
+
+def test_an_export_is_begun_to_be_read_before_the_lock(saved: Callable[[str], Path], tmp_path: Path) -> None:
+    place = str(tmp_path / "s.db")
+    own = create_store(
+        place, embedder=EMBEDDER.identity, dimension=EMBEDDER.dimension, counter="whitespace", chunker="c-1"
+    )
+
+    with own.writer(), pytest.raises(StoreError) as refused:
+        import_(open_store(place), saved("no export\n"), embedder=EMBEDDER)
+
+    assert refused.value.code == "import_invalid"
 
 
 def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], Path]) -> None:

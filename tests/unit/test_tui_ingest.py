@@ -135,6 +135,25 @@ def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
     assert "784/1,284 files" in strip(shown(run), width, UNICODE).plain
 
 
+@pytest.mark.parametrize("width", [58, 77, 98, 118])
+def test_the_strip_of_a_cancelled_run_names_whole_keys(width: int) -> None:
+    told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
+
+    assert "r in pane 7 goes on" in told
+    assert told.endswith(("2 skipped", "7 lists them"))
+
+
+@pytest.mark.parametrize("width", [58, 77, 118])
+def test_what_is_to_be_done_and_whether_a_source_was_synced_are_read_whole(width: int) -> None:
+    session = shown(None, Source(Root(DEEP), 12_345, "2026-01-02T03:04:05"))
+
+    told = " ".join(line.plain.rstrip() for line in opened(session, width, UNICODE).lines)
+
+    assert "s syncs every folder." in told
+    assert told.endswith("not synced here yet")
+    assert ("newest 2026-01-02" in told) == (width > 58)
+
+
 def test_a_source_keeps_the_end_of_its_folder() -> None:
     session = shown(None, Source(Root(DEEP), 3, ""), Source(Root("docs", ("*.md",), tags=("old",)), 7, ""))
 

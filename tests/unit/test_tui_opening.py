@@ -7,11 +7,13 @@ import pytest
 from recall_tui.opening import (
     MOST_FILES,
     MOST_SECONDS,
+    Choice,
     Count,
     Spot,
     candidates,
     completions,
     counted,
+    create_store,
     embedders,
     settings_there,
     spot,
@@ -123,3 +125,10 @@ def test_settings_are_looked_for_where_the_store_will_be(tmp_path: Path, monkeyp
     assert settings_there("docs.v2") == "docs.v2/recall.toml"
     assert settings_there("sub/mine.db") == "sub/recall.toml"
     assert settings_there(None) == ""
+
+
+def test_a_first_store_beside_settings_without_weights_has_those_that_suit_their_embedder(tmp_path: Path) -> None:
+    (tmp_path / "recall.toml").write_text('embedding = "local"\n', encoding="utf-8")
+
+    with create_store(str(tmp_path), Choice("texts", "hash")) as recall:
+        assert (recall.config.bm25_weight, recall.config.vector_weight) == (0.7, 0.3)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
-from fcntl import ioctl
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from termios import FIONREAD
 
 import pytest
 
+from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest.watch import Stop
+from recall_core.ports import Embedder
 from recall_core.service import Recall
+from recall_core.types import Vector
 from recall_tui.opening import open_store
 from recall_tui.state.events import Crashed, Event, Opened, Ran
 from recall_tui.work.running import MOST_CHARACTERS, Caught, CommandThread
@@ -109,27 +109,56 @@ def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
     assert said.ran().code == 0
 
 
+def test_a_command_that_is_cancelled_while_its_store_is_closed_has_ended_as_it_did(store: str) -> None:
+    said = Listener()
+
+    class Closing(Recall):
+        def close(self) -> None:
+            super().close()
+            command.cancel()
+
+    command = CommandThread("stats", store, Closing.open, said, None)
+    command.start()
+
+    assert (said.ran().code, said.ran().stderr) == (0, "")
+
+
 def test_an_import_is_cancelled_between_two_statements(store: str, tmp_path: Path) -> None:
     exported = tmp_path / "export.jsonl"
     with Recall.open(store) as recall, exported.open("w", encoding="utf-8") as out:
-        recall.export(out)
+        recall.export(out, embeddings=False)
+        dimension = recall.embedder.dimension
     Recall.init(str(tmp_path), embedding="hash")
-    said, pipe = Listener(), tmp_path / "pipe"
-    os.mkfifo(pipe)
-    command = CommandThread(f"import {shlex.quote(str(pipe))}", str(tmp_path), open_store, said, None)
+    said = Listener()
 
+    class Cancelling(HashEmbedder):
+        def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+            command.cancel()  # within the transaction, and between two statements
+            return super().embed(texts, is_query=is_query)
+
+    class Importing(Recall):
+        @property
+        def embedder(self) -> Embedder:
+            return Cancelling(dimension)
+
+    command = CommandThread(f"import {shlex.quote(str(exported))}", str(tmp_path), Importing.open, said, None)
     command.start()
-    lines = exported.read_bytes().splitlines(keepends=True)
-    with suppress(BrokenPipeError), pipe.open("wb", buffering=0) as out:
-        out.write(b"".join(lines[:-5]))
-        while ioctl(out, FIONREAD, bytes(4)) != bytes(4):
-            assert not said.heard
-        command.cancel()  # while it waits for what it is to read
-        out.write(b"".join(lines[-5:]))
 
     assert said.ran().code == 130
     with Recall.open(str(tmp_path)) as recall:
         assert recall.store.info().documents == 0
+
+
+@pytest.mark.parametrize("line", ["import {}", "@{}", "@{}.txt"])
+def test_a_command_never_waits_for_a_pipe(store: str, tmp_path: Path, line: str) -> None:
+    pipe, said = tmp_path / "pipe", Listener()
+    os.mkfifo(pipe)
+    (tmp_path / "pipe.txt").write_text(f"import {shlex.quote(str(pipe))}\n", encoding="utf-8")
+
+    CommandThread(line.format(shlex.quote(str(pipe))), store, open_store, said, None).start()
+
+    assert said.ran().code in (1, 2)
+    assert "pipe cannot be read: not a regular file." in said.ran().stderr
 
 
 def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:

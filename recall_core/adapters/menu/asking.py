@@ -2,6 +2,8 @@
 
 from recall_core.adapters.flags import CHECKS, EXPLAIN, QUESTION, RQL, SET, WORDS, Command, Flag, K, Operand
 
+_ACCOUNT = Flag("--explain", "say what the context is worth, lacks and spends")
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "search",
@@ -55,14 +57,14 @@ COMMANDS: tuple[Command, ...] = (
         (
             RQL,
             Flag("--budget-tokens", "tokens the whole text may have", "N", least=1),
-            Flag("--k", "pack no more than the best N chunks", "N", least=0),
+            Flag("--k", "pack no more than the best N chunks (all)", "N", least=0),
             Flag("--diversity", "most chunks of one document, 0 for no cap", "N", least=0),
             Flag("--counter", "count tokens with this counter: whitespace, approx or hf:FILE", "NAME"),
-            Flag("--format", "how blocks are written", "FORMAT", choices=("plain", "markdown")),
+            Flag("--format", "how blocks are written (plain)", "FORMAT", choices=("plain", "markdown")),
             Flag("--pack", "fill by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
             Flag("--pin", "pack this chunk first", "ID", many=True),
             Flag("--drop", "leave this chunk out", "ID", many=True),
-            *QUESTION,
+            *(_ACCOUNT if flag is EXPLAIN else flag for flag in QUESTION),
         ),
         (
             'recall context "how we handle retries" --budget-tokens 1200 --diversity 2',

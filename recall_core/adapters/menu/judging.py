@@ -10,9 +10,9 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
             Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
             Flag("--fixtures", "facts that a context must hold, to tell retrieval from ingestion failures", "FILE"),
-            Flag("--modes", "signals to measure, with commas: hybrid, bm25, vector", "LIST"),
+            Flag("--modes", "signals to measure, with commas (hybrid): hybrid, bm25, vector", "LIST"),
             Flag("--metrics", "measures, with commas: ndcg@10, map, mrr, p@5, recall@100", "LIST"),
-            Flag("--k", "hits of each query that are ranked and judged", "N", least=1),
+            Flag("--k", "hits of each query that are ranked and judged (100)", "N", least=1),
             Flag("--baseline", "compare with an earlier --json answer, or with a TREC run", "FILE"),
             Flag("--gate", 'exit 7 unless these hold: "ndcg@10>=.38,regressions=0"', "CONDITIONS"),
             Flag("--run", "write the ranking of each mode as a TREC run file; {mode} is filled in", "FILE"),
@@ -33,7 +33,9 @@ COMMANDS: tuple[Command, ...] = (
         (
             Flag("--queries", "import: the queries; export: write them here", "FILE"),
             Flag("--qrels", "import: the judgements; export: write them here", "FILE"),
-            Flag("--format", "export: how judgements are written", "FORMAT", choices=("beir", "trec", "quepid")),
+            Flag(
+                "--format", "export: how judgements are written (beir)", "FORMAT", choices=("beir", "trec", "quepid")
+            ),
         ),
         (
             "recall judge import --queries queries.jsonl --qrels qrels.tsv",

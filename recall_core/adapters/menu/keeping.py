@@ -84,7 +84,7 @@ CARE: tuple[Command, ...] = (
         (
             Flag(
                 "--on-conflict",
-                "when a document is already here",
+                "when a document is already here (error)",
                 "ACTION",
                 choices=("error", "skip", "replace"),
             ),

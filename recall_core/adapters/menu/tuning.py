@@ -11,7 +11,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--sweep", "show every weight at which the rows change; of judged queries, the whole curve"),
             Flag("--pin", "find the weights that put this chunk or document on top", "TARGET", many=True),
             Flag("--pin-not", "find the weights that keep this chunk or document from there", "TARGET", many=True),
-            Flag("--k", "how many rows of a question are its top", "N", least=1),
+            Flag("--k", "how many rows of a question are its top (10)", "N", least=1),
             Flag("--queries", "the judged queries: JSON lines (BEIR), or TSV; else the store's", "FILE"),
             Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
             Flag("--metric", "what to raise: ndcg, map, mrr, p or recall, with a cutoff; ndcg@10 by default", "NAME"),

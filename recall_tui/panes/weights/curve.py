@@ -54,7 +54,7 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
         said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     if not finding.steps:
-        said = ["no grades for this question", f"c all {finding.judged} judged"] if finding.judged else []
+        said = ["no grades for this question", _key_of_all(finding)] if finding.judged else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     weight = exact_share(current(session))
     pieces = _of_all(finding, weight, glyphs) if session.is_of_all else _of_one(finding, weight, glyphs)
@@ -63,7 +63,7 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     if remark:
         pieces.insert(1, remark)
     lines = joined(pieces, width, glyphs)
-    other = "c this question" if session.is_of_all else f"c all {finding.judged} judged"
+    other = "c this question" if session.is_of_all else _key_of_all(finding)
     for more in (other, f"drawn from {min(finding.means):.3f} to {max(finding.means):.3f}"):
         longer = joined([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
@@ -110,6 +110,10 @@ def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
         for cell in range(cells)
     )
     return labelled("v", band, weight, glyphs)
+
+
+def _key_of_all(curve: Curve) -> str:
+    return "c the one that is judged" if curve.judged == 1 else f"c all {curve.judged} judged"
 
 
 def _dimmed(line: str, remark: str) -> Text:

@@ -13,4 +13,5 @@ def study(lab: Lab, study: Study) -> Paths:
     """The paths with every word of the target in them."""
     from recall_core.store.sqlite.sought import paths_with  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return Paths(tuple(paths_with(lab.recall.store, study.target.split(), MOST)))
+    found = paths_with(lab.recall.store, study.target.split(), MOST + 1)
+    return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)
