@@ -19,6 +19,7 @@ from textual.events import MouseScrollDown, MouseScrollUp
 from recall_core.config import load
 from recall_core.evaluate.judgements import Judgement, put
 from recall_core.evaluate.names import Spot
+from recall_core.maintain.settings import write_settings
 from recall_core.service import Recall
 from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
@@ -101,6 +102,18 @@ async def settle(bench: Driver) -> None:
 def moved(**tweaks: str | float | bool) -> Step:
     """Settings are moved."""
     return lambda bench: _become(bench, weighing.tweaked(bench.session, tweaks))
+
+
+def unsaved(**tweaks: str | float | bool) -> Step:
+    """Settings are moved away from those that the session knows, which recall.toml holds again."""
+
+    async def step(bench: Driver) -> None:
+        assert bench.session.saved is not None
+        assert bench.session.toml is not None
+        write_settings(bench.session.toml, {key: getattr(bench.session.saved, key) for key in tweaks})
+        await moved(**tweaks)(bench)
+
+    return step
 
 
 def become(change: Callable[[Session], Session]) -> Step:
@@ -717,7 +730,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "save_weights",
         lambda _, bench: not bench.session.tweaks and load(bench.session.toml).fusion == "rrf",  # type: ignore[arg-type]
-        moved(fusion="rrf"),
+        unsaved(fusion="rrf"),
         then=("y",),
     ),
     # Context.
