@@ -10,7 +10,7 @@ from recall_tui.panes.weights.board import board_lines, thick_line
 from recall_tui.state.findings import found
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import curve_study, pins_of, pins_study
-from recall_tui.state.weighing import current, drawn, share, why_not
+from recall_tui.state.weighing import current, drawn, is_moved, share, why_not
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
@@ -37,7 +37,7 @@ class WeightsPane(Vertical):
     def show(self, session: Session) -> None:
         """Show the settings of this session, and what was found out about every weight."""
         config, answer = current(session), session.answer
-        moved = bool(session.tweaks) or session.k is not None
+        moved = is_moved(session)
         keys = "S saves, r resets" if moved else "as saved" if session.saved else ""
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
