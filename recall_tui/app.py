@@ -213,10 +213,8 @@ class Workbench(
         if action == "command":
             return self._takes(str(parameters[0]))
         typed = f"{action}({', '.join(map(repr, parameters))})" if parameters else action
-        for known in self.table.actions:
-            if known.id == typed:
-                return is_valid(known, self.session)
-        return super().check_action(action, parameters)
+        known = next((each for each in self.table.actions if each.id == typed), None)
+        return super().check_action(action, parameters) if known is None else is_valid(known, self.session)
 
     async def action_command(self, key: str) -> None:
         """Do what a key means in the pane in front."""
@@ -270,6 +268,7 @@ class Workbench(
         before, self.session = self.session, session
         self.tidying.moved()
         self.crew.serve(before, session)
+        self.question_began(before)
         self.showing.follow(before, session)
 
     def _show(self) -> None:

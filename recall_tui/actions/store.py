@@ -5,7 +5,7 @@ from __future__ import annotations
 from recall_tui.actions.action import Action
 from recall_tui.state.keeping import chosen_check, chosen_embedder, rows_of
 from recall_tui.state.runs import may_hold
-from recall_tui.state.session import Session, is_ingesting
+from recall_tui.state.session import Session, is_ingesting, is_lingering
 
 
 def has_lines(session: Session) -> bool:
@@ -14,8 +14,8 @@ def has_lines(session: Session) -> bool:
 
 
 def can_cancel(session: Session) -> bool:
-    """While a run is under way, or a reembed."""
-    return is_ingesting(session) or session.chore_progress is not None
+    """While a run is under way, or a reembed, or a question for long."""
+    return is_ingesting(session) or session.chore_progress is not None or is_lingering(session)
 
 
 def _can_hold(session: Session) -> bool:
@@ -41,7 +41,7 @@ def _can_run(session: Session) -> bool:
 
 _EVERYWHERE = (
     Action("add_folder", ("A",), "add", "Add a folder or a file to the store", _has_store),
-    Action("cancel", ("ctrl+g",), "cancel", "Cancel the ingest run, or the reembed", can_cancel),
+    Action("cancel", ("ctrl+g",), "cancel", "Cancel a long question, else the ingest run or the reembed", can_cancel),
 )
 _LISTS = (
     Action("point_line(1)", ("j", "down"), "", "Choose the next line", has_lines),

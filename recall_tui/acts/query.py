@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -12,6 +13,7 @@ from recall_tui.home.past import moved_by
 from recall_tui.messages import Lacking, Typed
 from recall_tui.state import session as state
 from recall_tui.state import weighing
+from recall_tui.state.session import Session
 from recall_tui.state.shell import commands
 from recall_tui.texts import Texts
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from recall_tui.screens.history import Choice
 
 LIVE_SECONDS = 0.15  # after the last key: however thirty keys fall into a second, they cause at most 7 searches
+LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
 
 
 class QueryActions(Holder):
@@ -42,6 +45,11 @@ class QueryActions(Holder):
         self._rest()
         self.ask()
         self.become(state.settled(self.session))
+
+    def question_began(self, before: Session) -> None:
+        """Where a question is under way since, offer to give it up once it has taken long."""
+        if self.session.busy and self.session.question != before.question:
+            self.set_timer(LONG_SECONDS, partial(self._lingers, self.session.question))
 
     async def action_open_history(self) -> None:
         """Choose an earlier query."""
@@ -87,6 +95,10 @@ class QueryActions(Holder):
         now = self.session
         if without or (now.filter, now.tweaks, now.k) != (before.filter, before.tweaks, before.k):
             self.notify(f"Taken with {said}{without}; u in pane 4 takes it back.", markup=False)
+
+    def _lingers(self, question: int) -> None:
+        if self.session.busy and self.session.question == question:
+            self.become(self.session._replace(lingers=question))
 
     def _rest(self) -> None:
         if self.typing is not None:

@@ -117,7 +117,10 @@ class StoreActions(IngestActions):
             await self._ask_for_documents("", NAMING)
 
     def action_cancel(self) -> None:
-        """Stop the ingest run, or the reembed."""
+        """Stop the question that takes long; without one the ingest run, or the reembed."""
+        if state.is_lingering(self.session):
+            self.become(state.given_up(self.session))
+            return
         self.crew.cancel()
         self.stop_reembed()
 

@@ -12,10 +12,10 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import OptionList, Static, TextArea
 
-from recall_core.errors import RecallError, RqlError
+from recall_core.errors import Interrupted, RecallError, RqlError
 from recall_core.rql.head import is_query
 from recall_tui.messages import Typed
-from recall_tui.state.session import Session, is_stale
+from recall_tui.state.session import Session, is_lingering, is_stale
 from recall_tui.widgets.draw import UNICODE, Glyphs, fit, folded, glyphs_in
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.lines import entitle
@@ -52,7 +52,7 @@ class QueryPane(Vertical):
         self._trouble = session.trouble
         self._warnings = session.answer.warnings if session.answer else ()
         kind = "RQL" if is_query(session.text) else "words"
-        state = "error" if session.trouble else "searching" if session.busy else "live"
+        state = _state(session)
         by = f", filter {session.filter}" if session.filter and kind == "words" else ""
         entitle(self, f"1 Query ({kind}{by})", f"{state}, results stale" if is_stale(session) else state)
         self.set_class(session.trouble is not None, "-trouble")
@@ -108,6 +108,14 @@ class QueryPane(Vertical):
         if self._trouble is None:
             return warning_lines(self._warnings, width, height, self.glyphs)
         return trouble_lines(self._trouble, self.query_one(Editor).text, width, height, self.glyphs)
+
+
+def _state(session: Session) -> str:
+    if is_lingering(session):
+        return "searching, ^g cancels"
+    if session.trouble is not None:
+        return "cancelled" if isinstance(session.trouble, Interrupted) else "error"
+    return "searching" if session.busy else "live"
 
 
 def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:

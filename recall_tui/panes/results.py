@@ -13,12 +13,13 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from recall_core.errors import Interrupted
 from recall_core.evaluate.grades import Judgement
 from recall_core.types import Hit, Signal, Table
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks
-from recall_tui.state.session import Session, is_ingesting, is_stale, listed
+from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded, glyphs_in, level
 from recall_tui.widgets.lines import entitle, strip_of
 
@@ -213,8 +214,8 @@ def _where(hit: Hit, width: int, glyphs: Glyphs) -> str:
 
 
 def _hint(session: Session) -> str:
-    if session.trouble is not None:
-        return "No results: the query cannot be answered as it stands."
+    if is_lingering(session) or session.trouble is not None:
+        return _why_none(session)
     if session.answer is not None:
         return "Nothing matches."
     if session.busy:
@@ -224,6 +225,14 @@ def _hint(session: Session) -> str:
             return "The first files are being added."
         return "The store is empty. Press Esc, then A, and name a folder to add."
     return "Type words to search, or a query that begins with SELECT."
+
+
+def _why_none(session: Session) -> str:
+    if is_lingering(session):
+        return "Searching; ^g cancels."
+    if isinstance(session.trouble, Interrupted):
+        return "No results: the question was cancelled."
+    return "No results: the query cannot be answered as it stands."
 
 
 def _figures(session: Session, count: int, glyphs: Glyphs) -> str:

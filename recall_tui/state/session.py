@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
-from recall_core.errors import RecallError
+from recall_core.errors import Interrupted, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import Past
 from recall_tui.state.lexicon import Entry, Lookup
@@ -81,6 +81,10 @@ class Session(NamedTuple):
     question: int = 0
     """Counts questions alone."""
     busy: bool = False
+    lingers: int = 0
+    """The question that has been under way for so long that it is offered to give it up, counted."""
+    given_up: int = -1
+    """The question that was given up, counted."""
     asked_at: float = 0.0
     """Seconds on the caller's clock when the newest question was asked."""
     took_ms: float = 0.0
@@ -219,6 +223,17 @@ def asked(session: Session, text: str, at: float) -> Session:
             busy=False,
         )
     return fresh._replace(busy=True)
+
+
+def is_lingering(session: Session) -> bool:
+    """True while the newest question has been under way for long."""
+    return session.busy and session.lingers == session.question
+
+
+def given_up(session: Session) -> Session:
+    """The session with its newest question cancelled; what the one before it found stays."""
+    trouble = Interrupted("interrupted", "The question was cancelled.", hint="F5 asks it again")
+    return session._replace(given_up=session.question, busy=False, trouble=trouble)
 
 
 def assignments(tweaks: Tweaks) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ class Wish(NamedTuple):
     saved: Config | None = None
     k: int | None = None
     filter: str = ""
+    is_given_up: bool = False
+    """Its question is to be answered no more; what has an answer keeps it."""
 
 
 def wish(session: Session) -> Wish:
@@ -38,4 +40,5 @@ def wish(session: Session) -> Wish:
         saved=session.saved,
         k=session.k,
         filter=session.filter,
+        is_given_up=session.given_up == session.question,
     )

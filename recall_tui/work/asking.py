@@ -18,17 +18,16 @@ from recall_tui.state.events import (
     Crashed,
     Failed,
     Fetched,
-    Learned,
     Opened,
     Unread,
     Unusable,
     Weighed,
 )
-from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.session import Packing
 from recall_tui.state.weighing import is_hybrid, why_no_lines
 from recall_tui.state.wishes import Wish
 from recall_tui.work import ranking
+from recall_tui.work.lookups import learned
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
 from recall_tui.work.rows import States, before_of, ranks_among, ranks_of, rows_of, states_of
@@ -94,21 +93,22 @@ class QueryThread:
         """Make this the newest wish; never waits for the store."""
         with self._changed:
             self._wish = wish
-            self._abort_older(wish.generation)
+            if self._asking < wish.generation or (wish.is_given_up and wish.question != self._desk.question):
+                self._abort()
             self._changed.notify()
 
     def stop(self, timeout: float = 2.0) -> None:
         """Abort what runs, close the store and end; waits at most `timeout` seconds."""
         with self._changed:
             self._closing = True
-            self._abort_older(self._asking + 1)
+            self._abort()
             self._changed.notify()
         if self._thread.ident is not None:
             self._thread.join(timeout)
 
-    def _abort_older(self, generation: int) -> None:
-        # Under the lock the thread cannot take the new wish, so the interrupt meets the old search or nothing.
-        if self._recall is not None and 0 < self._asking < generation:
+    def _abort(self) -> None:
+        # Under the lock the thread cannot take a new wish, so the interrupt meets the old search or nothing.
+        if self._recall is not None and self._asking > 0:
             self._recall.interrupt()
 
     def _live(self) -> None:
@@ -229,9 +229,11 @@ class QueryThread:
 
     def _serve(self, recall: Recall, wish: Wish) -> None:
         for lookup in wish.lookups:
-            self._post(_learned(recall, lookup))
+            self._post(learned(recall, lookup))
         if not wish.text.strip():
             self._desk = Desk({}, wish.generation, wish.question)
+        elif wish.question != self._desk.question and wish.is_given_up:
+            self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
         elif wish.question != self._desk.question:
             self._answer(recall, wish)
         elif wish.generation != self._desk.generation and self._desk.answer is not None:
@@ -252,9 +254,12 @@ class QueryThread:
         before = self._desk.answer
         with recall.store.reading():
             answer = ranking.whole(recall.answer(plan), recall)
-            # An abort leaves it to be asked again.
-            self._desk = Desk({}, answer=answer, fixed=ranking.fixed(plain))
-            rows, states = self._read(recall, wish, answer, plain)
+            kept, self._desk = self._desk, Desk({}, answer=answer, fixed=ranking.fixed(plain))
+            try:
+                rows, states = self._read(recall, wish, answer, plain)
+            except RecallError:
+                self._desk = kept  # what is on the screen still; an abort leaves this one to be asked again
+                raise
         self._post(
             Answered(
                 generation=wish.generation,
@@ -334,12 +339,3 @@ def _written_at(toml: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def _learned(recall: Recall, lookup: Lookup) -> Learned:
-    from recall_core.store.sqlite.vocabulary import MOST, SqliteVocabulary  # noqa: PLC0415 - only while RQL is typed
-
-    vocabulary = SqliteVocabulary(recall.store.execute)
-    field, prefix = lookup
-    known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
-    return Learned(lookup, Entry(tuple(known), len(known) < MOST))

@@ -10,8 +10,11 @@ from recall_core.evaluate.grades import Judgement, Regrade
 from recall_core.evaluate.judgements import change
 from recall_core.evaluate.names import Spot
 from recall_core.service import Recall
+from recall_core.types import Root
 from recall_tui.state.judging import judged
+from recall_tui.state.session import is_lingering
 from recall_tui.work import asking
+from tests.provider_server import provider_server
 from tests.workbench_driver import workbench
 
 
@@ -253,3 +256,32 @@ async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
         await bench.until(lambda now: not now.busy and now.hits[0].doc.path != gone)
         assert gone not in bench.painted("results")
         assert any("Another program" in notice.message for notice in bench.app._notifications)
+
+
+async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("the budget of a text", encoding="utf-8")
+    with provider_server() as server:
+        settings = (f"embedding_url={server.url}", "embedding_model=some-model")
+        Recall.init(str(tmp_path), embedding="openai", settings=settings)
+        with Recall.open(start=tmp_path) as recall:
+            list(recall.add([str(tmp_path / "one.txt")], Root("")))
+        server.gate.clear()
+        async with workbench(tmp_path / "recall.db") as bench:
+            bench.app.bench.editor.text = "budget"
+            await bench.until(is_lingering)
+            assert "^g cancel" in bench.painted("footer")
+            assert "Searching; ^g cancels." in bench.painted("results")
+
+            await bench.press("ctrl+g")
+            await bench.until(lambda now: now.trouble)
+
+            assert not bench.session.busy
+            assert "The question was cancelled. (F5 asks it again)" in bench.painted("notes")
+            assert "cancelled" in str(bench.app.bench.query_one("#query").border_subtitle)
+            assert "No results: the question was cancelled." in bench.painted("results")
+            assert "^g" not in bench.painted("footer")
+            server.gate.set()
+            await bench.press("f5")
+            await bench.until(lambda now: now.answer and now.trouble is None)
+            assert bench.session.answer is not None
+            assert bench.session.answer.total == 1

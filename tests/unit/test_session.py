@@ -13,6 +13,7 @@ from recall_core.errors import StoreLocked, UsageError
 from recall_core.rank.fuse import Ranking
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
+from recall_tui.actions.store import can_cancel
 from recall_tui.home.history import Past
 from recall_tui.home.past import to_keep
 from recall_tui.state import weighing
@@ -40,6 +41,7 @@ from recall_tui.state.session import (
     budgeted,
     chosen,
     focused,
+    given_up,
     is_ingesting,
     is_stale,
     lacking,
@@ -118,6 +120,22 @@ def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
 
     assert is_stale(session)
     assert not session.busy
+
+
+def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_stays() -> None:
+    pending = asked(answered(), "more", at=1.0)
+    assert not can_cancel(pending)
+    lingering = pending._replace(lingers=pending.question)
+    assert can_cancel(lingering)
+
+    cancelled = given_up(lingering)
+
+    assert not can_cancel(cancelled)
+    assert cancelled.hits == answered().hits
+    assert is_stale(cancelled)
+    assert wish(cancelled).is_given_up
+    assert not wish(asked(cancelled, "more", at=2.0)).is_given_up
+    assert not can_cancel(asked(lingering, "even more", at=2.0))
 
 
 def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:

@@ -139,6 +139,24 @@ def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
     assert answered[0].answer.plan.config.vector_weight == 0.5
 
 
+def test_a_question_that_is_given_up_while_its_rows_are_read_leaves_nothing_behind(
+    store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CutOffRecall, "reads", threading.Event())
+    monkeypatch.setattr(CutOffRecall, "moved", threading.Event())
+    thread = QueryThread(lambda: CutOffRecall.open(str(store)), desk.post, time.monotonic)
+    thread.start()
+    thread.submit(wish_for(1))
+    assert CutOffRecall.reads.wait(10)
+    thread.submit(wish_for(1)._replace(is_given_up=True))
+    CutOffRecall.moved.set()
+    thread.submit(wish_for(1)._replace(is_given_up=True, window=(0, 20), lookups=((None, ""),)))
+    desk.wait_for(lambda event: isinstance(event, Learned))
+    thread.stop()
+
+    assert not any(isinstance(event, Answered | Fetched | Repacked) for event in desk.events)
+
+
 def test_a_wish_is_answered_with_rows_and_then_with_a_context(thread: QueryThread, desk: Desk) -> None:
     thread.submit(wish_for(1))
     packed = desk.wait_for(is_packed(1))
@@ -572,6 +590,32 @@ def test_a_newer_question_does_not_wait_for_a_server_that_is_silent(
     thread.stop()
     assert not any(isinstance(event, Failed) for event in desk.events)
     assert not server.gate.is_set()
+
+
+def test_a_question_that_is_given_up_is_let_go_and_asked_no_more(
+    silent: tuple[ProviderServer, Path], desk: Desk
+) -> None:
+    server, place = silent
+    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread.start()
+    words = "SELECT chunk.text, score FROM chunk USING lexical('budget')"
+    thread.submit(wish_for(1, words))
+    desk.wait_for(is_packed(1))
+    thread.submit(wish_for(2, "a question for the server"))
+    assert server.asked.wait(10)
+
+    server.asked.clear()
+    given_up = wish_for(2, "a question for the server")._replace(is_given_up=True)
+    thread.submit(given_up)
+    thread.submit(given_up._replace(packing=Packing(499)))
+    repacked = desk.wait_for(lambda event: isinstance(event, Repacked) and event.packing == Packing(499))
+
+    thread.stop()
+    assert isinstance(repacked, Repacked)
+    assert repacked.packed.text != ""  # what stands on the screen still is the answer before
+    assert not server.asked.is_set()
+    assert not any(isinstance(event, Failed | Crashed) for event in desk.events)
+    assert not any(isinstance(event, Answered) and event.generation == 2 for event in desk.events)
 
 
 def test_stopping_does_not_wait_for_a_server_that_is_silent(silent: tuple[ProviderServer, Path], desk: Desk) -> None:
