@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from recall_core.adapters import cli, completion, process
+from recall_core.adapters import starting
 
 
 def main() -> int:
     """Run the process's command line and return its exit code."""
+    starting.end_quietly()
+    from recall_core.adapters import cli, completion, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
+
     completion.answer_shell()
     return process.run(lambda streams: cli.main(sys.argv[1:], streams=streams))
 

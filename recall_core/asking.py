@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from recall_core import respond
+from recall_core import respond, shell
 from recall_core.config import Config, replace
 from recall_core.contract import Response, StatsView
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
@@ -183,10 +183,11 @@ def checked(
     warnings = [f"W_STALE: {shown[doc_id]} was {_PAST[state]} since it was read" for doc_id, state in states.items()]
     if states and ask.strict_fresh:
         paths = sorted(shown[doc_id] for doc_id in states)
+        remove = f"recall rm {shell.quote(paths[0])}"
         raise StaleError(
             "stale",
             f"{len(paths)} of the documents changed on disk: {', '.join(paths[:3])}.",
-            hint="recall sync",
+            hint=remove if ask.fresh else f"recall sync, or {remove} where that skips it",
             details={"paths": paths},
         )
     return states, warnings

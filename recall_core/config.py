@@ -1,5 +1,6 @@
 """recall.toml: every setting with its type, default, bounds and reason, read once into a frozen Config."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from math import isnan
 from pathlib import Path
@@ -21,6 +22,10 @@ CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differ
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
 WATCH_REST_MS = 200  # without a change before a watched folder is synced: an editor saves in several steps
 WATCH_MOST_MS = 2_000  # a folder that never rests is synced this often
+WIDEST = 1_000  # characters that a header pads one of its values to, or digits that it gives a number
+
+_ESCAPE = r"\\(?:([\\nrtf])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.?))"
+_LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 
 
 class Config(NamedTuple):
@@ -140,7 +145,7 @@ def written(path: Path) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - 20 ms that a store without a recall.toml does not pay
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -185,7 +190,7 @@ def assign(config: Config, assignments: Iterable[str], *, where: str) -> Config:
         key, equals, text = assignment.partition("=")
         if not equals:
             raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
-        values[key.strip()] = _from_text(key.strip(), text)
+        values[key.strip()] = _from_text(key.strip(), text, where=where)
     return replace(config, values, where=where) if values else config
 
 
@@ -231,6 +236,8 @@ def _check(key: str, value: object, *, where: str) -> object:
         value = float(value)
     if type(value) is not kind:
         raise ConfigError("bad_value", f"{where}: {key} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key))
+    if isinstance(value, str) and not _is_writable(key, value):
+        raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=_example(key))
     setting = SETTINGS[key]
     if setting.choices and value not in setting.choices:
         near = _nearest(str(value), setting.choices)
@@ -240,6 +247,11 @@ def _check(key: str, value: object, *, where: str) -> object:
         bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
         raise ConfigError("bad_value", f"{where}: {key} goes {bounds}, not {value!r}.", hint=_example(key))
     return value
+
+
+def _is_writable(key: str, value: str) -> bool:
+    """Whether UTF-8 has the value, and a file may be called so if it is one's name."""
+    return not re.search("[\ud800-\udfff]", value) and (key != "store_path" or "\0" not in value)
 
 
 def _nearest(typed: str, known: Iterable[str]) -> str | None:
@@ -270,20 +282,25 @@ def _coherent(config: Config, *, where: str) -> Config:
 
 
 def _check_header(header: str, *, where: str) -> None:
+    if header == Config._field_defaults["header"]:
+        return
+    from string import Formatter  # noqa: PLC0415 - few stores have a header of their own
+
+    hint = "header = '[{n}] {path}:{lines}'"
     try:
+        specs = [spec for _, _, spec, _ in Formatter().parse(header) if spec]
+        if any("{" in spec or any(int(run) > WIDEST for run in re.findall(r"\d+", spec)) for spec in specs):
+            message = f"{where}: header {header[:80]!r} asks for more than {WIDEST:,} characters of one value."
+            raise ConfigError("bad_value", message, hint=hint)
         header.format(n=1, path="p", lines="1-2", title="t", heading="h")
     except (KeyError, IndexError, ValueError, AttributeError) as error:
-        raise ConfigError(
-            "bad_value",
-            f"{where}: header {header!r} cannot be filled in.",
-            hint="header = '[{n}] {path}:{lines}'",
-        ) from error
+        raise ConfigError("bad_value", f"{where}: header {header[:80]!r} cannot be filled in.", hint=hint) from error
 
 
 _KINDS: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _from_text(key: str, text: str) -> object:
+def _from_text(key: str, text: str, *, where: str) -> object:
     kind = type(Config._field_defaults.get(key, ""))
     if kind is bool:
         return {"true": True, "on": True, "false": False, "off": False}.get(text.lower(), text)
@@ -292,7 +309,16 @@ def _from_text(key: str, text: str) -> object:
             return kind(text)
         except ValueError:
             return text
-    return text.encode().decode("unicode_escape") if "\\" in text else text
+
+    def meant(escape: re.Match[str]) -> str:
+        letter, *digits, _ = escape.groups()
+        code = int(next(filter(None, digits), "-1"), 16)
+        if letter is None and not 0 <= code < 0x110000:
+            hint = r"\\ is a backslash; the others are \n \r \t \f \xHH \uHHHH \UHHHHHHHH"
+            raise ConfigError("bad_value", f"{where}: {key} has the unknown escape {escape[0]}.", hint=hint)
+        return chr(code) if letter is None else _LETTERS[letter]
+
+    return re.sub(_ESCAPE, meant, text, flags=re.DOTALL)
 
 
 def _example(key: str) -> str:
@@ -304,5 +330,5 @@ def _toml(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-        return f'"{escaped}"'
+        return '"' + re.sub(r"[\0-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'
     return repr(value)

@@ -21,7 +21,7 @@ def explained(plan: Plan, store: SqliteStore) -> ExplainedView:
     rows = passing = _count(None, plan.table, store)
     view: dict[str, object] = {
         "table": plan.table,
-        "select": list(plan.select or ("*",)),
+        "select": ["*"] if plan.select is None else list(plan.select),
         "order": [print_order(key) for key in plan.order] or [_natural(plan)],
         "rows": rows,
     }

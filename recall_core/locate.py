@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from recall_core import here, shell
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.errors import StoreError
+from recall_core.errors import ConfigError, StoreError
 from recall_core.store.sqlite.connect import discard, reaching
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
@@ -84,11 +85,12 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
 
     embedding, settings: see `initial_config`. name: of the database, whatever the settings call it.
     Raises StoreError `store_exists`, `folder_unusable`, `store_unreadable`; RecallError `no_folder`; EmbedError;
-    leaves nothing half-made.
+    ConfigError; leaves nothing half-made.
     """
     path = here.absolute(folder)
     config, warnings = initial_config(embedding, settings)
     resolved: dict[str, str | float] = {}
+    _expect_apart(path, name or config.store_path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -100,6 +102,7 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
         is_new = not toml.exists()
     if not is_new:
         config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
+        _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
     embedder = new_embedder(config)
     store = create_store(
@@ -119,6 +122,13 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
                 toml.unlink(missing_ok=True)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
     return Made(Place(path, config, path.parent, toml), store, warnings, resolved)
+
+
+def _expect_apart(folder: Path, database: str) -> None:
+    """Raises ConfigError where the database would be the folder or its recall.toml itself."""
+    if os.path.realpath(folder / database) in (os.path.realpath(folder), os.path.realpath(folder / FILE_NAME)):
+        message = f"store_path cannot be {database!r}: the database needs a file of its own."
+        raise ConfigError("bad_value", message, hint=f'store_path = "{Config().store_path}"')
 
 
 def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Config, tuple[str, ...]]:

@@ -58,7 +58,8 @@ class Measured(Opened):
         wishes: tuple[Wish, ...] = (),
     ) -> Response:
         """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them."""
-        from recall_core.tuning.question import tuning_view  # noqa: PLC0415 - a search never needs it
+        from recall_core.tuning.grid import not_swept  # noqa: PLC0415 - a search never needs it
+        from recall_core.tuning.question import tuning_view  # noqa: PLC0415
 
         started = perf_counter()
         plan = self.rql_plan(text, ask) if is_rql else self.words_plan(text, ask)
@@ -69,7 +70,7 @@ class Measured(Opened):
                 query=respond.query_echo(plan, answer.pool, limit=plan.limit),
                 tuning=tuning,
                 stats=stats_view(answer, started),
-                warnings=[*self.notes(), *answer.warnings],
+                warnings=[*self.notes(), *answer.warnings, *not_swept(answer.plan.config)],
             )
 
     def _asked_once(self) -> Measured:

@@ -260,6 +260,9 @@ class Store(Protocol):
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
 
+    def document_at(self, path: str) -> str | None:
+        """The id of the live document of that path."""
+
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks."""
 

@@ -145,11 +145,11 @@ class Recall(Measured):
         stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
         return respond.ok(store=view, stats=stats, warnings=list(self.notes()))
 
-    def doctor(self, *, fix: bool = False) -> Response:
-        """Every check of the store; fix: repair what can be repaired, after a backup."""
+    def doctor(self, *, fix: bool = False, dups: bool = False) -> Response:
+        """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
         from recall_core.maintain.doctor import doctor  # noqa: PLC0415 - a search never needs it
 
-        return respond.ok(checks=doctor(self.store, config=self.config, fix=fix), warnings=[])
+        return respond.ok(checks=doctor(self.store, self.base, config=self.config, fix=fix, dups=dups), warnings=[])
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> Response:
         """Write the whole store as JSONL."""

@@ -9,6 +9,7 @@ SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
 """Every signal, in the order in which it is always shown."""
 
 Table = Literal["chunk", "doc"]
+MetaValue = str | int | float | bool | None
 Vector = bytes
 """Little-endian float32 components, unit length; b"" means the text has no feature and so no vector."""
 
@@ -227,7 +228,7 @@ class Root(NamedTuple):
     parser: str = "auto"
     tags: tuple[str, ...] = ()
     source: str | None = None
-    meta: tuple[tuple[str, str], ...] = ()
+    meta: tuple[tuple[str, MetaValue], ...] = ()
     hidden: bool = False
     gitignore: bool = True
     follow: bool = False

@@ -127,7 +127,8 @@ def index(chunks: Iterable[Piece], store: Opened, *, mtime_ns: int = 0) -> dict[
     All pieces of a document come together, in any order, and replace what the store holds under its doc_id.
     mtime_ns: when the documents were changed, for doc.mtime, which nothing else can tell: the epoch by default.
     Counts: documents, chunks, added, updated and unchanged documents, and embedded texts.
-    Raises UsageError `bad_pieces` where they are not one gapless text; EmbedError where a text cannot be embedded.
+    Raises UsageError `bad_pieces` where they are not one gapless text, or carry metadata that no JSON can hold;
+    EmbedError where a text cannot be embedded.
     """
     documents: dict[str, dict[int, Piece]] = {}
     for piece in chunks:

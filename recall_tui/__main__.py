@@ -1,112 +1,21 @@
-"""The entry point of `recall-tui`: the workbench on a terminal, or command lines without one."""
+"""The entry point of `recall-tui` and `python -m recall_tui`."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
 
-from recall_core import __version__
-from recall_core.adapters import cli, headless, parser, process
-from recall_core.adapters.flags import VERSION, Flag
-from recall_core.adapters.streams import Streams
-from recall_core.errors import UsageError
-
-PORT = 7322  # "RECA" on the keys of a telephone; no service that is common on developers' machines has it
-LAST_PORT = 65_535
-FLAGS = (
-    Flag(
-        "--store", "the same as STORE: database file, or folder with a recall.toml; else the nearest upward", "PATH"
-    ),
-    Flag("--cmd", "run this recall command line instead of the workbench; @FILE has one a line", "LINE", many=True),
-    Flag("--serve", "open it in a browser instead of a terminal: prints an address of this machine"),
-    Flag("--port", f"where --serve listens, {PORT} by default; 0 takes a free port", "N", least=0),
-    Flag("--keys", "print the keys in force as a keymap.toml to start from"),
-    Flag("--help", "show this help"),
-    VERSION,
-)
-_EXAMPLES = """\
-examples:
-  recall-tui
-  recall-tui ~/notes
-  recall-tui ~/notes --serve
-  recall-tui --cmd "search 'zero-downtime deploy' --k 5 --json"
-  recall-tui --cmd @nightly.txt"""
+from recall_core.adapters import starting
 
 
 def main() -> int:
     """Run the process's command line and return its exit code."""
-    return process.run(lambda streams: cli.guarded(lambda: run(sys.argv[1:], streams=streams), streams=streams))
+    starting.end_quietly()
+    from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
+    from recall_tui import program  # noqa: PLC0415
 
-
-def run(argv: Sequence[str], *, streams: Streams) -> int:
-    """Open the workbench, or run the command lines of --cmd. Raises UsageError; `no_terminal` without a terminal."""
-    command_line = _parser()
-    flags, extras = parser.known(command_line, argv)
-    parser.refuse_flags(extras, FLAGS, prog="recall-tui")
-    if len(extras) > (flags.store is None):
-        raise UsageError("unexpected_argument", f"recall-tui does not take {extras[-1]!r}.", hint="recall-tui --help")
-    store = extras[0] if extras else flags.store or os.environ.get("RECALL_STORE")
-    if flags.help or flags.version:
-        streams.stdout.write(command_line.format_help() if flags.help else f"recall-tui {__version__}\n")
-        return 0
-    if flags.keys:
-        return _keys(streams)
-    if flags.port is not None and not flags.serve:
-        raise UsageError("conflicting_flags", "--port is where --serve listens.", hint="recall-tui --serve --port 0")
-    if flags.cmd and flags.serve:
-        raise UsageError("conflicting_flags", "--cmd runs without a screen, --serve shows one.", hint="leave one out")
-    if flags.cmd:
-        return headless.run_commands(flags.cmd, store=store, streams=streams)
-    if flags.serve:
-        return _serve(store, flags.port, streams)
-    needed = streams.stdin, streams.stdout, streams.stderr  # it draws on the last
-    if not all(stream.isatty() for stream in needed) and "TEXTUAL_DRIVER" not in os.environ:
-        raise UsageError(
-            "no_terminal",
-            "The workbench needs a terminal.",
-            hint="ssh -t HOST recall-tui, recall-tui --serve, or recall-tui --cmd \"search 'words'\"",
-        )
-    from recall_tui.app import run as open_workbench  # noqa: PLC0415 - Textual only for the workbench
-
-    return open_workbench(store, streams=streams)
-
-
-def _keys(streams: Streams) -> int:
-    from recall_tui.home import keymap  # noqa: PLC0415 - the table of actions only for who asks for it
-
-    table, faults = keymap.read(os.environ)
-    for fault in faults:
-        streams.say(fault)
-    streams.stdout.write(keymap.written(table))
-    return 0
-
-
-def _serve(store: str | None, port: int | None, streams: Streams) -> int:
-    port = PORT if port is None else port
-    if port > LAST_PORT:
-        raise UsageError("bad_value", f"--port: there is no port {port}.", hint="recall-tui --serve --port 0")
-    try:
-        from recall_tui.serve import serve  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(
-            "serve_unavailable",
-            f"--serve needs textual-serve, which is not installed ({error}).",
-            hint="pip install 'recall-tui[serve]'",
-        ) from error
-    return serve(store, port=port, streams=streams)
-
-
-def _parser() -> parser.Parser:
-    command_line = parser.Parser(
-        prog="recall-tui",
-        usage="recall-tui [STORE] [--serve [--port N] | --cmd LINE...]",
-        description="Open the workbench on a store, in a terminal or a browser, or run recall commands without it.",
-        epilog=_EXAMPLES,
-        formatter_class=parser.FORMAT,
+    return process.run(
+        lambda streams: cli.guarded(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
     )
-    parser.add_flags(command_line, FLAGS)
-    return command_line
 
 
 if __name__ == "__main__":

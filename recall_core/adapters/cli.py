@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from recall_core import __version__
 from recall_core.adapters import parser
-from recall_core.adapters.streams import Streams
+from recall_core.adapters.streams import OutputLost, Streams
 from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None)
 def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
     """The exit code of `run`, with every failure told to the user instead of raised."""
     try:
-        return run()
+        code = run()
+        streams.stdout.flush()
     except RecallError as error:
         return _fail(error, streams, as_json=as_json)
     except KeyboardInterrupt:
@@ -42,6 +44,7 @@ def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) 
         return _fail(RecallError("io_error", _io(error)), streams, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the outermost frame: a defect is one line, not a page
         return _fail(_defect(error, streams), streams, as_json=as_json)
+    return code
 
 
 def _io(error: OSError) -> str:
@@ -74,15 +77,24 @@ def _defect(error: Exception, streams: Streams) -> RecallError:
 
 
 def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
-    if as_json:
-        from recall_core.adapters.render import json_line  # noqa: PLC0415 - help must not wait for the engine
-        from recall_core.respond import failure  # noqa: PLC0415
-
-        streams.stdout.write(json_line(failure(error)))
+    if as_json and not isinstance(error, OutputLost) and _is_answered(error, streams):
         return error.exit_code
     streams.say(f"error: {error.message}")
     if isinstance(error, RqlError):
-        streams.stderr.writelines(f"  {line}\n" for line in error.caret().splitlines())
+        for line in error.caret().splitlines():
+            streams.say(f"  {line}")
     if error.hint:
         streams.say(f"hint: {error.hint}")
     return error.exit_code
+
+
+def _is_answered(error: RecallError, streams: Streams) -> bool:
+    """Whether the error could be told on stdout."""
+    from recall_core.adapters.render import json_line  # noqa: PLC0415 - help must not wait for the engine
+    from recall_core.respond import failure  # noqa: PLC0415
+
+    with suppress(OutputLost):
+        streams.stdout.write(json_line(failure(error)))
+        streams.stdout.flush()
+        return True
+    return False

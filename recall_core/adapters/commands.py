@@ -107,6 +107,8 @@ def _init(request: Request) -> Response:
 
 
 def _add(recall: Recall, request: Request, streams: Streams) -> Response:
+    from recall_core.adapters.metadata import read_metadata  # noqa: PLC0415 - a search must not wait for ingest
+
     flags = request.flags
     template = Root(
         folder="",
@@ -115,7 +117,7 @@ def _add(recall: Recall, request: Request, streams: Streams) -> Response:
         parser=flags.parser or "auto",
         tags=tuple(flags.tag or ()),
         source=flags.source,
-        meta=tuple(_pair("--meta", text) for text in flags.meta or ()),
+        meta=read_metadata(flags.meta or ()),
         hidden=flags.hidden,
         gitignore=not flags.no_gitignore,
         follow=flags.follow,
@@ -180,7 +182,7 @@ def _stats(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _doctor(recall: Recall, request: Request, streams: Streams) -> Response:
-    return recall.doctor(fix=request.flags.fix)
+    return recall.doctor(fix=request.flags.fix, dups=request.flags.dups)
 
 
 def _compact(recall: Recall, request: Request, streams: Streams) -> Response:
@@ -283,10 +285,3 @@ _VERBS: dict[str, Callable[[Recall, Request, Streams], Response]] = {
     "export": _export,
     "import": _import,
 }
-
-
-def _pair(flag: str, text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not (key and equals):
-        raise UsageError("bad_value", f"{flag} takes KEY=VALUE, not {text!r}.", hint=f"{flag} year=2024")
-    return key, value

@@ -81,13 +81,13 @@ def calibration_lines(view: CalibrationView) -> Iterator[str]:
 def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
     name = own.replace("_", "-")
     for other in others:
-        if getattr(flags, other):
+        if getattr(flags, other) not in (None, False):
             flag = other.replace("_", "-")
             raise UsageError("conflicting_flags", f"--{flag} does not go with --{name}.", hint=f"leave out --{flag}")
 
 
 def _ask(flags: Namespace) -> Ask:
-    modes = parse_modes(flags.modes or "hybrid")
+    modes = parse_modes("hybrid" if flags.modes is None else flags.modes)
     if len(modes) > 1:
         raise UsageError("bad_value", "--modes: one mode at a time here.", hint=f"--modes {modes[0]}")
     return Ask(k=flags.k, mode=MODES[modes[0]], settings=tuple(flags.set or ()))

@@ -44,7 +44,6 @@ def run_commands(
 
         for argv in _command_lines(commands):
             code = cli.main(argv, streams=streams, opener=opener)
-            streams.stdout.flush()
             if code:
                 return code
             if "init" in argv:  # a new store may now be nearer than the one that was found upward

@@ -48,12 +48,12 @@ def judge(recall: Recall, request: Request, streams: Streams) -> Response:
 
 
 def _options(flags: Namespace) -> Options:
-    modes = flags.modes or "hybrid"
+    modes = "hybrid" if flags.modes is None else flags.modes
     return Options(
         queries=_path(flags.queries),
         qrels=_path(flags.qrels),
         modes=modes,
-        metrics=flags.metrics or DEFAULT,
+        metrics=DEFAULT if flags.metrics is None else flags.metrics,
         depth=DEPTH if flags.k is None else flags.k,
         baseline=_path(flags.baseline),
         gate=flags.gate,

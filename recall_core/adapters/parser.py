@@ -16,6 +16,9 @@ _UNSHOWN = partial(FORMAT, width=80)
 """For a parser that shows no help: argparse formats every flag it is told of, and asking for the terminal's width
 imports what takes 5 ms."""
 
+_JOINED = {"--filter": "({}) AND ({})", "--modes": "{},{}", "--metrics": "{},{}", "--gate": "{},{}"}
+"""How two values are one."""
+
 
 class Request(NamedTuple):
     """One parsed command line. command: None when only help or the version was asked for."""
@@ -42,6 +45,24 @@ class Parser(argparse.ArgumentParser):
         raise UsageError("missing_argument", f"{self.prog}: {message}", hint=f"{self.prog} --help")
 
 
+class _Once(argparse.Action):
+    """Keeps the value of a flag, and refuses a second one: which of the two counts would be a guess."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        if before is not None:
+            name = self.option_strings[-1]
+            hint = _once(name, str(before), str(values))
+            raise UsageError("conflicting_flags", f"{name} is given twice.", hint=hint)
+        setattr(namespace, self.dest, values)
+
+
 def wants_json(argv: Sequence[str]) -> bool:
     """True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
     return "--json" in _split(argv)[0]
@@ -51,7 +72,8 @@ def parse(argv: Sequence[str]) -> Request:
     """The request in argv (without the program's name); only the parser of the command asked for is built.
 
     Global flags may stand before and after the command; words after a bare `--` are never flags.
-    Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`.
+    Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`,
+    `conflicting_flags` where a flag of one value is given twice.
     """
     _check_encoding(argv)
     head, tail = _split(argv)
@@ -104,7 +126,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
         else:
             parser.add_argument(
                 *names,
-                action="append" if flag.many else "store",
+                action="append" if flag.many else _Once,
                 default=None,
                 type=partial(_value, flag),
                 choices=flag.choices or None,
@@ -119,6 +141,9 @@ def known(parser: Parser, argv: Sequence[str]) -> tuple[argparse.Namespace, list
         return parser.parse_known_args(list(argv))
     except argparse.ArgumentError as error:
         flag = error.argument_name or ""
+        if error.message.startswith("ignored explicit argument"):
+            flag = flag.rpartition("/")[2]
+            raise UsageError("bad_value", f"{flag} takes no value.", hint=flag) from error
         code = "missing_argument" if "expected" in error.message else "bad_value"
         text = f"{flag} needs a value." if code == "missing_argument" else f"{flag}: {error.message}."
         raise UsageError(code, text, hint=f"{parser.prog} --help") from error
@@ -233,6 +258,15 @@ def _value(flag: Flag, text: str) -> object:
     if flag.choices:
         _choose(flag.name, text, flag.choices)
     return text
+
+
+def _once(name: str, before: str, after: str) -> str:
+    """What says both at once, where one value can; else the two to choose from."""
+    from recall_core.shell import quote  # noqa: PLC0415 - only a mistake needs it
+
+    if name in _JOINED and before and after:
+        return f"{name} {quote(_JOINED[name].format(before, after))}"
+    return f"leave out {name} {quote(before)}, or {name} {quote(after)}"
 
 
 def _choose(name: str, text: str, choices: Sequence[str]) -> None:

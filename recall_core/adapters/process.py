@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
-from recall_core.adapters.streams import Streams, standard
+from recall_core.adapters import starting
+from recall_core.adapters.streams import Streams, discard, standard
+from recall_core.errors import Interrupted
 
 
 class Stopped(KeyboardInterrupt):
@@ -24,16 +25,27 @@ class Stopped(KeyboardInterrupt):
 def run(work: Callable[[Streams], int]) -> int:
     """The exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
     gc.set_threshold(100_000)  # while modules are imported there is no garbage, and looking for it costs 6 ms
-    signal.signal(signal.SIGINT, _stop)
-    signal.signal(signal.SIGTERM, _stop)
+    streams = standard()
     try:
-        code = work(standard())
-        sys.stdout.flush()
+        signal.signal(signal.SIGINT, _stop)
+        signal.signal(signal.SIGTERM, _stop)
+        return work(streams)
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; it must find something that takes the bytes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    return code
+    except Stopped:  # once more, while the first was being told
+        return Interrupted.exit_code
+    finally:
+        starting.end_quietly()
+        _let_go()
+
+
+def _let_go() -> None:
+    """The interpreter flushes both streams once more at exit; each must find something that takes the bytes."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            discard(stream)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:

@@ -49,12 +49,12 @@ def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
 def read_rql(given: str, stdin: TextIO) -> str:
     """The query itself, from the command line, a file or stdin."""
     if given == "-":
-        return stdin.read()
+        return stdin.read().removeprefix("\ufeff")
     if not given.startswith("@"):
         return given
     path = Path(given[1:])
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint="--rql @FILE"

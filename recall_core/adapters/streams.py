@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
-from typing import NamedTuple, TextIO
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, TextIO, cast
+
+from recall_core.errors import RecallError, why_unread
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
 
 
 def _never() -> bool:
     return False
+
+
+class OutputLost(RecallError):
+    """stdout takes nothing any more."""
 
 
 class Streams(NamedTuple):
@@ -24,8 +32,52 @@ class Streams(NamedTuple):
     """False where nobody could end a read that waits for ever."""
 
     def say(self, line: str) -> None:
-        """One line of talk."""
-        self.stderr.write(line + "\n")
+        """One line of talk; where nobody takes it, it is left out."""
+        try:
+            self.stderr.write(line + "\n")
+        except OSError:
+            discard(self.stderr)
+
+
+class Out:
+    """stdout, whose failures are OutputLost, once; a closed pipe stays a BrokenPipeError."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write the text."""
+        with self._told():
+            return self._stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write the lines, each with the end that it has."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Hand on what is buffered."""
+        with self._told():
+            self._stream.flush()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            discard(self._stream)
+            raise OutputLost("io_error", f"stdout: {why_unread(error)}.") from error
+
+
+def discard(stream: TextIO) -> None:
+    """Send to nowhere what the stream still holds, and all that comes after it."""
+    with suppress(OSError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def shown(text: str, stream: TextIO) -> str:
@@ -42,11 +94,19 @@ def shown(text: str, stream: TextIO) -> str:
 def standard() -> Streams:
     """The process's own streams, in UTF-8 whatever the locale says.
 
-    A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself.
+    A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself. In the
+    place of one that was closed is one that fails as it would: no file that is opened later gets its number.
     """
+    sys.stdin = sys.stdin or _closed("r", os.O_WRONLY)
+    sys.stdout = sys.stdout or _closed("w", os.O_RDONLY)
+    sys.stderr = sys.stderr or _closed("w", os.O_WRONLY)  # talk that nobody wants is no failure
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8")
-    return Streams(sys.stdin, sys.stdout, sys.stderr)
+    return Streams(sys.stdin, cast("TextIO", Out(sys.stdout)), sys.stderr)
+
+
+def _closed(mode: str, access: int) -> TextIO:
+    return os.fdopen(os.open(os.devnull, access), mode, encoding="utf-8")  # type: ignore[return-value]

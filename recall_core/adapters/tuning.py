@@ -54,7 +54,7 @@ def tune(recall: Recall, request: Request, streams: Streams) -> Response:
     options = Options(
         queries=None if flags.queries is None else Path(flags.queries),
         qrels=None if flags.qrels is None else Path(flags.qrels),
-        measure=flags.metric or "ndcg@10",
+        measure="ndcg@10" if flags.metric is None else flags.metric,
         grid=tuple(flags.grid or ()),
         curve=flags.sweep,
         apply=flags.apply,

@@ -17,7 +17,8 @@ class MeasureView(TypedDict):
 
     judged: the share of the hits down to the measure's cutoff (or to the depth) that have a judgement, as a mean
     over queries; null without hits. bounds: the least and the most that the mean could be, each unjudged hit being
-    either irrelevant or as relevant as can be; null but for p@k and ndcg@k. values: by query id.
+    either irrelevant or of the highest grade (one in between can raise ndcg@k a little further); null but for p@k and
+    ndcg@k. values: by query id.
     """
 
     measure: str

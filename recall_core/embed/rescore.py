@@ -12,7 +12,7 @@ from recall_core.config import Config
 from recall_core.embed import registry
 from recall_core.embed.unit import components
 from recall_core.errors import EmbedError
-from recall_core.ports import Embedder, Reranker
+from recall_core.ports import Embedder, EmbedderKind, Reranker
 from recall_core.types import Vector
 
 GROUP = "recall.reranker"
@@ -66,15 +66,28 @@ def new_reranker(name: str, config: Config) -> Reranker:
         if plug_in is not None:
             return plug_in(config._replace(rerank=name))
     settings = config._replace(embedding=name)
+    found = _kind(name)
+    registry.check_network(found, settings)
+    return EmbedderReranker(found.new(settings, dimension=found.dimension(settings)))
+
+
+def check_reranker(name: str) -> None:
+    """Raise EmbedError `unknown_reranker` where no embedder and no plug-in has that name; nothing is loaded."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms that a built-in name does not pay
+
+    bare = name.partition(":")[0]
+    if bare in registry.KINDS or not entry_points(group=GROUP, name=bare):
+        _kind(name)
+
+
+def _kind(name: str) -> EmbedderKind:
     try:
-        found = registry.kind(name)
+        return registry.kind(name)
     except EmbedError as error:
         if error.code != "unknown_embedder":
             raise
         message = f"There is no reranker named {name!r}."
         raise EmbedError("unknown_reranker", message, hint=error.hint) from error
-    registry.check_network(found, settings)
-    return EmbedderReranker(found.new(settings, dimension=found.dimension(settings)))
 
 
 def _plug_in(name: str) -> Callable[[Config], Reranker] | None:

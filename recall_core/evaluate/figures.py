@@ -119,7 +119,7 @@ def _judged(cutoff: int, asked: Questions, rankings: Mapping[str, Sequence[str]]
 
 
 def _reach(measure: Measure, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> IntervalView | None:
-    """What the mean could be, whatever the unjudged hits are."""
+    """What the mean could be, each unjudged hit being either irrelevant or of the best grade."""
     found = [bounds(measure, grades, rankings[query], best=asked.best) for query, grades in asked.grades.items()]
     pairs = [pair for pair in found if pair is not None]
     return _interval((mean([low for low, _ in pairs]), mean([high for _, high in pairs]))) if pairs else None

@@ -129,6 +129,7 @@ def bounds(
     """The least and the most that p@k or ndcg@k of one query could be, None for other measures.
 
     Each unjudged one of the first k hits may turn out irrelevant or of grade `best`, the highest of all judgements.
+    No grades give less; grades between the two can give a little more nDCG than the most that is returned.
     With m of them relevant, nDCG is least when they are the last m and most when they are the first m; the ideal
     ranking grows with m, which is why a hit that turns out relevant can also cost nDCG.
     """

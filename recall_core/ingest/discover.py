@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from recall_core.types import Root, Skip
 NEVER_READ = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
 """Folders that are passed over wherever they lie, whatever the options say."""
 
-_OWN_SUFFIXES = ("", "-wal", "-shm", "-journal")
+_BESIDE_STORE = re.compile(r"(\.bak(-(schema-)?[0-9]+)?)?(-wal|-shm|-journal)?")
 
 
 class Found(NamedTuple):
@@ -105,6 +106,18 @@ def covers(root: Root, path: str) -> bool:
     return path.startswith(prefix) and _is_asked_for(root, path.removeprefix(prefix))
 
 
+def is_own(place: str, store: str) -> bool:
+    """True for Recall's own files: settings wherever they lie, this store, its log and its backups."""
+    if place.startswith(store) and _BESIDE_STORE.fullmatch(place, len(store)):
+        return True
+    return place.rpartition("/")[2] == FILE_NAME
+
+
+def matches_any(patterns: Sequence[str], relative: str) -> bool:
+    """True when one of the globs, in whatever form of Unicode it was typed, matches a path below a root."""
+    return any(glob_match(nfc(pattern), relative) for pattern in patterns)
+
+
 def printable(name: str) -> str:
     """A name that can be shown: bytes that are not UTF-8 become backslash escapes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -128,9 +141,7 @@ class _Walker:
         self.config = config
         self.folder = str(self.base / root.folder)
         self.inside = [os.path.realpath(self.folder)]
-        store = Path(config.store_path).name
-        self.own_files = {str(self.base / f"{store}{suffix}") for suffix in _OWN_SUFFIXES}
-        self.own_backups = f"{self.base / store}.bak"
+        self.store = str(self.base / Path(config.store_path).name)
 
     def top(self) -> _Node:
         rules = ignore.above(Path(self.folder)) if self.root.gitignore else ()
@@ -200,9 +211,8 @@ class _Walker:
         if ignore.is_ignored(node.rules, node.place, is_folder=node.is_folder):
             return True
         if node.is_folder:
-            return any(glob_match(pattern, nfc(node.relative)) for pattern in self.root.ignores)
-        own = name == FILE_NAME or node.place in self.own_files or node.place.startswith(self.own_backups)
-        return own or not _is_asked_for(self.root, nfc(node.relative))
+            return matches_any(self.root.ignores, nfc(node.relative))
+        return is_own(node.place, self.store) or not _is_asked_for(self.root, nfc(node.relative))
 
     def _linked(self, node: _Node) -> _Node | Skip | None:
         """A link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
@@ -234,9 +244,9 @@ class _Walker:
 
 def _is_asked_for(root: Root, relative: str) -> bool:
     """True when a glob (if there are any) and no ignore pattern matches a path below the root."""
-    if root.globs and not any(glob_match(pattern, relative) for pattern in root.globs):
+    if root.globs and not matches_any(root.globs, relative):
         return False
-    return not any(glob_match(pattern, relative) for pattern in root.ignores)
+    return not matches_any(root.ignores, relative)
 
 
 def _is_below(place: str, folder: str) -> bool:

@@ -1,23 +1,68 @@
-"""`.gitignore` files: the rules of a folder, of the folders above it in its repository, and what they exclude."""
+"""`.gitignore` files: the rules of a folder, of the folders above it in its repository, and what they exclude.
+
+Every line is one rule, and the last one that matches a place decides on it, the innermost file first; what lies below
+an excluded folder is never asked about, so nothing in there can be let in again. A line becomes a GLOB pattern: of a
+name where it holds no `/` but a last one, else of the path below the file's folder. git compares bytes, and so do we,
+as Latin-1 code points. One quirk is left out: where literal text stands straight before `**` (`foo**/bar`), git lets
+the `**` cross folders.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pathspec import GitIgnoreSpec
+from recall_core.errors import UsageError
+from recall_core.rql.patterns import compiled_glob
 
 _NAME = ".gitignore"
+_BOM = b"\xef\xbb\xbf"
+
+_TOKEN = re.compile(r"\\.|\[[!^]?\]?(?:\\.|\[:[a-z]*:\]|[^\]\\/])*\]|\*{3,}|.", re.DOTALL)
+_CLASS = re.compile(r"\[:([a-z]*):\]")
+_CLASSES = {  # without `/`, which no bracket matches, and never with `!` first, which would negate
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \t",
+    "cntrl": "\0-\x1f\x7f",
+    "digit": "0-9",
+    "graph": r"0-\[\\\]-~!-.",
+    "lower": "a-z",
+    "print": r" -.0-\[\\\]-~",
+    "punct": r":-@\[\\\]-`{-~!-.",
+    "space": "\t-\r ",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+
+
+class Rule(NamedTuple):
+    """One line of a `.gitignore` that means something."""
+
+    excludes: bool
+    """False for a line that begins with `!`."""
+    folders_only: bool
+    by_name: bool
+    """True when it is compared with a name, wherever that lies; False: with the path below the file's folder."""
+    matching: re.Pattern[str]
+    line: int
+    text: str
+
+    def decides_on(self, relative: str, *, is_folder: bool) -> bool:
+        """True when the line matches a place below its file's folder."""
+        if self.folders_only and not is_folder:
+            return False
+        return self.matching.fullmatch(relative.rpartition("/")[2] if self.by_name else relative) is not None
 
 
 class Rules(NamedTuple):
-    """The patterns of one `.gitignore`. folder: where it lies, as a prefix that ends in `/`."""
+    """The rules of one `.gitignore`, the last line first. folder: where it lies, as a prefix that ends in `/`."""
 
     folder: str
-    spec: GitIgnoreSpec
+    rules: tuple[Rule, ...]
 
 
 def above(folder: Path) -> tuple[Rules, ...]:
@@ -35,37 +80,65 @@ def above(folder: Path) -> tuple[Rules, ...]:
 def of_folder(folder: Path) -> tuple[Rules, ...]:
     """The rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
     try:
-        lines = (folder / _NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+        content = (folder / _NAME).read_bytes()
     except OSError:
         return ()
-    return (Rules(str(folder).rstrip("/") + "/", GitIgnoreSpec.from_lines(filter(_is_pattern, lines))),)
+    return (Rules(str(folder).rstrip("/") + "/", tuple(_rules(content))[::-1]),)
 
 
 def is_ignored(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> bool:
-    """True when the innermost `.gitignore` that has an opinion on this place says so."""
-    for folder, spec in reversed(rules):
-        if place.startswith(folder):
-            verdict = spec.check_file(place[len(folder) :] + "/" * is_folder).include
-            if verdict is not None:
-                return verdict
-    return False
+    """True when the rule that decides on this place, if there is one, excludes it."""
+    decisive = decided_by(rules, place, is_folder=is_folder)
+    return decisive is not None and decisive[1].excludes
 
 
-def line_of(lines: Sequence[str], relative: str, *, is_folder: bool) -> int | None:
-    """The number, from 1, of the line of a `.gitignore` that decides on a place below its folder."""
-    for number in range(len(lines), 0, -1):
-        line = lines[number - 1]
-        if _is_pattern(line):
-            spec = GitIgnoreSpec.from_lines([line])
-            if spec.check_file(relative + "/" * is_folder).include is not None:
-                return number
+def decided_by(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> tuple[Rules, Rule] | None:
+    """The last rule of the innermost `.gitignore` that has an opinion on this place."""
+    for file in reversed(rules):
+        if place.startswith(file.folder):
+            relative = place[len(file.folder) :].encode("utf-8", "surrogateescape").decode("latin-1")
+            for rule in file.rules:
+                if rule.decides_on(relative, is_folder=is_folder):
+                    return file, rule
     return None
 
 
-def _is_pattern(line: str) -> bool:
-    """False for a line that means nothing, which git passes over in silence."""
+def _rules(content: bytes) -> Iterator[Rule]:
+    for number, line in enumerate(content.removeprefix(_BOM).split(b"\n"), start=1):
+        bare = _without_trailing_spaces(line.removesuffix(b"\r"))
+        pattern = bare.removeprefix(b"!").decode("latin-1")
+        body = pattern.removesuffix("/")
+        matching = _matching(body)
+        if matching is not None and not bare.startswith(b"#"):
+            text = bare.decode("utf-8", "replace")
+            excludes = not bare.startswith(b"!")
+            yield Rule(excludes, body != pattern, "/" not in body, matching, number, text)
+
+
+def _without_trailing_spaces(line: bytes) -> bytes:
+    r"""The line as git keeps it: `\ ` at its end is a space of the pattern, and a tab always is one."""
+    bare = line.rstrip(b" ")
+    is_escaped = (len(bare) - len(bare.rstrip(b"\\"))) % 2 == 1
+    return line[: len(bare) + 1] if is_escaped else bare
+
+
+def _matching(body: str) -> re.Pattern[str] | None:
+    """The expression of a pattern; None for one that matches nothing, which git passes over in silence."""
+    tokens = [_as_glob(token) for token in _TOKEN.findall(body.removeprefix("/"))]
     try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
+        return compiled_glob("".join(tokens)) if tokens and "" not in tokens else None
+    except UsageError:
+        return None
+
+
+def _as_glob(token: str) -> str:
+    """A character, an escape, a bracket or a run of `*` in the words of GLOB; empty where nothing can match it."""
+    if token in ("[", "\\"):
+        return ""
+    if token in ("{", "}"):
+        return f"\\{token}"
+    if token.startswith("***"):
+        return "**"
+    if token.startswith("[") and not all(name in _CLASSES for name in _CLASS.findall(token)):
+        return ""
+    return _CLASS.sub(lambda found: _CLASSES[found[1]], token) if token.startswith("[") else token

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from recall_core.errors import UsageError
+from recall_core.ingest.metadata import why_unfit
 from recall_core.text import Counter, embedded_hash, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
@@ -32,7 +33,8 @@ class Piece(NamedTuple):
 def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Counter) -> NewFile:
     """A document of these pieces, by chunk_index, without vectors. That no file is behind it, an empty os_path says.
 
-    Raises UsageError `bad_pieces` unless they are slices of one text that they cover without a gap.
+    Raises UsageError `bad_pieces` unless they are slices of one text that they cover without a gap, and their
+    metadata can be kept.
     """
     if not path:
         raise bad_pieces(path, "they have no doc_id")
@@ -40,6 +42,8 @@ def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Count
     raw = text.encode()
     tags = tuple(sorted({tag for piece in pieces for tag in piece.tags}))
     metadata = {key: value for piece in pieces for key, value in piece.metadata.items()}
+    if reason := why_unfit(metadata):
+        raise UsageError("bad_pieces", f"The pieces of {path!r} cannot be kept: {reason}.")
     chunks = tuple(_new_chunk(path, piece, text, counter) for piece in pieces)
     spans = [each.span for each in chunks]
     layout = json.dumps([spans, pieces[0].title, tags, metadata], ensure_ascii=False, sort_keys=True)

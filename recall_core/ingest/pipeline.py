@@ -7,12 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
+from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
 from recall_core.errors import IngestError
 from recall_core.ingest import discover, read
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import parser
-from recall_core.ingest.targets import belongs, inherited, is_gone, named_roots, standing_roots
+from recall_core.ingest.targets import (
+    belongs,
+    inherited,
+    is_as_read,
+    is_gone,
+    is_no_file,
+    named_roots,
+    standing_roots,
+)
 from recall_core.ingest.vectors import (
     TEXT_CHARS,
     Made,
@@ -53,7 +62,7 @@ def ingest(
     """
     roots = named_roots(targets, template=template, config=config, base=base)
     run = _Run(store, embedder, config, base)
-    run.relabels, run.mtime_only = True, mtime_only
+    run.mtime_only = mtime_only
     run.batch.roots = [root for root in roots if root not in run.remembered]
     yield from run.all_of(roots, swept=[root for root in roots if root in run.remembered])
 
@@ -65,6 +74,7 @@ def sync(store: Store, embedder: Embedder, config: Config, base: Path) -> Iterat
     `root_missing` before anything is written.
     """
     run = _Run(store, embedder, config, base)
+    run.is_sync = True
     standing = standing_roots(run.remembered, known=run.known, base=base)
     yield from run.all_of(standing, swept=run.remembered)
 
@@ -124,7 +134,7 @@ class _Run:
         self.counter = counter(config.counter)
         self.known: dict[str, Fingerprint] = {file.path: file for file in store.files()}
         self.remembered = store.roots()[::-1]  # newest first
-        self.relabels = False
+        self.is_sync = False
         self.mtime_only = False
         self.batch = _Batch()
         self.pace = Pace()
@@ -132,6 +142,7 @@ class _Run:
         self.told = monotonic()
         self.jobs: dict[str, tuple[Found, Root]] = {}
         self.skips: dict[str, Skip] = {}
+        self.displaced: dict[str, Skip] = {}
         self.files_done = self.documents = self.chunks = self.embedded = self.reused = 0
         self.unchanged = self.added = self.updated = self.removed = 0
         self.is_discovered = False
@@ -160,16 +171,36 @@ class _Run:
             if isinstance(step, Skip):
                 self.skips.setdefault(step.path, step)
             else:
-                self.jobs.setdefault(step.path, (step, root))
+                self._claim(step, root)
             yield from self._tell("discover", step.path)
 
+    def _claim(self, found: Found, root: Root) -> None:
+        """Give the file its path, unless another file of the same name in another form of Unicode has it.
+
+        What the store holds keeps it while it is there, or each run would put the one in the place of the other.
+        """
+        known, job = self.known.get(found.path), self.jobs.get(found.path)
+        for holder in (known.os_path if known else "", job[0].os_path if job else ""):
+            if holder and holder != found.os_path and _are_two(self.base / holder, self.base / found.os_path):
+                reason = (
+                    f"its name, {found.os_path!a}, is {holder!a} in another form of Unicode, and that file is read"
+                )
+                self.displaced[found.os_path] = Skip(found.path, "same_name", reason)
+                return
+        self.jobs.setdefault(found.path, (found, root))
+
     def _sweep(self, roots: Sequence[Root]) -> None:
+        """What these roots read once and find no more: taken out where no file is left, else told when it changed."""
         for path, file in self.known.items():
-            if path in self.jobs or path in self.skips or not any(belongs(root, path) for root in roots):
+            if path in self.jobs or not any(belongs(root, path) for root in roots):
                 continue
-            if is_gone(self.base / file.os_path):
+            place = self.base / file.os_path
+            if is_no_file(place) or (path not in self.skips and is_gone(place)):
                 self.batch.gone.append(path)
                 self.removed += 1
+            elif path not in self.skips and self.is_sync and not is_as_read(file, place):
+                reason = "a rule leaves it out by now, and what was read of it stays"
+                self._skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
 
     def _take(self, found: Found, root: Root) -> None:
         """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
@@ -202,7 +233,7 @@ class _Run:
     def _leave(self, known: Fingerprint, root: Root) -> None:
         self.unchanged += 1
         self.documents += known.documents
-        if self.relabels and (root.tags or root.source is not None or root.meta):
+        if not self.is_sync and (root.tags or root.source is not None or root.meta):
             self.batch.labelled.append((known.path, root))
 
     def _put(self, found: Found, raw: read.Raw, root: Root, options: Root) -> None:
@@ -294,7 +325,7 @@ class _Run:
             added=self.added,
             updated=self.updated,
             removed=self.removed,
-            skipped=tuple(sorted(self.skips.values())) if self.is_discovered else (),
+            skipped=tuple(sorted((*self.skips.values(), *self.displaced.values()))) if self.is_discovered else (),
             waiting=self.batch.waiting,
             tokens=self._tokens(),
         )
@@ -302,3 +333,11 @@ class _Run:
     def _tokens(self) -> int | None:
         tokens = tokens_of(self.embedder)
         return None if tokens is None else tokens - (self.tokens_before or 0)
+
+
+def _are_two(place: Path, other: Path) -> bool:
+    """Whether there are two files of these names; some disks have one name for both."""
+    try:
+        return not place.samefile(other)
+    except (OSError, ValueError):
+        return False

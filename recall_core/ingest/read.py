@@ -11,6 +11,7 @@ from typing import NamedTuple
 from recall_core.config import EMBEDDED, Config, chunker_identity
 from recall_core.errors import IngestError
 from recall_core.ingest.chunk import chunk
+from recall_core.ingest.metadata import why_unfit
 from recall_core.ports import ParsedDocument, Parser
 from recall_core.text import Counter, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewDocument, Root, Span
@@ -60,10 +61,23 @@ def documents(
 ) -> tuple[NewDocument, ...]:
     """The documents of a file with their chunks, in file order; no chunk has a vector yet.
 
-    Raises IngestError where the bytes are not what the parser reads.
+    Raises IngestError as `parsed` does.
     """
-    parsed = parser.parse(raw.content, path=path, digest=raw.digest)
-    return tuple(_document(document, path, root, counter, config) for document in parsed)
+    return tuple(
+        _document(document, path, root, counter, config) for document in parsed(raw, path=path, parser=parser)
+    )
+
+
+def parsed(raw: Raw, *, path: str, parser: Parser) -> Iterator[ParsedDocument]:
+    """What a parser makes of a file, one after the other.
+
+    Raises IngestError where the bytes are not what it reads, `bad_metadata` where it finds what no store can keep.
+    """
+    for document in parser.parse(raw.content, path=path, digest=raw.digest):
+        if reason := why_unfit(document.meta):
+            name = path if document.record is None else f"{path}#{document.record}"
+            raise IngestError("bad_metadata", f"{name}: {reason}.")
+        yield document
 
 
 def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, config: Config) -> NewDocument:

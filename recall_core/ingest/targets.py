@@ -11,7 +11,7 @@ from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.ingest.discover import covers, os_path_of, printable
 from recall_core.ingest.parse import parser
-from recall_core.ingest.read import read_raw, too_large
+from recall_core.ingest.read import parsed, read_raw, too_large
 from recall_core.rql.patterns import check_glob
 from recall_core.text import nfc
 from recall_core.types import Fingerprint, Root
@@ -84,6 +84,25 @@ def is_gone(place: Path) -> bool:
     return False
 
 
+def is_no_file(place: Path) -> bool:
+    """True when something stands at this place that is not a file: a folder, a pipe."""
+    status = _status(place)
+    return status is not None and not stat.S_ISREG(status.st_mode)
+
+
+def is_as_read(file: Fingerprint, place: Path) -> bool:
+    """True when size and time are those of the file that was read, or cannot be told."""
+    status = _status(place)
+    return status is None or (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
+
+
+def _status(place: Path) -> os.stat_result | None:
+    try:
+        return place.stat()
+    except (OSError, ValueError):
+        return None
+
+
 def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
     return any(belongs(root, path) for path in known)
 
@@ -123,7 +142,7 @@ def _check_file(target: str, template: Root, config: Config) -> None:
         raw = read_raw(Path(target), path=target, config=config)
     except OSError as error:
         raise _unreadable(target, error) from error
-    for _ in parser(template.parser).parse(raw.content, path=target, digest=raw.digest):
+    for _ in parsed(raw, path=target, parser=parser(template.parser)):
         pass
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core import shell
-from recall_core.config import FILE_NAME, WATCH_MOST_MS, WATCH_REST_MS, Config
+from recall_core.config import WATCH_MOST_MS, WATCH_REST_MS, Config
 from recall_core.errors import IngestError
-from recall_core.ingest.discover import NEVER_READ
+from recall_core.ingest.discover import NEVER_READ, is_own
 from recall_core.types import Root
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ class _Matters:
 
     def __init__(self, folders: dict[str, Root], base: Path, config: Config) -> None:
         self._folders = {os.path.realpath(place): root for place, root in folders.items()} | folders
-        store = base / config.store_path
-        self._own = (str(store), os.path.realpath(store), str(base / FILE_NAME))
+        store = base / Path(config.store_path).name
+        self._stores = (str(store), os.path.realpath(store))
 
     def __call__(self, _change: Change, place: str) -> bool:
-        if place.startswith(self._own):
+        if any(is_own(place, store) for store in self._stores):
             return False
         return any(
             _is_read(place[len(folder) :].strip("/").split("/"), hidden=root.hidden)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import chain
+from pathlib import Path
 
 from recall_core.config import Config
 from recall_core.contract import CheckView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
 from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import Made, embed
+from recall_core.maintain.alike import near_duplicates
 from recall_core.maintain.ceiling import CALIBRATE, ceiling_reachable
+from recall_core.maintain.files import unchanged_files
+from recall_core.maintain.selves import self_retrieval
 from recall_core.ports import Embedder
 from recall_core.store.sqlite import check, reembed
 from recall_core.store.sqlite.check import Finding
@@ -23,17 +27,22 @@ _REPAIR = "recall doctor --fix"
 _RESTORE = "restore a backup, or recall init a new store and recall import an export"
 _READ_AGAIN = "recall rm PATH, then recall add PATH"
 _COMPACT = "recall compact"
+_INSTALL = "pip install --force-reinstall sqlite-vec"
 
 
-def doctor(store: SqliteStore, *, config: Config = Config(), fix: bool = False) -> list[CheckView]:
-    """Every check in a fixed order; an error among them is exit 6. Only StoreLocked ends it early.
+def doctor(
+    store: SqliteStore, base: Path, *, config: Config = Config(), fix: bool = False, dups: bool = False
+) -> list[CheckView]:
+    """Every check in a fixed order; an error among them is exit 6. Only StoreLocked and Interrupted end it early.
 
+    base: the store's directory.  dups: hold every two chunks against each other too.
     fix: where an error is of the kind that can be computed again, copy the store to `….bak-<generation>`, repair,
     and check anew; the copy is named by a check of its own. Where there is none, nothing is written, so that a
     second run changes nothing. A file whose pages are damaged is left alone.
     """
     own = cache(lambda: embedder_of(store.embedder(), config))
-    found = _asked(store, own, config)
+    questions = _questions(base, config, dups=dups)
+    found = [_ask(store, own, *question) for question in questions]
     errors = [each for each in found if each["severity"] == "error"]
     repairable = any(each.get("fix") == _REPAIR for each in errors)
     if not fix or not repairable or any(each["code"] == "integrity" for each in errors):
@@ -43,25 +52,30 @@ def doctor(store: SqliteStore, *, config: Config = Config(), fix: bool = False) 
     backup = back_up(store)
     repair(store, embedder=identity, made=made)
     copied = CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}")
-    return [*_asked(store, own, config), *([copied] if backup else [])]
+    found = [_ask(store, own, *question) for question in questions]
+    return [*found, *([copied] if backup else [])]
 
 
-def check_one(store: SqliteStore, code: str, own: Own, *, config: Config = Config()) -> CheckView:
+def check_one(store: SqliteStore, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
     """The check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
-    return next(_ask(store, own, *question) for question in _questions(config) if question[0] == code)
+    return next(_ask(store, own, *question) for question in _questions(base, config) if question[0] == code)
 
 
 def codes() -> tuple[str, ...]:
-    """The codes of all checks, in their order."""
-    return tuple(code for code, _, _ in _questions(Config()))
+    """The codes of all checks that need not be asked for, in their order."""
+    return tuple(code for code, _, _ in _questions(Path(), Config()))
 
 
-def _asked(store: SqliteStore, own: Own, config: Config) -> list[CheckView]:
-    return [_ask(store, own, *question) for question in _questions(config)]
-
-
-def _questions(config: Config) -> tuple[Question, ...]:
-    return (*_QUESTIONS, ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE))
+def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Question, ...]:
+    pairs: tuple[Question, ...] = (("near_duplicates", _of_store(near_duplicates), ""),) if dups else ()
+    return (
+        *_QUESTIONS,
+        ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
+        ("self_retrieval", partial(_selves, config=config), _REPAIR),
+        ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE),
+        *pairs,
+        ("environment", lambda store, own: check.environment(), _INSTALL),
+    )
 
 
 def _vectors_anew(store: SqliteStore, own: Own) -> dict[int, Made]:
@@ -128,6 +142,16 @@ def _embedder(store: SqliteStore, own: Own) -> Finding:
     return Finding("ok", f"{identity}: {HASH_NOTE}" if identity.startswith("hash-") else identity)
 
 
+def _selves(store: SqliteStore, own: Own, *, config: Config) -> Finding:
+    """A provider is not asked, as in `_ceiling`: stored vectors stand in for new ones."""
+    try:
+        if kind(config.embedding).sends_text(config):
+            return self_retrieval(store, None, instead="the embedder sends text off this machine")
+        return self_retrieval(store, own())
+    except EmbedError as error:
+        return self_retrieval(store, None, instead=error.message.rstrip("."))
+
+
 def _ceiling(store: SqliteStore, own: Own, *, config: Config) -> Finding:
     """A provider is not asked: doctor sends no text off the machine that it need not."""
     try:
@@ -159,6 +183,7 @@ _QUESTIONS: tuple[Question, ...] = (
     ("digest", _of_store(check.digest), _REPAIR),
     ("counts", _of_store(check.counts), _REPAIR),
     ("space", _of_store(check.space), _COMPACT),
+    ("duplicates", _of_store(check.duplicates), ""),
     ("reembed", _reembed, ""),
     ("embedder", _embedder, ""),
 )

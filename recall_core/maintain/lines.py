@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from recall_core.errors import StoreError, why_unread
+from recall_core.ingest.metadata import why_unfit
 from recall_core.text import chunk_id, document_id, embedded_hash, spaced
 from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 
@@ -48,7 +49,7 @@ class RootLine(Line, frozen=True, tag="root"):
     parser: str
     tags: tuple[str, ...]
     source: str | None
-    meta: tuple[tuple[str, str], ...]
+    meta: tuple[tuple[str, str | int | float | bool | None], ...]
     hidden: bool
     gitignore: bool
     follow: bool
@@ -182,8 +183,10 @@ def _decoded(raw: bytes, number: int) -> AnyLine:
         line: AnyLine = msgspec.convert(json.loads(raw), AnyLine)
     except UnicodeDecodeError as error:
         raise invalid(f"line {number}: {why_unread(error)}") from error
-    except (ValueError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
         raise invalid(f"line {number}: {error}") from error
+    if isinstance(line, DocumentLine) and (reason := why_unfit(line.meta)):
+        raise invalid(f"line {number}: {reason}")
     return line
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from recall_core.contract import RemovedView
 from recall_core.errors import StoreError
-from recall_core.found import one, spellings, unknown
+from recall_core.found import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
 from recall_core.store.sqlite.store import SqliteStore
+from recall_core.text import nfc
+
+
+class Named(NamedTuple):
+    """What goes. paths: of live documents, sorted.  sources: folders and files that will not be synced any more."""
+
+    paths: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 def remove(
@@ -18,14 +28,16 @@ def remove(
     """Tombstone the documents that live paths, folders, globs or document ids name, all or nothing.
 
     A folder stands for every document below it, and is no longer synced. purge: see `SqliteStore.purge`.
-    dry_run: name them, and write nothing.  Raises UnknownTarget before anything is written.
+    dry_run: name them, and write nothing.  Raises what `named` raises before anything is written.
     """
-    paths = _chosen(store, targets, base=base)
+    going = named(store, targets, base=base)
     if dry_run:
-        return RemovedView(documents=len(paths), dry_run=True, paths=paths, purged=False, backups=[])
+        return RemovedView(
+            documents=len(going.paths), dry_run=True, paths=list(going.paths), purged=False, backups=[]
+        )
     with store.writer() as writer:
-        gone = writer.tombstone(paths)
-        writer.forget_roots(name for target in targets for name in spellings(target, base=base))
+        gone = writer.tombstone(going.paths)
+        writer.forget_roots(going.sources)
     if purge and not store.purge():
         raise StoreError(
             "purge_incomplete",
@@ -36,22 +48,45 @@ def remove(
     return RemovedView(documents=gone, dry_run=False, paths=[], purged=purge, backups=backups if purge else [])
 
 
-def _chosen(store: SqliteStore, targets: Sequence[str], *, base: Path) -> list[str]:
-    """What all targets name together, by path."""
-    chosen: set[str] = set()
-    for target in targets:
-        paths = _paths(store, target, base=base)
-        if not paths:
-            raise unknown(target)
-        chosen.update(paths)
-    return sorted(chosen)
+def named(store: SqliteStore, targets: Sequence[str], *, base: Path) -> Named:
+    """What all targets name together.
+
+    Raises UnknownTarget for one that names nothing; UsageError `ambiguous_path` for one that names this here and that
+    in the store, `ambiguous_id`, `empty_target`.
+    """
+    found = [_named(store, target, base) for target in targets]
+    return Named(
+        tuple(sorted({path for each in found for path in each.paths})),
+        tuple(sorted({source for each in found for source in each.sources})),
+    )
 
 
-def _paths(store: SqliteStore, target: str, *, base: Path) -> list[str]:
-    """What one target names: as a path or an id, as a folder, or as a glob, whichever comes first."""
-    found = one(store, target, base=base)
-    if found is not None and found[0] == "doc":
-        return [store.documents([store.rowid("doc", found[1])]).popitem()[1].path]
-    names = spellings(target, base=base)
-    below = [path for name in names for path in store.paths_below(name)]
-    return below or [path for path in store.paths_below(".") if any(glob_match(name, path) for name in names)]
+def _named(store: SqliteStore, target: str, base: Path) -> Named:
+    """What one target names: in the current folder, else as Recall prints paths, else as an id; never two of them."""
+    meanings = readings(target, base=base)
+    found = [_meant(store, meaning) for meaning in meanings]
+    told = [each for each in found if each.paths]
+    # A file that lies here may have left the store: what is destroyed is not to be another one of its name.
+    is_here = bool(found[0].paths) or os.path.lexists(meanings[0].place)
+    if is_here and len(found) > 1 and found[1].paths not in ((), found[0].paths):
+        raise ambiguous(target, base=base)
+    if told:
+        return told[0]
+    kind, doc_id = by_id(store, target) or ("", "")
+    if kind != "doc":
+        raise unknown(target)
+    return Named((store.documents([store.rowid("doc", doc_id)]).popitem()[1].path,), ())
+
+
+def _meant(store: SqliteStore, meaning: Reading) -> Named:
+    """What one reading names: a document, a folder, or a glob, whichever comes first."""
+    for name in meaning.names:
+        paths = [name] if store.document_at(name) is not None else store.paths_below(name)
+        if paths:
+            sources = sorted({root.folder for root in store.roots() if nfc(root.folder) == name})
+            return Named(tuple(paths), tuple(sources))
+    for pattern in meaning.globs:
+        below = store.paths_below("/" if pattern.startswith("/") else ".")
+        if paths := [path for path in below if glob_match(pattern, path)]:
+            return Named(tuple(paths), ())
+    return Named((), ())

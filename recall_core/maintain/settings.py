@@ -9,6 +9,8 @@ from pathlib import Path
 
 from recall_core.errors import ConfigError, why_unread
 
+_BOM = "\ufeff"
+
 
 def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
     """Put these values into the file, which is either whole and new or as it was; a missing one is made.
@@ -19,10 +21,11 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
     try:
-        document = tomlkit.parse(toml.read_bytes().decode() if toml.exists() else "")
+        text = toml.read_bytes().decode() if toml.exists() else ""
+        document = tomlkit.parse(text.removeprefix(_BOM))
         for key, value in values.items():
             document[key] = value
-        _put_in_place(toml, tomlkit.dumps(document).encode())
+        _put_in_place(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
     except (OSError, UnicodeDecodeError, TOMLKitError) as error:
         by_hand = tomlkit.dumps(dict(values)).strip().replace("\n", ", ")
         why = str(error) if isinstance(error, TOMLKitError) else why_unread(error)

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from math import inf
-from operator import add
+from operator import add, sub
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from recall_core.config import LEAST_WEIGHT, Config
-from recall_core.rank.normalize import lexical_values, semantic_values
+from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.rank.same import Same
 from recall_core.rank.series import Series
 from recall_core.types import Part, Pool, Ranked, Signal
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_MILLION = 10.0**DECIMALS  # values are whole millionths
+_WHOLE = 2.0**52  # what this was added to and taken from is rounded to a whole number
 _POOLS_KEPT = 2  # a weight that moves changes neither the values of a signal nor its ranks
 _PLAIN_ROWS = 100  # below this, plain Python costs less than filling arrays
 _PLAIN_ROWS_COLD = 100_000  # and below this, less than importing NumPy first
@@ -119,7 +121,12 @@ def rank(pool: Pool, config: Config) -> Ranking:
 
 
 def plain(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -> Fused:
-    """The stages weighed, added and put in order, a candidate after the other."""
+    """The stages weighed, added and put in order, a candidate after the other.
+
+    weighted: whole numbers are multiplied, added and divided once, so that scores which are equal as decimals are
+    equal. Of two signals the last gets what the first leaves of the score, and the first what that leaves: of two
+    such differences one is exact, whatever was rounded before (Sterbenz 1974).
+    """
     points: list[list[float]]
     if config.fusion == "rrf":
         most = sum(weight / (config.rrf_k + 1) for weight in weights)
@@ -127,12 +134,19 @@ def plain(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -
             [0.0 if rank is None else weight / (config.rrf_k + rank) / most for rank in stage.ranks]
             for stage, weight in zip(stages, weights, strict=True)
         ]
+        scores = summed(points)
     else:
-        total = sum(weights)
-        points = [
-            [weight * value / total for value in stage.values] for stage, weight in zip(stages, weights, strict=True)
+        wholes = _wholes(weights)
+        total = sum(wholes) * _MILLION
+        amounts = [
+            [whole * (value * _MILLION + _WHOLE - _WHOLE) for value in stage.values]
+            for stage, whole in zip(stages, wholes, strict=True)
         ]
-    scores = summed(points)
+        scores = [amount / total for amount in summed(amounts)]
+        points = [scores] if stages else []
+        for first in amounts[:-1]:  # at most one
+            rest = [score - amount / total for score, amount in zip(scores, first, strict=True)]
+            points = [list(map(sub, scores, rest)), rest]
     # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
     return sorted(range(len(scores)), key=scores.__getitem__, reverse=True), scores, points
 
@@ -147,10 +161,19 @@ def vectorised(stages: tuple[Stage, ...], weights: Sequence[float], config: Conf
     if config.fusion == "rrf":
         most = sum(weight / (config.rrf_k + 1) for weight in weights)
         points = [weight / (config.rrf_k + ranks) / most for ranks, weight in zip(arrays, weights, strict=True)]
+        scores = reduce(add, points)
     else:
-        total = sum(weights)
-        points = [weight * values / total for values, weight in zip(arrays, weights, strict=True)]
-    scores = reduce(add, points)
+        wholes = _wholes(weights)
+        total = sum(wholes) * _MILLION
+        *before, scores = [whole * values for values, whole in zip(arrays, wholes, strict=True)]
+        for amounts in before:  # in place: memory that is new to the process costs more than the arithmetic
+            scores += amounts
+        scores /= total
+        points = [scores]
+        for amounts in before:  # at most one
+            first = np.divide(amounts, total, out=amounts)
+            rest = np.subtract(scores, first, out=first)
+            points = [scores - rest, rest]
     return Series(np.argsort(-scores, kind="stable")), Series(scores), [Series(each) for each in points]
 
 
@@ -194,14 +217,22 @@ def _weights(stages: tuple[Stage, ...], config: Config) -> list[float]:
     return [1.0] * len(weights) if sum(weights) < LEAST_WEIGHT else weights
 
 
+def _wholes(weights: Sequence[float]) -> list[float]:
+    """The weights in millionths, without a fraction where they have at most six decimals."""
+    return [
+        float(round(weight * _MILLION)) if round(weight, DECIMALS) == weight else weight * _MILLION
+        for weight in weights
+    ]
+
+
 @lru_cache(maxsize=_POOLS_KEPT)
 def _arrays(stages: Same[tuple[Stage, ...]], fusion: str) -> list[NDArray[np.float64]]:
-    """What the weights meet: the values or the ranks. What is absent ranks at infinity, where its points are 0."""
+    """What the weights meet: the values in millionths, or the ranks; what is absent ranks at infinity and gets 0."""
     import numpy as np  # noqa: PLC0415 - asked for by those who have it
 
     if fusion == "rrf":
         return [np.array([inf if rank is None else rank for rank in stage.ranks]) for stage in stages.value]
-    return [np.array(stage.values) for stage in stages.value]
+    return [np.array(stage.values) * _MILLION + _WHOLE - _WHOLE for stage in stages.value]
 
 
 def signal_ranks(raw: tuple[float | None, ...]) -> tuple[int | None, ...]:

@@ -1,10 +1,10 @@
 """A question, understood: words or RQL with every default filled in."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from recall_core.config import SEARCH_K, Config, override, replace
-from recall_core.errors import UsageError
+from recall_core.errors import ConfigError, EmbedError, UsageError
 from recall_core.rql.ast import Expr, OrderKey, Query
 from recall_core.text import is_storable
 from recall_core.types import Table
@@ -90,7 +90,7 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] 
     options = dict(query.options)
     exact = bool(options.pop("exact", False)) or exact
     options = {name: "" if name == "rerank" and value is False else value for name, value in options.items()}
-    config = replace(plain, options, where="OPTION")
+    config = _with_options(plain, options, text)
     if config.sparse_recall:
         _check_sparse(query)
     signals = {using.function: using.text for using in query.using}
@@ -98,7 +98,7 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] 
         text=text,
         rql=text,
         table=query.table,
-        select=selected(query) if query.select else None,
+        select=None if query.select is None else selected(query),
         lexical=signals.get("lexical", signals.get("lexical_fts")),
         lexical_raw="lexical_fts" in signals,
         semantic=signals.get("semantic"),
@@ -112,6 +112,26 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] 
         config=config,
         warnings=warnings,
     )
+
+
+def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Config:
+    from recall_core.rql.options import at_option  # noqa: PLC0415 - words alone need no parser
+
+    weights = [name for name in options if name in ("bm25_weight", "vector_weight")]
+    try:
+        config = replace(config, options, where="OPTION")
+    except ConfigError as error:
+        if not weights:
+            raise
+        raise at_option(text, weights[-1], error) from error
+    if options.get("rerank"):
+        from recall_core.embed.rescore import check_reranker  # noqa: PLC0415 - few questions are reranked
+
+        try:
+            check_reranker(config.rerank)
+        except EmbedError as error:
+            raise at_option(text, "rerank", error) from error
+    return config
 
 
 def _check_sparse(query: Query) -> None:

@@ -123,8 +123,8 @@ class Query(NamedTuple):
     """A whole query."""
 
     table: Table
-    select: tuple[Field | Score, ...] = ()
-    """Empty for `*`."""
+    select: tuple[Field | Score, ...] | None = None
+    """None for `*`; empty where no name was a field, which has no spelling of its own and is printed as `*`."""
     using: tuple[Using, ...] = ()
     where: Expr | None = None
     order: tuple[OrderKey, ...] = ()

@@ -40,5 +40,7 @@ def _zone(sign: str | None, hours: str | None, minutes: str | None) -> timezone:
         return UTC
     if int(minutes) > 59:
         raise ValueError("offset minutes go to 59")
+    if int(hours) > 23:
+        raise ValueError("offset hours go to 23")
     offset = timedelta(hours=int(hours), minutes=int(minutes))
     return timezone(-offset if sign == "-" else offset)

@@ -65,7 +65,7 @@ def selected(query: Query) -> tuple[str, ...]:
 
     `*` yields the document's fields, before them the chunk's for FROM chunk, and the score if there is one.
     """
-    if query.select:
+    if query.select is not None:
         return tuple(dict.fromkeys(map(_selected_name, query.select)))
     tables: tuple[Table, ...] = ("chunk", "doc") if query.table == "chunk" else ("doc",)
     names = tuple(info.qualified for table in tables for info in CATALOGUE if info.table == table)

@@ -27,6 +27,7 @@ from recall_core.rql.fields import info_of
 from recall_core.rql.lexer import Token
 from recall_core.rql.names import read_field
 from recall_core.rql.patterns import check_glob
+from recall_core.text import nfc
 
 MAX_DEPTH = 64
 _SHALLOW = f"at most {MAX_DEPTH} levels of brackets and NOT"
@@ -161,7 +162,12 @@ def _read_like(cursor: Cursor, field: Field, reach: Reach) -> Expr:
     pattern = str(cursor.take().value)
     if op == "GLOB":
         _check_glob(cursor, token, pattern)
-    return Like(field, op, pattern)
+    return Like(field, op, _as_spelt(field, pattern))
+
+
+def _as_spelt(field: Field, text: str) -> str:
+    """The text in the one form of Unicode that the store keeps paths in; every other field keeps its own."""
+    return nfc(text) if (field.table, field.name) == ("doc", "path") else text
 
 
 def _check_glob(cursor: Cursor, token: Token, pattern: str) -> None:
@@ -204,7 +210,7 @@ def _read_value(cursor: Cursor, field: Field) -> tuple[Value, Token]:
         raise cursor.error("type_mismatch", message, reach=token, expected=_WANTS[info.type])
     if info.type == "time":
         return _utc(cursor, token), token
-    return value, token
+    return _as_spelt(field, value) if isinstance(value, str) else value, token
 
 
 def _literal(cursor: Cursor) -> Value:

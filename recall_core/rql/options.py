@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recall_core.config import SETTINGS, Config
-from recall_core.errors import RqlError
+from recall_core.errors import RecallError, RqlError
 from recall_core.rql.ast import Value
-from recall_core.rql.cursor import Cursor, nearest
-from recall_core.rql.lexer import Token
+from recall_core.rql.cursor import Cursor, keyword, nearest
+from recall_core.rql.lexer import Token, tokenize
 
 
 class Option(NamedTuple):
@@ -62,6 +62,20 @@ def read_options(cursor: Cursor) -> tuple[tuple[str, Value], ...]:
         chosen[name] = _read_value(cursor, name)
         if not cursor.accept_symbol(","):
             return tuple(chosen.items())
+
+
+def at_option(text: str, name: str, error: RecallError) -> RqlError:
+    """The error with the place where the query's text gives that option; the text has been parsed."""
+    tokens = tokenize(text)
+    start = next(i for i, token in enumerate(tokens) if token.kind == "name" and keyword(token.text) == "OPTION")
+    place = next(
+        (i for i in range(start, len(tokens)) if tokens[i].text == name and tokens[i - 1].text != "."), start
+    )
+    end = tokens[min(place + 1, len(tokens) - 1)].end
+    expected = OPTIONS[name].expected
+    return RqlError(
+        error.code, error.message, text=text, start=tokens[place].start, end=end, expected=expected, hint=error.hint
+    )
 
 
 def _read_name(cursor: Cursor, chosen: dict[str, Value]) -> str:

@@ -15,6 +15,7 @@ from recall_core.types import Table
 
 __all__ = ["Parsed", "ParsedFilter", "parse_filter", "parse_filter_with_warnings", "parse_query"]
 
+MAX_KEYS = 64  # of ORDER BY; SQLite takes fewer than 2,000
 _CLAUSES = ("USING", "FILTER", "ORDER", "LIMIT", "OPTION")
 _SIGNAL_OF = {"semantic": "semantic", "lexical": "lexical", "lexical_fts": "lexical"}
 _FOREIGN = {"WHERE": "did you mean FILTER?", "OFFSET": "write LIMIT n OFFSET m"}
@@ -37,7 +38,7 @@ def parse_query(text: str, *, strict: bool = False) -> Parsed:
     names = _read_select(cursor)
     cursor.expect("FROM")
     table = _read_table(cursor)
-    query = Query(table, select=_resolve(cursor, names, table))
+    query = Query(table, select=None if names is None else _resolve(cursor, names, table))
     seen: dict[str, Token] = {}
     while cursor.at(*_CLAUSES):
         query = _read_clause(cursor, query, seen)
@@ -48,10 +49,10 @@ def parse_query(text: str, *, strict: bool = False) -> Parsed:
     return Parsed(query, tuple(cursor.warnings))
 
 
-def _read_select(cursor: Cursor) -> list[Name]:
-    """The names as written; empty for `*`. What they mean depends on FROM."""
+def _read_select(cursor: Cursor) -> list[Name] | None:
+    """The names as written; None for `*`. What they mean depends on FROM."""
     if cursor.accept_symbol("*"):
-        return []
+        return None
     names = [_read_selected(cursor)]
     while cursor.accept_symbol(","):
         names.append(_read_selected(cursor))
@@ -148,6 +149,10 @@ def _read_order(cursor: Cursor, table: Table, seen: dict[str, Token]) -> tuple[O
     cursor.expect("BY")
     keys = [_read_order_key(cursor, table, seen)]
     while cursor.accept_symbol(","):
+        if len(keys) == MAX_KEYS:
+            message = f"ORDER BY has more than {MAX_KEYS} keys."
+            wanted = f"at most {MAX_KEYS} keys"
+            raise cursor.error("rql_too_large", message, reach=cursor.token, expected=wanted, hint="remove some")
         keys.append(_read_order_key(cursor, table, seen))
     return tuple(keys)
 

@@ -49,6 +49,11 @@ def check_glob(pattern: str) -> None:
     _glob(pattern)
 
 
+def compiled_glob(pattern: str) -> re.Pattern[str]:
+    """What `glob_match` matches with, for who asks one pattern about many paths."""
+    return _glob(pattern)
+
+
 def like_prefix(pattern: str) -> str:
     """The literal text that every LIKE match begins with."""
     return _before(_WILD_LIKE, pattern)

@@ -29,7 +29,7 @@ _SWITCHES = ("ON", "OFF", "TRUE", "FALSE")
 
 def print_query(query: Query) -> str:
     """The query on one line, unless a string in it holds a line break; no closing semicolon."""
-    parts = ["SELECT", ", ".join(map(_selectable, query.select)) or "*", "FROM", query.table]
+    parts = ["SELECT", ", ".join(map(_selectable, query.select or ())) or "*", "FROM", query.table]
     if query.using:
         inputs = (f"{search.function}({_string(search.text)})" for search in query.using)
         parts += ["USING", ", ".join(inputs)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final
 
@@ -48,6 +48,15 @@ def retrieval(config: Config) -> tuple[object, ...]:
 def unswept(config: Config) -> tuple[str, ...]:
     """The settings that are set, decide rows, and take no part in a sweep."""
     return (*(("rerank",) if config.rerank else ()), *(("min_score",) if config.min_score > 0 else ()))
+
+
+def not_swept(config: Config) -> Iterator[str]:
+    """The same, each as the warning that says so."""
+    unused = unswept(config)
+    if "rerank" in unused:
+        yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are swept without it"
+    if "min_score" in unused:
+        yield f"W_NOT_SWEPT: min_score={config.min_score:g} drops hits; the weights are swept without it"
 
 
 def _without_unused(config: Config, current: Config) -> Config:

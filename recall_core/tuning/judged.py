@@ -22,7 +22,7 @@ from recall_core.explain.lines import lines_of, weight_of
 from recall_core.explain.stability import stability
 from recall_core.maintain.settings import write_settings
 from recall_core.tuning.advised import Tuned, judged_view
-from recall_core.tuning.grid import parse_grid, retrieval, unswept
+from recall_core.tuning.grid import not_swept, parse_grid, retrieval
 from recall_core.types import Pool, Progress
 
 DEEPEST = 100
@@ -83,7 +83,7 @@ def tune(options: Options, asker: Asker, *, toml: Path) -> Generator[Progress, N
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
     tuning = TuningView(weight=float(weight_of(asker.config)), judged=view)
-    return respond.ok(tuning=tuning, stats=stats, warnings=[*asked.warnings, *_unswept(asker.config)])
+    return respond.ok(tuning=tuning, stats=stats, warnings=[*asked.warnings, *not_swept(asker.config)])
 
 
 def _asked(
@@ -143,11 +143,3 @@ def _measure(text: str) -> Measure:
             "bad_value", f"{text} cannot be swept: it needs a cutoff from 1 to {DEEPEST}.", hint="--metric ndcg@10"
         )
     return measure
-
-
-def _unswept(config: Config) -> Iterator[str]:
-    unused = unswept(config)
-    if "rerank" in unused:
-        yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are tuned without it"
-    if "min_score" in unused:
-        yield f"W_NOT_SWEPT: min_score={config.min_score:g} drops hits; the weights are tuned without it"

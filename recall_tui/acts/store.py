@@ -100,8 +100,10 @@ class StoreActions(IngestActions):
         remedy = keeping.remedy(check["fix"])
         if remedy is None:
             self.notify(f"Not one step: {check['fix']}", markup=False)
-            return
-        await self._ask_first(remedy)
+        elif remedy.verb == "sync":
+            self.action_sync()  # it takes nothing away that is still on disk, so it asks nothing, as its key does
+        else:
+            await self._ask_first(remedy)
 
     async def action_compact(self) -> None:
         """Compact the store, after a question."""
@@ -247,12 +249,11 @@ def named_in(store: str | None, target: str) -> Named:
 
 
 def named(recall: Recall, target: str) -> Named:
-    """What a target names, by a dry run. Raises RecallError."""
-    from recall_core.found import spellings  # noqa: PLC0415 - the engine loads behind the first frame
+    """What a target names. Raises RecallError, where that are two things too."""
+    from recall_core.maintain import remove  # noqa: PLC0415 - the engine loads behind the first frame
 
-    paths = recall.remove([target], dry_run=True)["removed"]["paths"]
-    folders = {root.folder for root in recall.store.roots()}
-    return Named(tuple(paths), not folders.isdisjoint(spellings(target, base=recall.base)))
+    going = remove.named(recall.store, [target], base=recall.base)
+    return Named(going.paths, bool(going.sources))
 
 
 def removal_question(found: Named) -> str:

@@ -22,10 +22,10 @@ VIEWS: tuple[View, ...] = ("figures", "checks", "embedders")
 
 CHECKS = (
     *("integrity", "foreign_keys", "schema", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
-    *("vectors", "documents", "ids", "slices", "tokens", "digest", "counts", "space", "reembed", "embedder"),
-    "sparse_ceiling",
+    *("vectors", "documents", "ids", "slices", "tokens", "digest", "counts", "space", "duplicates", "reembed"),
+    *("embedder", "files", "self_retrieval", "sparse_ceiling", "environment"),
 )
-"""Every check of `recall doctor`, in its order."""
+"""Every check of `recall doctor` without a flag, in its order."""
 
 QUALITY = {"hash": (0.394, 0.704), "local": (0.404, 0.722), "minilm": (0.441, 0.740)}
 """nDCG@10 of the hybrid ranking on Cranfield and SciFact, as docs/embedders.md has it."""
@@ -62,7 +62,7 @@ class Health(NamedTuple):
 class Remedy(NamedTuple):
     """A command that the workbench can run itself. name, settings: of an embedder."""
 
-    verb: Literal["doctor", "compact", "reembed"]
+    verb: Literal["doctor", "compact", "reembed", "sync"]
     name: str = ""
     settings: tuple[str, ...] = ()
 
@@ -197,6 +197,8 @@ def remedy(command: str) -> Remedy | None:
             return Remedy("doctor")
         case ["recall", "compact"]:
             return Remedy("compact")
+        case ["recall", "sync"]:
+            return Remedy("sync")
         case ["recall", "reembed", name, *rest] if rest[::2] == ["--set"] * (len(rest) // 2):
             return Remedy("reembed", name, tuple(rest[1::2]))
     return None

@@ -50,6 +50,7 @@ READING: dict[str, list[str]] = {
     "get lines": ["get", "docs/a.md:1-2"],
     "stats": ["stats"],
     "doctor": ["doctor"],
+    "doctor with near-duplicates": ["doctor", "--dups"],
     "export": ["export", "--out", "out.jsonl"],
 }
 FAILING: dict[str, tuple[list[str], int]] = {

@@ -179,3 +179,20 @@ def test_at_any_selectivity_a_filtered_answer_is_the_brute_force_answer(question
 @given(questions)
 def test_at_any_selectivity_a_filtered_answer_is_the_brute_force_answer_at_length(question: dict[str, Any]) -> None:
     check_against_brute_force(**question)
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["doc.path = '{}'", "doc.path IN ('{}')", "doc.path GLOB '*/{}'", "doc.path LIKE '%{}'", "doc.path ILIKE '%{}'"],
+)
+def test_a_path_is_found_in_any_form_of_unicode(where: str) -> None:
+    store = memory_store()
+    put(store, new_file("docs/caf\u00e9.md", ["one"]), new_file("docs/cafe.md", ["two"]))
+    place = "docs/" if "*" not in where and "%" not in where else ""
+
+    for name in ("caf\u00e9.md", "cafe\u0301.md"):
+        expr = parse_filter(where.format(f"{place}{name}"))
+        rows = store.fetch([key.rowid for key in store.candidates(expr)])
+
+        assert [row.doc.path for row in rows] == ["docs/caf\u00e9.md"]
+        assert all(match(expr, row) for row in rows)

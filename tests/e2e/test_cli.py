@@ -68,7 +68,7 @@ def test_a_search_in_a_pipe_imports_no_library_it_does_not_need(home: Path) -> N
     modules = loaded("module = 'recall_core'; sys.argv = ['recall', 'search', 'retry', '--json']", home)
 
     assert "apsw" in modules
-    unwanted = ("numpy", "rich", "textual", "msgspec", "dataclasses", "argcomplete", "pathspec", "sqlite_vec")
+    unwanted = ("numpy", "rich", "textual", "msgspec", "dataclasses", "argcomplete", "sqlite_vec")
     assert [name for name in unwanted if name in modules] == []
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +17,8 @@ from recall_core.ingest import outline
 from recall_core.ingest.chunk import chunk
 from recall_core.text import Counter, counter
 from recall_core.types import Span
+
+ROOT = Path(__file__).parents[2]
 
 # fmt: off
 PIECES = (
@@ -112,9 +118,31 @@ def test_no_letter_is_divided_from_its_marks(text: str, tokens: int, share: int)
         assert text[place - 1 : place + 1] != "\r\n"
 
 
-@given(TEXTS, CONFIGS, COUNTERS, st.booleans())
-def test_the_same_text_gives_the_same_spans(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
-    assert chunked(text, config, ruler, markdown=markdown) == chunked(text, config, ruler, markdown=markdown)
+SPANS = """
+import random
+from recall_core.config import Config
+from recall_core.ingest.chunk import chunk
+from recall_core.text import counter
+from tests.property.test_chunk import PIECES
+
+for seed in range(60):
+    draw = random.Random(seed)
+    text = "".join(draw.choices(PIECES, k=80))
+    config = Config(chunk_tokens=12, overlap_tokens=4, max_chunk_chars=90)
+    ruler = counter(draw.choice(["whitespace", "approx"]))
+    print(ascii(chunk(text, counter=ruler, config=config, markdown=seed % 2 == 0)))
+"""
+
+
+def test_the_same_text_gives_the_same_spans_in_every_process_and_locale() -> None:
+    def spans(**environment: str) -> bytes:
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment}
+        return subprocess.run([sys.executable, "-c", SPANS], env=environment, capture_output=True, check=True).stdout
+
+    plain = spans(PYTHONHASHSEED="0", LC_ALL="C.UTF-8")
+
+    assert plain.count(b"\n") == 60
+    assert spans(PYTHONHASHSEED="4711", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0") == plain
 
 
 @pytest.mark.parametrize(

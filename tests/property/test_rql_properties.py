@@ -35,6 +35,7 @@ from recall_core.rql.parser import parse_filter, parse_filter_with_warnings, par
 from recall_core.rql.patterns import glob_match, glob_prefix, like_match, like_prefix
 from recall_core.rql.print import print_filter, print_query
 from recall_core.store.sqlite.compile import FUNCTIONS, compile_filter, order_sql
+from recall_core.text import nfc
 from recall_core.types import Chunk, Document, Hit, Row
 
 HEAVY = settings(max_examples=20_000, deadline=None)
@@ -71,6 +72,8 @@ patterns = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | words
 def operands(field: Field) -> st.SearchStrategy[object]:
     if field.name in ("offset", "tokens"):
         return numbers
+    if field.name == "path":
+        return words.map(nfc)  # as a query spells it, once it is read
     return scalars if field.name == "meta" else times if field.name == "mtime" else words
 
 
@@ -101,7 +104,8 @@ def predicates_on(field: Field) -> st.SearchStrategy[Expr]:
         orders = st.sampled_from(("<", "<=", ">", ">="))
         shapes += [st.builds(Compare, here, orders, values.filter(is_ordered)), betweens(field)]
     if field.name not in ("offset", "tokens"):
-        shapes.append(st.builds(Like, here, st.sampled_from(("LIKE", "ILIKE", "GLOB")), patterns))
+        wanted = patterns.map(nfc) if field.name == "path" else patterns
+        shapes.append(st.builds(Like, here, st.sampled_from(("LIKE", "ILIKE", "GLOB")), wanted))
     return st.one_of(shapes)
 
 
@@ -139,7 +143,7 @@ def queries(draw: st.DrawFn) -> Query:
     limit = draw(st.none() | st.integers(0, 2**63 - 1))
     return Query(
         table,
-        select=tuple(draw(st.lists(fields | st.just(Score()), max_size=3))),
+        select=tuple(draw(st.lists(fields | st.just(Score()), max_size=3))) or None,
         using=tuple(Using(name, draw(words)) for name in functions),
         where=draw(st.none() | filters),
         order=tuple(draw(st.lists(keys, max_size=2))),

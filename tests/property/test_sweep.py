@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.explain.intervals import Interval, intersect, nearest, weight_inside
-from recall_core.explain.lines import Lines, contenders, lines_of, reciprocal, weighted
+from recall_core.explain.lines import (
+    Lines,
+    contenders,
+    lines_of,
+    order_at,
+    reciprocal,
+    scores_at,
+    weight_of,
+    weighted,
+)
 from recall_core.explain.pins import Pin, pin_weights, pinned
 from recall_core.explain.stability import stability
 from recall_core.explain.sweep import stretches, sweep, top_at
@@ -228,6 +237,21 @@ def test_the_real_ranking_agrees_in_the_middle_of_every_cell(fusion: str, decima
             again = rank(pool, config._replace(bm25_weight=1 - w, vector_weight=w)).order[:10]
             assert again == swept.orders[2 * at + 1].tolist(), (low, high)
             cells += 1
+
+
+@pytest.mark.parametrize("whole", [10, 4, 7])
+def test_the_real_ranking_agrees_at_every_crossing_of_tenths(whole: int) -> None:
+    """All candidates whose values are tenths, in one pool: at weights of tenths most of them tie with others."""
+    tenths = [tenth / 10 for tenth in range(11)]
+    columns = [tuple(column) for column in zip(*product(tenths, tenths), strict=True)]
+    keys = tuple(Key(i, i, f"{i:05}.txt", 0, 1) for i in range(len(columns[0])))
+    pool = Pool(keys, columns[0], columns[1], 1.0, (), exact=True, index_kind="exact")
+
+    for lexical in range(whole + 1):
+        config = Config(bm25_weight=lexical / 10, vector_weight=(whole - lexical) / 10)
+        found, (scores, _) = rank(pool, config), scores_at(lines_of(pool, config), weight_of(config))
+        assert list(found.order) == order_at(lines_of(pool, config), weight_of(config))
+        assert len(set(found.scores)) == len(set(scores))
 
 
 def test_a_sweep_repeats_itself_to_the_byte() -> None:

@@ -47,7 +47,7 @@ def refusal(*argv: str) -> str:
 def test_labels_given_to_add_can_be_asked_for(home: Path) -> None:
     run("add", "docs", "--glob", "*.md", "--tag", "x", "--source", "wiki", "--meta", "year=2024")
 
-    wanted = "doc.tag = 'x' AND doc.source = 'wiki' AND doc.meta.year = '2024'"
+    wanted = "doc.tag = 'x' AND doc.source = 'wiki' AND doc.meta.year >= 2024"
     _, out, _ = run("search", "retry", "--filter", wanted)
 
     assert [line.split("  ")[1] for line in out.splitlines()] == ["docs/a.md:1-3"]
@@ -156,6 +156,52 @@ def test_both_mode_flags_mean_hybrid(home: Path) -> None:
 def test_meta_without_a_value_is_refused(home: Path) -> None:
     assert refusal("add", "docs", "--meta", "year") == "bad_value"
     assert refusal("add", "docs", "--meta", "=2024") == "bad_value"
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ("2024", 2024),
+        ("-1.5e3", -1500.0),
+        ("true", True),
+        ("null", None),
+        ('"2024"', "2024"),
+        ("2024-01-31", "2024-01-31"),
+        ("007", "007"),
+        ("True", "True"),
+        ("nan", "nan"),
+        (" 5", " 5"),
+        ("[1]", "[1]"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_a_metadata_value_is_what_json_would_call_it_or_text(home: Path, typed: str, value: object) -> None:
+    run("add", "docs", "--meta", f"k={typed}")
+
+    (document, _) = json.loads(run("query", "SELECT * FROM doc", "--json")[1])["results"]
+    assert document["doc"]["meta"] == {"k": value}
+    assert type(document["doc"]["meta"]["k"]) is type(value)
+    lines = run("export")[1]
+    (home / "out.jsonl").write_text(lines)
+    assert run("init", "copy")[0] == run("import", "out.jsonl", "--store", "copy/recall.db")[0] == 0
+    assert run("export", "--store", "copy/recall.db")[1] == lines
+
+
+@pytest.mark.parametrize("typed", ["NaN", "Infinity", "-Infinity", "1e999", "1" * 400, "1" * 5_000, '"\\ud800"'])
+def test_a_metadata_value_that_no_store_can_hold_is_refused(home: Path, typed: str) -> None:
+    assert refusal("add", "docs", "--meta", f"k={typed}") == "bad_value"
+
+
+def test_metadata_given_again_takes_the_place_of_what_was_there(home: Path) -> None:
+    run("add", "docs", "--meta", 'year="2024"')
+    assert run("query", "SELECT * FROM doc FILTER doc.meta.year >= 2024")[1] == ""
+
+    run("add", "docs", "--meta", "year=2024")
+    (home / "docs" / "a.md").write_text("changed since\n")
+    run("sync")
+
+    assert len(run("query", "SELECT * FROM doc FILTER doc.meta.year >= 2024")[1].splitlines()) == 2
 
 
 def test_init_refuses_a_store_flag_and_writes_settings(home: Path) -> None:

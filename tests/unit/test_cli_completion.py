@@ -45,6 +45,7 @@ def test_each_shell_gets_a_script_that_names_recall(shell: str) -> None:
         ("recall search x --fil", "--filter"),
         ("recall completion z", "zsh"),
         ("recall import --on-conflict re", "replace"),
+        ("recall doctor --du", "--dups"),
     ],
 )
 def test_a_shell_is_told_commands_flags_and_choices(line: str, expected: str, tmp_path: Path) -> None:

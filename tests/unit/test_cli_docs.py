@@ -14,7 +14,7 @@ from recall_core import contract
 from recall_core.adapters.flags import GLOBALS, VERSION
 from recall_core.adapters.menu import COMMANDS
 from recall_core.explain.whynot.stage import STAGES
-from recall_tui.__main__ import FLAGS as WORKBENCH_FLAGS
+from recall_tui.program import FLAGS as WORKBENCH_FLAGS
 
 ROOT = Path(recall_core.__file__).parent.parent
 DOCS = ROOT / "docs"

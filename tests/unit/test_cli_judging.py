@@ -282,3 +282,20 @@ def test_a_dash_is_stdout_and_the_report_goes_aside(home: Path) -> None:
     assert (code, out) == (0, (home / "out.txt").read_text(encoding="utf-8"))
     assert "3 judgements" in err
     assert not (home / "-").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (["--metrics", ""], "unknown_metric"),
+        (["--metrics", "mrr,"], "unknown_metric"),
+        (["--modes", ""], "bad_value"),
+        (["--modes", "", "--calibrate-sparse"], "bad_value"),
+    ],
+)
+def test_an_empty_list_is_not_the_default(home: Path, flags: list[str], code: str) -> None:
+    status, out, _ = run("eval", *flags, "--json")
+
+    error = json.loads(out)["error"]
+    assert (status, error["code"]) == (2, code)
+    assert error["hint"].startswith(f"{flags[0]} ")

@@ -129,10 +129,6 @@ def test_a_flag_without_its_value_is_a_missing_argument() -> None:
     assert refused("--store").code == "missing_argument"
 
 
-def test_a_switch_takes_no_value() -> None:
-    assert refused("stats", "--json=3").code == "bad_value"
-
-
 def test_a_choice_names_the_nearest_one() -> None:
     assert refused("import", "x", "--on-conflict", "skp").hint == "did you mean skip?"
     assert refused("completion", "basj").hint == "did you mean bash?"
@@ -199,3 +195,64 @@ def test_every_example_of_the_help_parses(command) -> None:  # type: ignore[no-u
         line = re.split(r" [>|] |\)\"$", example.split("recall ", 1)[1])[0]
 
         assert parse(shlex.split(line)).command == command
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (
+            ("search", "apple", "--filter", "doc.tag = 'a'", "--filter", "doc.tag = 'b' OR doc.tag = 'c'"),
+            "--filter \"(doc.tag = 'a') AND (doc.tag = 'b' OR doc.tag = 'c')\"",
+        ),
+        (("--store", "a.db", "search", "x", "--store=b.db"), "leave out --store a.db, or --store b.db"),
+        (("whynot", "x", "--target", "a.md", "--target", "b c.md"), "leave out --target a.md, or --target 'b c.md'"),
+        (("add", "x", "--source", "a", "--source", "b"), "leave out --source a, or --source b"),
+        (("add", "x", "--parser", "text", "--parser", "jsonl"), "leave out --parser text, or --parser jsonl"),
+        (("search", "x", "--k", "0", "--k", "5"), "leave out --k 0, or --k 5"),
+        (("eval", "--modes", "bm25", "--modes", "vector"), "--modes bm25,vector"),
+        (("eval", "--metrics", "mrr", "--metrics", "p@5"), "--metrics mrr,p@5"),
+        (("eval", "--gate", "mrr>=.3", "--gate", "p@5>=.1"), "--gate 'mrr>=.3,p@5>=.1'"),
+        (("search", "x", "--filter", "", "--filter", "A"), "leave out --filter '', or --filter A"),
+    ],
+)
+def test_a_flag_of_one_value_is_refused_the_second_time(argv: tuple[str, ...], hint: str) -> None:
+    error = refused(*argv)
+
+    flag = hint.removeprefix("leave out ").split()[0]
+    assert (error.code, error.message, error.hint) == ("conflicting_flags", f"{flag} is given twice.", hint)
+
+
+def test_every_flag_but_those_that_repeat_is_refused_the_second_time() -> None:
+    for command in COMMANDS:
+        for flag in (*command.flags, *GLOBALS):
+            if flag.metavar:
+                value = flag.choices[0] if flag.choices else "1"
+                words = ["x"] * command.operand.least if command.operand is not None else []
+                line = [command.name, *words, flag.name, value, f"{flag.name}={value}"]
+                if command.operand is not None and (command.operand.choices or command.operand.actions):
+                    line[1:2] = [(command.operand.choices or command.operand.actions)[0]]
+                if flag.many:
+                    assert getattr(parse(line).flags, flag.key) == [value, value]
+                else:
+                    assert refused(*line).message == f"{flag.name} is given twice."
+
+
+def test_a_switch_may_be_said_twice() -> None:
+    assert parse(["search", "x", "--bm25", "--bm25", "--json", "--json"]).json
+
+
+@pytest.mark.parametrize(
+    ("argv", "flag"),
+    [
+        (("stats", "--json=3"), "--json"),
+        (("search", "x", "--json=1"), "--json"),
+        (("--json=1", "search", "x"), "--json"),
+        (("--json=",), "--json"),
+        (("search", "x", "--bm25=yes"), "--bm25"),
+        (("search", "x", "--help=1"), "--help"),
+    ],
+)
+def test_a_switch_takes_no_value(argv: tuple[str, ...], flag: str) -> None:
+    error = refused(*argv)
+
+    assert (error.code, error.message, error.hint) == ("bad_value", f"{flag} takes no value.", flag)

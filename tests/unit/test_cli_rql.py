@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recall_core.adapters import cli
+from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 
 QUERY = "select path from doc filter doc.tag='docs' -- why\n;"
@@ -197,3 +198,11 @@ def test_completion_hides_no_other_trouble_with_the_store(nowhere: Path) -> None
 )
 def test_a_wrong_command_line_is_refused(nowhere: Path, argv: list[str], code: str) -> None:
     assert code_of(*argv) == code
+
+
+def test_a_bom_before_a_query_is_no_part_of_it(nowhere: Path) -> None:
+    (nowhere / "q.rql").write_bytes("\ufeffselect doc.path from doc\n".encode())
+    stdin = io.StringIO("\ufeffselect doc.path from doc")
+
+    assert read_rql("@q.rql", stdin) == "select doc.path from doc\n"
+    assert read_rql("-", stdin) == "select doc.path from doc"

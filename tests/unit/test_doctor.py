@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
+from importlib import metadata
 from pathlib import Path
 
 import apsw
 import pytest
 
+import recall_core
 import tests.embedders
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
-from recall_core.errors import EmbedError, StoreError
-from recall_core.maintain.doctor import doctor
+from recall_core.errors import EmbedError, Interrupted, StoreError
+from recall_core.maintain.doctor import check_one, codes, doctor
 from recall_core.store.sqlite import reembed
 from recall_core.store.sqlite.reembed import Target
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
@@ -21,6 +25,7 @@ from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
 EMBEDDER = HashEmbedder(64)
+HERE = Path()
 TEXTS = {
     "a.md": ["alpha beta gamma ", "delta epsilon\n", "zeta"],
     "b.md": ["東京 is a city", " and kyoto too"],
@@ -46,7 +51,7 @@ def file(path: str, texts: list[str]) -> NewFile:
     starts = [sum(map(len, texts[:place])) for place in range(len(texts))]
     chunks = tuple(chunk(text, start) for text, start in zip(texts, starts, strict=True))
     content = NewDocument(path, sha256("".join(texts).encode()).hexdigest(), path, 9, (), None, {}, chunks)
-    return NewFile(path, path, 9, 1, "h" * 64, "s", None, (content,))
+    return NewFile(path, "", 9, 1, "h" * 64, "s", None, (content,))
 
 
 @pytest.fixture
@@ -74,7 +79,7 @@ def damage(store: SqliteStore, sql: str) -> None:
 
 
 def wrong(store: SqliteStore, *, fix: bool = False) -> dict[str, str]:
-    return {each["code"]: each["severity"] for each in doctor(store, fix=fix) if each["severity"] != "ok"}
+    return {each["code"]: each["severity"] for each in doctor(store, HERE, fix=fix) if each["severity"] != "ok"}
 
 
 GHOST = "INSERT INTO chunk_fts(rowid, title, body) VALUES(999, 't', 'ghost')"
@@ -114,7 +119,7 @@ BEYOND_REPAIR = {
 
 
 def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -> None:
-    checks = doctor(store)
+    checks = doctor(store, HERE)
 
     assert {each["severity"] for each in checks} == {"ok"}
     assert not any("fix" in each for each in checks)
@@ -134,20 +139,24 @@ def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -
         "digest",
         "counts",
         "space",
+        "duplicates",
         "reembed",
         "embedder",
+        "files",
+        "self_retrieval",
         "sparse_ceiling",
+        "environment",
     ]
 
 
 def test_texts_without_a_feature_are_no_missing_vectors(store: SqliteStore) -> None:
-    evidence = {each["code"]: each["evidence"] for each in doctor(store)}
+    evidence = {each["code"]: each["evidence"] for each in doctor(store, HERE)}
 
     assert evidence["vectors"] == "5 vectors, 1 texts without a feature"
 
 
 def test_the_hash_embedder_is_called_what_it_is(store: SqliteStore) -> None:
-    assert "not meaning" in doctor(store)[-2]["evidence"]
+    assert "not meaning" in check_one(store, "embedder", lambda: EMBEDDER, base=HERE)["evidence"]
 
 
 @pytest.mark.parametrize("name", [*REPAIRABLE, *BEYOND_REPAIR])
@@ -155,7 +164,7 @@ def test_each_damage_is_found_under_its_code_with_a_command(store: SqliteStore, 
     sql, codes = {**REPAIRABLE, **BEYOND_REPAIR}[name]
     damage(store, sql)
 
-    checks = doctor(store)
+    checks = doctor(store, HERE)
 
     found = {each["code"] for each in checks if each["severity"] == "error"}
     assert codes <= found <= codes | {"digest", "counts"}
@@ -167,7 +176,7 @@ def test_fix_repairs_what_can_be_computed_again(store: SqliteStore, name: str) -
     before = store.info()
     damage(store, REPAIRABLE[name][0])
 
-    checks = doctor(store, fix=True)
+    checks = doctor(store, HERE, fix=True)
 
     assert [each["severity"] for each in checks] == ["ok"] * len(checks)
     assert wrong(store) == {}
@@ -177,7 +186,7 @@ def test_fix_repairs_what_can_be_computed_again(store: SqliteStore, name: str) -
 def test_fix_keeps_a_copy_of_the_damaged_store_first(store: SqliteStore, path: str) -> None:
     damage(store, GHOST)
 
-    checks = doctor(store, fix=True)
+    checks = doctor(store, HERE, fix=True)
 
     copy = f"{path}.bak-1"
     assert checks[-1]["code"] == "backup"
@@ -189,10 +198,10 @@ def test_fix_keeps_a_copy_of_the_damaged_store_first(store: SqliteStore, path: s
 
 def test_a_second_fix_changes_nothing(store: SqliteStore, path: str) -> None:
     damage(store, GHOST)
-    doctor(store, fix=True)
+    doctor(store, HERE, fix=True)
     generation = store.info().generation
 
-    checks = doctor(store, fix=True)
+    checks = doctor(store, HERE, fix=True)
 
     assert "backup" not in {each["code"] for each in checks}
     assert store.info().generation == generation
@@ -210,7 +219,7 @@ def test_a_store_in_memory_is_repaired_without_a_copy() -> None:
     store = create_store(":memory:", embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
     damage(store, GHOST)
 
-    checks = doctor(store, fix=True)
+    checks = doctor(store, HERE, fix=True)
 
     assert {each["severity"] for each in checks} == {"ok"}
     assert "backup" not in {each["code"] for each in checks}
@@ -238,7 +247,7 @@ def test_much_waste_is_a_warning_that_names_compact(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.tombstone(["a.md", "b.md"])
 
-    space = next(each for each in doctor(store) if each["code"] == "space")
+    space = next(each for each in doctor(store, HERE) if each["code"] == "space")
 
     assert (space["severity"], space["fix"]) == ("warning", "recall compact")
     assert space["evidence"].startswith("2 of 4 documents are tombstones")
@@ -266,7 +275,7 @@ def test_fix_without_the_embedder_says_so_and_writes_nothing(store: SqliteStore,
     damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
 
     with pytest.raises(EmbedError, match="oracle-9"):
-        doctor(store, fix=True)
+        doctor(store, HERE, fix=True)
 
     assert list(Path(path).parent.glob("*.bak-*")) == []
 
@@ -278,7 +287,7 @@ def test_a_store_that_cannot_be_written_is_examined_as_far_as_reading_goes(path:
 
     found = wrong(reader)
     with pytest.raises(StoreError, match="cannot be written"):
-        doctor(reader, fix=True)
+        doctor(reader, HERE, fix=True)
 
     reader.close()
     assert found == {"fulltext": "warning", "fulltext_rows": "error"}
@@ -307,7 +316,7 @@ def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
             writer.put(file(f"{n}.md", [text]))
     damage(store, "DELETE FROM vec WHERE chunk = 5; UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 1")
 
-    checks = doctor(store, config=Config(embedding="windowed"), fix=True)
+    checks = doctor(store, HERE, config=Config(embedding="windowed"), fix=True)
 
     assert {each["severity"] for each in checks} == {"ok"}
     expected = [(1, EMBEDDER.embed([texts[0]])[0], 1), (5, EMBEDDER.embed([texts[4]])[0], 3)]
@@ -318,8 +327,93 @@ def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
 def test_an_unfinished_reembed_is_a_warning_with_the_command_that_goes_on(store: SqliteStore) -> None:
     reembed.begin(store, Target("other-1:64", 64, "recall reembed other --set embedding_model=x"))
 
-    check = next(each for each in doctor(store) if each["severity"] != "ok")
+    check = next(each for each in doctor(store, HERE) if each["severity"] != "ok")
 
     assert (check["code"], check["severity"]) == ("reembed", "warning")
     assert check["evidence"] == "a reembed to other-1:64 is unfinished: 0 of 6 texts"
     assert check["fix"] == "recall reembed other --set embedding_model=x"
+
+
+def test_documents_of_equal_content_are_counted_and_no_fault(store: SqliteStore) -> None:
+    with store.writer() as writer:
+        writer.put(file("z/copy.md", TEXTS["a.md"]))
+        writer.put(file("copy.md", TEXTS["a.md"]))
+        writer.put(file("gone.md", TEXTS["b.md"]))
+        writer.tombstone(["gone.md"])
+
+    check = check_one(store, "duplicates", lambda: EMBEDDER, base=HERE)
+
+    evidence = "2 documents repeat the content of another, the first copy.md that of a.md"
+    assert check == {"code": "duplicates", "severity": "ok", "evidence": evidence}
+
+
+def test_empty_documents_repeat_nothing(store: SqliteStore) -> None:
+    with store.writer() as writer:
+        for path in ("one.py", "two.py"):
+            made = file(path, [])
+            writer.put(made._replace(documents=(made.documents[0]._replace(size=0),)))
+
+    check = check_one(store, "duplicates", lambda: EMBEDDER, base=HERE)
+
+    assert check["evidence"] == "0 documents repeat the content of another"
+
+
+def test_the_environment_is_told_by_its_versions(store: SqliteStore) -> None:
+    check = check_one(store, "environment", lambda: EMBEDDER, base=HERE)
+
+    assert check["severity"] == "ok"
+    for version in (platform.python_version(), apsw.sqlite_lib_version(), apsw.apsw_version(), platform.machine()):
+        assert version in check["evidence"]
+    assert f"sqlite-vec {metadata.version('sqlite-vec')}" in check["evidence"]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_vector_library_that_cannot_be_loaded_is_a_warning(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    if is_there:
+        package = tmp_path / "sqlite_vec"
+        package.mkdir()
+        (package / "__init__.py").touch()
+        (package / "vec0.so").write_bytes(b"made for another machine")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "sqlite_vec", raising=False)
+    else:
+        monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+
+    check = check_one(store, "environment", lambda: EMBEDDER, base=HERE)
+
+    assert (check["severity"], check["fix"]) == ("warning", "pip install --force-reinstall sqlite-vec")
+    assert "sqlite-vec cannot be loaded" in check["evidence"]
+
+
+def test_near_duplicates_are_looked_for_only_when_asked(store: SqliteStore) -> None:
+    with store.writer() as writer:
+        writer.put(file("same.md", [*TEXTS["a.md"], " and one more"]))
+
+    found = {each["code"]: each for each in doctor(store, HERE, dups=True)}
+
+    assert "near_duplicates" not in {each["code"] for each in doctor(store, HERE)}
+    assert [*found][-2:] == ["near_duplicates", "environment"]
+    assert found["near_duplicates"] == {
+        "code": "near_duplicates",
+        "severity": "ok",
+        "evidence": (
+            "3 pairs of chunks in different documents have a cosine from 0.95 on; the first "
+            "a.md:1-1 and same.md:1-1 (1.000), a.md:1-1 and same.md:1-1 (1.000), a.md:1-1 and same.md:1-1 (1.000)"
+        ),
+    }
+
+
+def test_an_interrupt_ends_the_checks_and_is_no_finding(store: SqliteStore) -> None:
+    store.end()
+
+    with pytest.raises(Interrupted):
+        doctor(store, HERE, dups=True)
+
+
+@pytest.mark.parametrize("code", [*codes()[-4:], "duplicates", "near_duplicates"])
+def test_a_check_that_looks_beyond_the_store_has_its_line_in_the_documents(code: str) -> None:
+    page = Path(recall_core.__file__).parents[1] / "docs" / "cli.md"
+
+    assert f"| `{code}` | " in page.read_text(encoding="utf-8")

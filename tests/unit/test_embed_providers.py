@@ -802,7 +802,7 @@ def test_every_kind_says_what_it_is_for(kind: EmbedderKind) -> None:
     importlib.util.find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed"
 )
 def test_sentence_transformers_says_that_it_is_not_installed() -> None:
-    assert SENTENCE.missing(Config()) == "the sentence-transformers package is not installed"
+    assert SENTENCE.missing(Config()) == "it is not installed: pip install sentence-transformers"
     with pytest.raises(EmbedError) as caught:
         SENTENCE.new(Config())
     assert (caught.value.code, caught.value.hint) == ("embedder_unavailable", "pip install sentence-transformers")

@@ -107,6 +107,17 @@ def test_bounds_are_those_of_every_way_to_fill_the_holes() -> None:
         assert found == pytest.approx((min(filled), max(filled)), abs=1e-6)
 
 
+def test_a_grade_in_between_gives_no_ndcg_below_the_bounds_and_can_give_one_above() -> None:
+    judged, hits, measure = {"b": 2, "d": 2, "x": 3}, ["a", "b", "c", "d", "e"], Measure("nDCG", 5)
+    grades = [{**judged, **dict(zip("ace", filled, strict=True))} for filled in product(range(4), repeat=3)]
+
+    low, high = bounds(measure, judged, hits, best=3) or (0, 0)
+    found = [values([measure], {"q": each}, {"q": hits})[measure]["q"] for each in grades]
+
+    assert min(found) == pytest.approx(low, abs=1e-6)
+    assert high + 1e-3 < max(found) < high + 1e-2
+
+
 def test_without_holes_both_bounds_are_the_value() -> None:
     judged = {"a": 1, "b": 0}
 

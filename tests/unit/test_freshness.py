@@ -53,6 +53,22 @@ def test_a_chunk_of_it_is_shown(folder: Path) -> None:
     assert b"a quokka" in ran.stdout
 
 
+def test_a_check_takes_it_for_missing(folder: Path) -> None:
+    ran = in_ascii(folder, "doctor")
+
+    assert ran.returncode == 0, ran.stderr
+    assert b"of 2 files 2 are missing" in ran.stdout
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["one"]))
+    os.mkfifo(tmp_path / "a.txt")
+    doc_id = store.execute("SELECT id FROM doc")[0][0]
+
+    assert stale_documents([doc_id], store=store, base=tmp_path) == {doc_id: "missing"}
+
+
 def test_a_sync_leaves_it_in_the_store(folder: Path) -> None:
     ran = in_ascii(folder, "sync")
 

@@ -16,7 +16,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.config import Config
 from recall_core.embed.registry import resolve_auto
 from recall_core.errors import RecallError
-from recall_core.found import spellings
+from recall_core.found import readings
 from recall_core.service import Recall
 from recall_core.store.sqlite.connect import connect
 from recall_tui.acts.ingest import missing
@@ -96,7 +96,8 @@ def test_a_store_that_is_named_from_the_root_goes_on_without_the_current_folder(
 @pytest.mark.usefixtures("gone")
 def test_a_file_is_found_in_the_store_by_its_whole_path_without_the_current_folder(store: Path) -> None:
     assert told("--store", str(store), "get", str(store.parent / "a.txt"))["ok"]
-    assert spellings("b.txt", base=store.parent) == ["b.txt"]
+    assert [reading.names for reading in readings("b.txt", base=store.parent)] == [("b.txt",)]
+    assert told("--store", str(store), "rm", ".")["error"]["code"] == "no_folder"
     assert told("--store", str(store), "get", "b.txt")["error"]["code"] == "unknown_target"
     assert told("--store", str(store), "whynot", "store", "--target", "b.txt")["error"]["code"] == "unknown_target"
 

@@ -84,6 +84,13 @@ def test_globs_are_relative_to_the_folder_and_any_of_them_is_enough(tmp_path: Pa
     assert listed(tmp_path, Root("docs", globs=("**/*.txt", "*.py")))[0] == ["docs/d.py", "docs/deep/c.txt"]
 
 
+def test_a_glob_and_a_name_may_be_of_two_forms_of_unicode(tmp_path: Path) -> None:
+    make(tmp_path, "caf\u00e9/a.md", "b.md")
+
+    assert listed(tmp_path, Root(".", globs=("cafe\u0301/*.md",)))[0] == ["caf\u00e9/a.md"]
+    assert listed(tmp_path, Root(".", ignores=("cafe\u0301",)))[0] == ["b.md"]
+
+
 def test_ignore_excludes_files_and_whole_folders(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "drafts/b.md", "deep/drafts/c.md", "a.log")
 

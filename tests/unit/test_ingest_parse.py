@@ -89,6 +89,13 @@ def test_an_id_given_twice_is_an_error_that_names_both_lines() -> None:
     assert caught.value.code == "duplicate_record"
 
 
+def test_ids_that_are_one_name_are_given_twice() -> None:
+    with pytest.raises(IngestError, match=r"a\.jsonl:2: .* line 1 ") as caught:
+        records({"id": "\u00e9", "text": "a"}, {"id": "e\u0301", "text": "b"})
+
+    assert caught.value.code == "duplicate_record"
+
+
 def test_a_binary_file_is_no_jsonl() -> None:
     with pytest.raises(IngestError) as caught:
         parsed(b"\0", name="jsonl")

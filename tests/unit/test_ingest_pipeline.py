@@ -216,6 +216,58 @@ def test_a_file_that_is_ignored_from_now_on_has_not_vanished(desk: Desk) -> None
     assert list(desk.documents()) == ["docs/a.md"]
 
 
+def test_sync_names_a_changed_file_that_a_rule_leaves_out_and_keeps_what_was_read(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.write("docs/b.md", "other words\n")
+    desk.ingest("docs")
+    before = desk.documents()
+    desk.write("docs/.gitignore", "*.md\n")
+    desk.write("docs/a.md", "changed words\n")
+
+    done = desk.sync()
+
+    assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/a.md", "excluded")]
+    assert "recall rm docs/a.md" in done.skipped[0].reason
+    assert (done.removed, desk.documents()) == (0, before)
+
+
+def test_a_file_that_another_root_reads_is_not_excluded(desk: Desk) -> None:
+    desk.write("docs/.gitignore", "a.md\n")
+    desk.write("docs/a.md")
+    desk.ingest("docs/a.md")
+    desk.write("docs/a.md", "changed words\n")
+
+    done = desk.ingest("docs")
+
+    assert done.skipped == ()
+    assert (desk.sync().updated, desk.sync().skipped) == (1, ())
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+@pytest.mark.parametrize("target", ["docs", "docs/a.md"])
+def test_a_file_in_whose_place_something_else_stands_has_vanished(desk: Desk, target: str, kind: str) -> None:
+    place = desk.write("docs/a.md")
+    desk.ingest(target)
+    place.unlink()
+    os.mkfifo(place) if kind == "pipe" else desk.write("docs/a.md/b.md")
+
+    done = desk.sync()
+
+    assert (done.removed, list(desk.documents())) == (1, ["docs/a.md/b.md"] if kind == "folder" else [])
+    assert desk.sync().removed == 0
+
+
+def test_a_file_that_is_no_text_any_more_is_skipped_and_what_was_read_of_it_stays(desk: Desk) -> None:
+    place = desk.write("docs/a.md")
+    desk.ingest("docs")
+    place.write_bytes(b"\0 no text")
+
+    done = desk.sync()
+
+    assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/a.md", "binary_file")]
+    assert (done.removed, list(desk.documents())) == (0, ["docs/a.md"])
+
+
 def test_another_glob_on_the_same_folder_takes_nothing_out(desk: Desk) -> None:
     desk.write("docs/a.md").touch()
     desk.ingest("docs")
@@ -324,6 +376,53 @@ def test_a_walk_skips_what_it_cannot_read_and_says_why(desk: Desk) -> None:
         ("docs/d.md", "broken_link"),
     ]
     assert done.skipped[1].reason.startswith("is not UTF-8: byte 0xe9 at offset 3.")
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9.md", "cafe\u0301.md"
+
+
+@pytest.fixture
+def twins(desk: Desk) -> Desk:
+    """A file, read, beside which another of the same name in another form of Unicode will lie."""
+    desk.write(f"docs/{COMPOSED}", "the first\n")
+    if (desk.base / "docs" / DECOMPOSED).exists():
+        pytest.skip("this disk has one name for both")
+    return desk
+
+
+def test_of_two_files_with_one_name_the_second_is_skipped_and_told(twins: Desk) -> None:
+    twins.write(f"docs/{DECOMPOSED}", "the second\n")
+
+    done = twins.ingest("docs")
+
+    assert (done.added, list(twins.documents())) == (1, [f"docs/{COMPOSED}"])
+    assert [(skip.path, skip.code) for skip in done.skipped] == [(f"docs/{COMPOSED}", "same_name")]
+    assert "'docs/caf\\xe9.md'" in done.skipped[0].reason
+    assert "'docs/cafe\\u0301.md'" in done.skipped[0].reason
+
+
+@pytest.mark.parametrize("named", ["docs", f"docs/{DECOMPOSED}"])
+def test_the_file_that_the_store_holds_keeps_the_name_while_it_is_there(twins: Desk, named: str) -> None:
+    twins.ingest("docs")
+    kept = twins.documents()
+    twins.write(f"docs/{DECOMPOSED}", "the second\n")
+
+    done = twins.ingest(named)
+
+    assert (done.updated, [skip.code for skip in done.skipped]) == (0, ["same_name"])
+    assert twins.documents() == kept
+    (twins.base / "docs" / COMPOSED).unlink()
+    again = twins.sync()
+    assert (again.updated, again.skipped) == (1, ())
+    assert twins.documents() != kept
+
+
+def test_one_file_under_two_spellings_is_no_second_file(twins: Desk) -> None:
+    (twins.base / "docs" / DECOMPOSED).hardlink_to(twins.base / "docs" / COMPOSED)
+
+    done = twins.ingest("docs")
+
+    assert (done.added, done.skipped) == (1, ())
 
 
 def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(desk: Desk) -> None:

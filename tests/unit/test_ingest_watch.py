@@ -10,6 +10,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
+from recall_core.ingest.discover import walk
 from recall_core.ingest.watch import changes
 from recall_core.service import Recall
 from recall_core.types import Root
@@ -19,13 +20,13 @@ SECONDS = 20.0
 
 
 @contextmanager
-def watched(base: Path, *roots: Root) -> Iterator[Queue[tuple[str, ...]]]:
+def watched(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queue[tuple[str, ...]]]:
     """A watch in a thread of its own, which has begun; what it says goes into the queue."""
     said: Queue[tuple[str, ...]] = Queue()
     stop = threading.Event()
 
     def watch() -> None:
-        for places in changes(roots, base=base, config=Config(), stop=stop):
+        for places in changes(roots, base=base, config=Config(store_path=store), stop=stop):
             said.put(places)
 
     thread = threading.Thread(target=watch)
@@ -73,6 +74,41 @@ def test_what_is_never_read_wakes_nobody(base: Path, name: str) -> None:
 
     assert str(base / "docs" / "last.md") in told
     assert str(base / name) not in told
+
+
+@pytest.mark.parametrize(
+    ("store", "names"),
+    [
+        ("recall.db", ["recall.db-wal.md", "recall.db.bakery.md", "recall.db.md", "recall.toml.md"]),
+        ("notes", ["notes-2024/a.md", "notes.md"]),
+        ("kept/notes", ["notes.md"]),
+    ],
+)
+def test_a_document_whose_name_begins_as_the_stores_is_told_and_read(
+    base: Path, store: str, names: list[str]
+) -> None:
+    (base / "notes-2024").mkdir()
+    with watched(base, Root("."), store=store) as said:
+        for name in names:
+            (base / name).write_text("text", encoding="utf-8")
+
+        told = said.get(timeout=SECONDS)
+
+    assert [name for name in names if str(base / name) in told] == names
+    assert [found.path for found in walk(Root("."), base, Config(store_path=store))] == names
+
+
+def test_what_the_store_keeps_beside_itself_is_neither_told_nor_read(base: Path) -> None:
+    own = ["recall.db-journal", "recall.db.bak", "recall.db.bak-12", "recall.db.bak-schema-1", "docs/recall.toml"]
+    with watched(base, Root(".")) as said:
+        for name in (*own, "docs/last.md"):
+            (base / name).write_text("noise", encoding="utf-8")
+
+        told = said.get(timeout=SECONDS)
+
+    assert str(base / "docs" / "last.md") in told
+    assert [name for name in own if str(base / name) in told] == []
+    assert [found.path for found in walk(Root("."), base, Config())] == ["docs/last.md"]
 
 
 def test_a_root_with_hidden_files_is_told_of_them(base: Path) -> None:

@@ -58,6 +58,21 @@ def test_equal_scores_stay_in_natural_order() -> None:
     assert rank(pool((1.0, 2.0, 1.0, 2.0), ()), Config()).order == [1, 3, 0, 2]
 
 
+@pytest.mark.parametrize("rows", [2, 300])
+def test_scores_that_are_equal_as_decimals_stay_in_natural_order(rows: int) -> None:
+    ranking = rank(
+        pool((0.0, 9.0) * (rows // 2), (0.5, 0.4) * (rows // 2)), Config(bm25_weight=0.1, vector_weight=0.9)
+    )
+
+    assert list(ranking.order) == list(range(rows))
+    assert set(ranking.scores) == {0.45}
+
+
+def test_a_score_that_is_min_score_as_a_decimal_is_kept() -> None:
+    config = Config(bm25_weight=0.7, vector_weight=0.3)
+    assert rank(pool((1.0,), (0.1,)), config._replace(min_score=0.1)).kept == 1
+
+
 def test_a_signal_that_was_not_asked_has_no_weight_and_one_that_found_nothing_keeps_it() -> None:
     assert rank(pool((5.0,), ()), Config())[0].score == 0.5
     assert rank(pool((5.0,), (None,)), Config())[0].score == pytest.approx(0.45)

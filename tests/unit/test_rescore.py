@@ -152,7 +152,7 @@ def test_nonsense_from_a_reranker_is_refused(store: SqliteStore, values: list[fl
 def test_a_query_is_reranked_only_when_told_to(store: SqliteStore) -> None:
     text = "SELECT * FROM chunk USING lexical('cache')"
     assert plan_rql(text, config=CONFIG, exact=False).config.rerank == ""
-    assert plan_rql(f"{text} OPTION rerank overlap", config=Config(), exact=False).config.rerank == "overlap"
+    assert plan_rql(f"{text} OPTION rerank hash", config=Config(), exact=False).config.rerank == "hash"
     off = plan_rql(f"{text} OPTION rerank OFF", config=CONFIG, exact=False, settings=("rerank=overlap",))
     assert off.config.rerank == ""
 

@@ -55,6 +55,11 @@ def test_what_is_no_date_is_refused(literal: str) -> None:
         to_utc(literal)
 
 
+def test_an_offset_of_a_day_is_refused_in_our_own_words() -> None:
+    with pytest.raises(ValueError, match=r"^offset hours go to 23$"):
+        to_utc("2026-01-01T12:00-24:00")
+
+
 def test_only_a_date_without_a_time_is_bare() -> None:
     assert is_bare("2026-01-31")
     assert not is_bare("2026-01-31T00:00")

@@ -1,7 +1,7 @@
 import pytest
 
 from recall_core.errors import RqlError
-from recall_core.rql.ast import And, Between, Compare, Field, Has, In, IsNull, Like, Not, Or
+from recall_core.rql.ast import And, Between, Compare, Expr, Field, Has, In, IsNull, Like, Not, Or
 from recall_core.rql.filters import MAX_DEPTH, parse_filter, parse_filter_with_warnings
 
 A, B, C = (Compare(Field("doc", "tag"), "=", letter) for letter in "abc")
@@ -32,6 +32,18 @@ def test_not_binds_tightest_then_and_then_or(text: str, tree: object) -> None:
     text = text.format(a="doc.tag = 'a'", b="doc.tag = 'b'", c="doc.tag = 'c'")
 
     assert parse_filter(text) == tree
+
+
+@pytest.mark.parametrize(
+    "predicate", ["= '{}'", "IN ('{}')", "BETWEEN '{}' AND '{}'", "GLOB '*{}*'", "LIKE '%{}'", "NOT ILIKE '{}'"]
+)
+def test_a_path_is_read_in_the_form_of_unicode_that_the_store_keeps(predicate: str) -> None:
+    def read(field: str, name: str) -> Expr:
+        return parse_filter(f"{field} {predicate.replace('{}', name)}")
+
+    assert read("doc.path", "cafe\u0301.md") == read("doc.path", "caf\u00e9.md")
+    assert read("doc.source", "cafe\u0301.md") != read("doc.source", "caf\u00e9.md")
+    assert read("doc.meta.name", "cafe\u0301.md") != read("doc.meta.name", "caf\u00e9.md")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,40 @@
 import pytest
 
+from recall_core.config import Config
 from recall_core.errors import RqlError
+from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.options import OPTIONS
 from recall_core.rql.parser import parse_query
 
 
 def options(text: str) -> tuple[tuple[str, object], ...]:
     return parse_query(f"SELECT * FROM chunk OPTION {text}").query.options
+
+
+@pytest.mark.parametrize(
+    ("clause", "place", "hint"),
+    [
+        ("OPTION bm25_weight 0, vector_weight 0", "vector_weight 0", "bm25_weight = 0.9"),
+        ("OPTION vector_weight 0, pool 9, bm25_weight 0 LIMIT 3", "bm25_weight 0", "bm25_weight = 0.9"),
+        ("OPTION rerank minlm FILTER doc.meta.rerank = 'x'", "rerank minlm", "did you mean minilm?"),
+        ("FILTER doc.meta.option = 'x' OPTION pool 9, rerank 'minlm'", "rerank 'minlm'", "did you mean minilm?"),
+    ],
+)
+def test_an_option_that_fits_and_cannot_be_is_refused_in_its_place(clause: str, place: str, hint: str) -> None:
+    text = f"SELECT * FROM chunk\nUSING lexical('a') {clause}"
+
+    with pytest.raises(RqlError) as caught:
+        plan_rql(text, config=Config(), exact=False)
+
+    error = caught.value
+    assert (text[error.start : error.end], error.line, error.hint) == (place, 2, hint)
+
+
+def test_a_weight_that_the_settings_leave_alone_is_refused_in_its_place() -> None:
+    with pytest.raises(RqlError) as caught:
+        plan_rql("SELECT * FROM chunk OPTION vector_weight 0", config=Config(bm25_weight=0), exact=False)
+
+    assert (caught.value.code, caught.value.column) == ("bad_value", 28)
 
 
 def test_the_list_is_closed() -> None:

@@ -2,6 +2,7 @@ import pytest
 
 from recall_core.errors import RqlError
 from recall_core.rql.ast import And, Compare, Field, In, Like, OrderKey, Query, Score, Using
+from recall_core.rql.fields import selected
 from recall_core.rql.parser import parse_filter, parse_query
 
 SCORE_FIRST = OrderKey(Score(), descending=True)
@@ -119,6 +120,26 @@ def test_an_unknown_selected_field_is_ignored_with_a_warning() -> None:
         ["W_UNKNOWN_FIELD:", "SELECT", "doc.meta"],
     ]
     assert "did you mean doc.path?" in parsed.warnings[0]
+
+
+def test_of_unknown_fields_alone_nothing_is_selected() -> None:
+    parsed = parse_query("SELECT doc.size, doc.tgas FROM doc")
+
+    assert (parsed.query.select, selected(parsed.query), len(parsed.warnings)) == ((), (), 2)
+    assert parse_query("SELECT * FROM doc").query.select is None
+
+
+def test_order_by_takes_64_keys_and_no_more() -> None:
+    text = "SELECT * FROM doc\nORDER BY " + ", ".join(["doc.path"] * 64)
+
+    assert len(parse_query(text).query.order) == 64
+    with pytest.raises(RqlError) as caught:
+        parse_query(f"{text}, doc.hash")
+    assert (caught.value.code, caught.value.line, caught.value.text[caught.value.start :]) == (
+        "rql_too_large",
+        2,
+        "doc.hash",
+    )
 
 
 def test_strict_refuses_an_unknown_selected_field() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recall_core.errors import RecallError, SnapshotMismatch, StaleError, UnknownTarget, UsageError
+from recall_core.errors import RecallError, RqlError, SnapshotMismatch, StaleError, UnknownTarget, UsageError
 from recall_core.service import Ask, Pack, Recall
 from recall_core.text import counter
 from recall_core.types import Root
@@ -196,6 +196,19 @@ def test_an_embedder_by_name_reranks_the_best_rows(recall: Recall) -> None:
     assert code_of(error) == "unknown_reranker"
 
 
+def test_a_query_for_unknown_fields_alone_gives_rows_without_fields(recall: Recall) -> None:
+    response = recall.query("SELECT doc.size FROM doc")
+
+    assert (response["results"][0], len(response["warnings"])) == ({}, 1)
+    assert recall.explain_rql("SELECT doc.size FROM doc")["explained"]["select"] == []
+
+
+def test_an_unknown_reranker_is_found_by_the_check_alone() -> None:
+    with pytest.raises(RqlError) as error:
+        Recall.check_rql("SELECT * FROM chunk USING lexical('retry') OPTION rerank nobody")
+    assert (error.value.code, error.value.column) == ("unknown_reranker", 51)
+
+
 def test_a_setting_holds_for_one_question(recall: Recall) -> None:
     ask = Ask(settings=("fusion=rrf", "bm25_weight=1", "vector_weight=1"), explain=True)
     response = recall.search("retry", ask)
@@ -239,6 +252,18 @@ def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
     with pytest.raises(StaleError) as error:
         recall.search("cached retry", Ask(strict_fresh=True))
     assert error.value.exit_code == 3
+
+
+def test_a_stale_file_that_no_sync_mends_can_be_taken_out(recall: Recall) -> None:
+    (recall.base / "cache.md").write_bytes(b"\0 no text")
+    with pytest.raises(StaleError) as error:
+        recall.search("cached", Ask(strict_fresh=True))
+    assert error.value.hint == "recall sync, or recall rm cache.md where that skips it"
+    with pytest.raises(StaleError) as error:
+        recall.search("cached", Ask(fresh=True, strict_fresh=True))
+    assert error.value.hint == "recall rm cache.md"
+    recall.remove(["cache.md"])
+    assert recall.search("cached", Ask(fresh=True, strict_fresh=True))["ok"]
 
 
 def test_a_touched_file_with_equal_bytes_is_not_stale(recall: Recall) -> None:

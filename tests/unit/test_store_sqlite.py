@@ -3,7 +3,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -212,6 +214,41 @@ def test_a_reader_sees_one_state_while_another_writes(tmp_path: Path) -> None:
         put(writer, new_file("b.txt", ["two"]))
         assert reader.info().documents == 1
     assert reader.info().documents == 2
+
+
+@pytest.mark.parametrize("journal_mode", ["wal", "delete"])
+def test_opening_waits_for_another_program_to_let_the_file_go(tmp_path: Path, journal_mode: str) -> None:
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    with closing(apsw.Connection(path)) as other:
+        other.pragma("journal_mode", journal_mode)
+        other.pragma("locking_mode", "exclusive")
+        other.execute("BEGIN EXCLUSIVE; UPDATE meta SET value = value")
+        released = threading.Timer(0.2, other.close, (True,))
+        released.start()
+
+        open_store(path).close()
+
+        released.join()
+
+
+def test_opening_waits_no_longer_than_it_promises_and_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 50)
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    with closing(apsw.Connection(path)) as other:
+        other.pragma("locking_mode", "exclusive")
+        other.execute("BEGIN EXCLUSIVE; UPDATE meta SET value = value")
+        before = len(apsw.connections())
+
+        begun = time.monotonic()
+        with pytest.raises(StoreLocked):
+            open_store(path)
+
+        assert 0.05 <= time.monotonic() - begun < 2
+        assert len(apsw.connections()) == before
 
 
 def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,6 +157,8 @@ def test_the_chosen_check_is_that_of_the_row() -> None:
     [
         ("recall doctor --fix", Remedy("doctor")),
         ("recall compact", Remedy("compact")),
+        ("recall sync", Remedy("sync")),
+        ("recall sync, then recall rm a.md", None),
         ("recall reembed local", Remedy("reembed", "local")),
         ("recall reembed ollama --set 'embedding_model=a b'", Remedy("reembed", "ollama", ("embedding_model=a b",))),
         ("recall rm PATH, then recall add PATH", None),

@@ -11,14 +11,14 @@ import pytest
 
 from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError, UsageError
-from recall_tui import __main__ as entry
+from recall_tui import program
 from recall_tui.driver import written
 from recall_tui.serve import HOST, Site, serve
 
 
 def refused(*argv: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
-        entry.run(argv, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
+        program.run(argv, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
     return caught.value
 
 

@@ -256,3 +256,29 @@ def test_what_ranks_alike_is_tried_once_and_the_current_settings_come_first() ->
 def test_a_grid_without_end_is_refused() -> None:
     with pytest.raises(RecallError, match="more than 200"):
         parse_grid([f"rrf_k={','.join(map(str, range(201)))}"], Config())
+
+
+@pytest.mark.parametrize("how", [["--sweep"], ["--pin", "docs/good1.md"], ["--k", "3"]])
+def test_one_question_says_what_its_sweep_leaves_out(home: Path, how: list[str]) -> None:
+    _, plain = asked("tune", "some words", *how)
+    _, response = asked("tune", "some words", *how, "--set", "rerank=hash", "--set", "min_score=0.1")
+
+    assert not any("W_NOT_SWEPT" in warning for warning in plain["warnings"])
+    assert [warning for warning in response["warnings"] if "W_NOT_SWEPT" in warning] == [
+        "W_NOT_SWEPT: rerank=hash scores the best rows again; the weights are swept without it",
+        "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it",
+    ]
+
+
+def test_judged_queries_say_the_same_of_theirs(home: Path) -> None:
+    _, response = asked(*TUNE, "--set", "min_score=0.1")
+
+    assert "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it" in response["warnings"]
+
+
+def test_a_query_that_says_so_itself_is_warned_of_as_well(home: Path) -> None:
+    rql = "SELECT doc.path FROM chunk USING lexical('some words'), semantic('some words') OPTION min_score 0.1"
+
+    _, response = asked("tune", "--rql", rql)
+
+    assert any("W_NOT_SWEPT: min_score" in warning for warning in response["warnings"])

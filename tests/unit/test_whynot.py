@@ -186,6 +186,19 @@ def test_a_file_that_changed_since_is_stale(recall: Recall, folder: Path, state:
     assert (view["verdict"], stage(view, "fresh")["evidence"]["state"]) == ("stale", state)
 
 
+@pytest.mark.parametrize("excluded", [True, False])
+def test_a_changed_file_that_no_sync_reads_again_is_to_be_taken_out(
+    recall: Recall, folder: Path, excluded: bool
+) -> None:
+    (folder / "colours.md").write_bytes(b"Red paint.\n" if excluded else b"\0")
+    (folder / ".gitignore").write_text("*\n!*/\n" if excluded else "")
+
+    found = stage(why(recall, "retried call", "colours.md", Ask(k=1)), "fresh")
+
+    assert found["hint"] == "recall rm colours.md"
+    assert ("line 1 says *" if excluded else "binary") in found["detail"]
+
+
 def test_what_was_removed_is_tombstoned(recall: Recall) -> None:
     chunk_id = why(recall, "paint", "colours.md")["target"]["chosen"]["chunk_id"]
     recall.remove(["colours.md"])

@@ -59,8 +59,11 @@ CARE: tuple[Command, ...] = (
     Command(
         "doctor",
         "Check the store and say how to mend it; exit 6 when something is broken.",
-        flags=(Flag("--fix", "mend what can be mended, after a backup"),),
-        examples=("recall doctor", "recall doctor --fix"),
+        flags=(
+            Flag("--fix", "mend what can be mended, after a backup"),
+            Flag("--dups", "also count chunks of different documents that say almost the same"),
+        ),
+        examples=("recall doctor", "recall doctor --fix", "recall doctor --dups"),
     ),
     Command(
         "compact",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_core.adapters.packing import account_lines
+from recall_core.adapters.render import counted
 from recall_core.contract import Response
 from recall_core.contract.packing import ContextView
 
@@ -45,7 +46,7 @@ def plan_facts(response: Response) -> Iterator[tuple[str, str]]:
         if "bound" in signal:
             yield "bm25 bound", f"{signal['bound']:.3f}"
         for term in signal.get("terms", []):
-            yield f"“{term['text']}”", f"in {term['df']} chunks, idf {term['idf']:.3f}"
+            yield f"“{term['text']}”", f"in {counted(term['df'], 'chunk')}, idf {term['idf']:.3f}"
 
 
 def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:

@@ -86,7 +86,7 @@ class SentenceKind(NamedTuple):
     def missing(self, config: Config) -> str | None:
         """That the package is not installed; whether the model is there shows at use."""
         found = find_spec("sentence_transformers")
-        return None if found else "the sentence-transformers package is not installed"
+        return None if found else f"it is not installed: {INSTALL}"
 
     def dimension(self, config: Config) -> int | None:
         """Known when the model is loaded."""

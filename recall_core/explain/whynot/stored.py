@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from recall_core.explain.whynot.question import Asker
 from recall_core.explain.whynot.stage import STAGES, Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought, Target
-from recall_core.explain.whynot.undiscovered import why_not_ingested
+from recall_core.explain.whynot.undiscovered import why_not_ingested, why_not_read_again
 from recall_core.retrieve import Plan
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.store.sqlite.sought import has_vector, is_indexed
+from recall_core.types import Row
 
 
 def absent_stages(asker: Asker, target: Target) -> list[Stage]:
@@ -42,12 +43,7 @@ def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, i
     others = f", the best ranked of {len(target.rows)} chunks" if len(target.rows) > 1 else ""
     yield passed("identify", f"{where}{others}")
     yield passed("ingested", f"{row.doc.path} was read")
-    state = stale_documents([row.doc.id], store=asker.store, base=asker.base).get(row.doc.id)
-    if state is None:
-        yield passed("fresh", "the file is as it was read")
-    else:
-        detail = f"{row.doc.path} is {state} since it was read"
-        yield failed("fresh", "stale", detail, {"state": state}, hint="recall sync")
+    yield _fresh(asker, row)
     yield passed("live", "it was not removed")
     if plan.semantic is None:
         yield passed_over("vector", "the question does not ask for meaning")
@@ -62,3 +58,14 @@ def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, i
     else:
         detail = "the full-text index does not hold it"
         yield failed("indexed", "not_indexed", detail, hint="recall doctor --fix")
+
+
+def _fresh(asker: Asker, row: Row) -> Stage:
+    state = stale_documents([row.doc.id], store=asker.store, base=asker.base).get(row.doc.id)
+    if state is None:
+        return passed("fresh", "the file is as it was read")
+    detail, hint = f"{row.doc.path} is {state} since it was read", "recall sync"
+    file = asker.store.sources([row.doc.id])[row.doc.id]
+    if state == "modified" and (reason := why_not_read_again(asker, file)):
+        detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
+    return failed("fresh", "stale", detail, {"state": state}, hint=hint)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from recall_core import found, here
+from recall_core import found
 from recall_core.explain.whynot.question import Asker
 from recall_core.store.sqlite import sought
 from recall_core.types import Row
@@ -63,10 +64,15 @@ def _named(asker: Asker, text: str) -> Target | None:
 
 def _records(asker: Asker, text: str) -> Target | None:
     """A file of records has no document of its own."""
-    for spelling in found.spellings(text, base=asker.base):
-        if rowids := sought.chunks_of_record_files(asker.store, spelling):
-            return Target(text, "document", tuple(asker.store.fetch(rowids)))
-    return None
+    meanings = found.readings(text, base=asker.base)
+    files = [rowids for each in meanings if (rowids := _first_records(asker, each.names))]
+    if len(files) > 1:
+        raise found.ambiguous(text, base=asker.base)
+    return Target(text, "document", tuple(asker.store.fetch(files[0]))) if files else None
+
+
+def _first_records(asker: Asker, names: Iterable[str]) -> list[int]:
+    return next((rowids for name in names if (rowids := sought.chunks_of_record_files(asker.store, name))), [])
 
 
 def _lines(asker: Asker, text: str) -> Target | None:
@@ -84,13 +90,14 @@ def _lines(asker: Asker, text: str) -> Target | None:
 
 
 def _not_in_store(asker: Asker, text: str) -> Target | None:
-    for spelling in found.spellings(text, base=asker.base):
-        path = sought.removed_path(asker.store, spelling)
+    meanings = found.readings(text, base=asker.base)
+    for name in dict.fromkeys((*(name for each in meanings for name in each.names), text)):
+        path = sought.removed_path(asker.store, name)
         if path is not None:
             return Target(text, "file", absent="tombstoned", path=path)
-    for folder in (here.known(), asker.base):
-        if folder is not None and _is_file(folder / text):
-            return Target(text, "file", absent="not_ingested", path=str(folder / text))
+    for place in (each.place for each in meanings):
+        if _is_file(place):
+            return Target(text, "file", absent="not_ingested", path=str(place))
     return None
 
 

@@ -11,12 +11,11 @@ from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.explain.whynot.question import Asker
 from recall_core.ingest import ignore
-from recall_core.ingest.discover import NEVER_READ, Found, find_one, path_of, printable, single
+from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, path_of, printable, single
 from recall_core.ingest.parse import parser
 from recall_core.ingest.read import read_raw
-from recall_core.rql.patterns import glob_match
 from recall_core.text import nfc
-from recall_core.types import Root, Skip
+from recall_core.types import Fingerprint, Root, Skip
 
 
 class Reason(NamedTuple):
@@ -36,6 +35,16 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
         detail = f"no folder or file that was added covers {printable(name)}"
         return Reason(detail, ("no_root",), f"recall add {shell.quote(path)}")
     return _by_root(covering[-1], place, name, asker)
+
+
+def why_not_read_again(asker: Asker, file: Fingerprint) -> Reason | None:
+    """What keeps a sync from reading a file that is in the store and has changed; None where it would be read."""
+    place = asker.base / file.os_path
+    covering = [root for root in asker.store.roots() if _is_under(root, file.path)]
+    reasons = [_by_root(root, place, file.path, asker) for root in covering]
+    if not reasons or any("not_synced" in reason.rules for reason in reasons):
+        return None
+    return reasons[-1]._replace(hint=f"recall rm {shell.quote(file.path)}")
 
 
 def _is_under(root: Root, name: str) -> bool:
@@ -80,7 +89,7 @@ def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
     hidden = [part for part in parts if part.startswith(".") and part not in NEVER_READ]
     rules += [f"{part} is hidden (--hidden)" for part in hidden if not root.hidden]
     rules += [f"--ignore {pattern} matches" for pattern in root.ignores if _matches(pattern, parts)]
-    if root.globs and not any(glob_match(pattern, relative) for pattern in root.globs):
+    if root.globs and not matches_any(root.globs, relative):
         rules.append(f"no --glob matches: {' '.join(root.globs)}")
     if root.gitignore and (line := _gitignore_line(root, place, asker.base)):
         rules.append(line)
@@ -91,7 +100,7 @@ def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
 
 
 def _matches(pattern: str, parts: list[str]) -> bool:
-    return any(glob_match(pattern, "/".join(parts[: depth + 1])) for depth in range(len(parts)))
+    return any(matches_any([pattern], "/".join(parts[: depth + 1])) for depth in range(len(parts)))
 
 
 def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
@@ -103,18 +112,8 @@ def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
         folder = Path(os.path.abspath(top), *below.parts[:depth])  # noqa: PTH100
         rules = (*rules, *ignore.of_folder(folder))
         is_folder = depth + 1 < len(below.parts)
-        if ignore.is_ignored(rules, str(folder / part), is_folder=is_folder):
-            return _said_by(rules, str(folder / part), is_folder=is_folder)
+        decisive = ignore.decided_by(rules, str(folder / part), is_folder=is_folder)
+        if decisive and decisive[1].excludes:
+            file, rule = decisive
+            return f"{Path(file.folder, '.gitignore')} line {rule.line} says {rule.text} (--no-gitignore)"
     return None
-
-
-def _said_by(rules: tuple[ignore.Rules, ...], place: str, *, is_folder: bool) -> str:
-    for each in reversed(rules):
-        if ignore.is_ignored((each,), place, is_folder=is_folder):
-            file = Path(each.folder, ".gitignore")
-            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-            relative = place.removeprefix(each.folder)
-            number = ignore.line_of(lines, relative, is_folder=is_folder)
-            if number is not None:
-                return f"{file} line {number} says {lines[number - 1].strip()} (--no-gitignore)"
-    return ".gitignore leaves it out (--no-gitignore)"

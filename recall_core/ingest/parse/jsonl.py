@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from recall_core.errors import IngestError
 from recall_core.ingest.decode import decode
 from recall_core.ports import ParsedDocument
+from recall_core.text import nfc
 
 
 class Jsonl:
@@ -32,7 +33,7 @@ class Jsonl:
             if not line.strip():
                 continue
             document = _document(_object(line, f"{path}:{number}"), line, number, f"{path}:{number}")
-            record = str(document.record)
+            record = nfc(str(document.record))
             if record in first_lines:
                 raise IngestError(
                     "duplicate_record",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from recall_core.errors import StoreCorrupt
-from recall_core.store.sqlite.connect import translated
+import apsw
+
+from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.schema import MIGRATIONS
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.write import COUNTS, document_digest
@@ -35,6 +39,12 @@ UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
 _SLICES = """
 SELECT d.path, c.offset, c.end_offset, c.text, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
+"""
+_COPIES = """
+SELECT path, original FROM (
+  SELECT path, first_value(path) OVER (PARTITION BY hash ORDER BY path) AS original
+  FROM doc WHERE deleted = 0 AND size > 0
+) WHERE path != original ORDER BY path
 """
 _CHUNK_IDS = """
 SELECT d.path, c.id, d.id, c.offset FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE c.deleted = 0
@@ -107,7 +117,7 @@ def bad_vectors(store: SqliteStore) -> list[int]:
     """Chunk rowids of the vectors that must not be there."""
     dimension = store.info().dimension
     bad: list[int] = []
-    for rows in _blocks(store, "SELECT chunk, embedding FROM vec ORDER BY chunk"):
+    for rows in blocks(store, "SELECT chunk, embedding FROM vec ORDER BY chunk"):
         wrong = flaws([blob for _, blob in rows], dimension=dimension)
         bad += [rowid for i, (rowid, blob) in enumerate(rows) if i in wrong or not blob]
     return bad
@@ -121,9 +131,9 @@ def liveness(store: SqliteStore) -> Finding:
 def ids(store: SqliteStore) -> Finding:
     """Every id, computed again from what it names."""
     wrong: list[tuple[Any, ...]] = []
-    for rows in _blocks(store, "SELECT path, id, hash FROM doc WHERE deleted = 0 ORDER BY path"):
+    for rows in blocks(store, "SELECT path, id, hash FROM doc WHERE deleted = 0 ORDER BY path"):
         wrong += [row for row in rows if document_id(row[0], row[2]) != row[1]]
-    for rows in _blocks(store, _CHUNK_IDS):
+    for rows in blocks(store, _CHUNK_IDS):
         wrong += [row for row in rows if chunk_id(row[2], row[3]) != row[1]]
     return _named(wrong, "ids do not name what they stand for")
 
@@ -132,7 +142,7 @@ def slices(store: SqliteStore) -> Finding:
     """Whether the chunks of each document cover it without a gap and agree where they overlap."""
     wrong: dict[str, None] = {}
     path, end, tail = "", 0, ""
-    for rows in _blocks(store, _SLICES):
+    for rows in blocks(store, _SLICES):
         for row_path, offset, row_end, text, _ in rows:
             if row_path != path:
                 path, end, tail = row_path, 0, ""
@@ -147,7 +157,7 @@ def slices(store: SqliteStore) -> Finding:
 def tokens(store: SqliteStore, counter: Counter) -> Finding:
     """Every chunk counted again."""
     wrong: list[tuple[Any, ...]] = []
-    for rows in _blocks(store, _SLICES):
+    for rows in blocks(store, _SLICES):
         wrong += [row for row in rows if counter.count(row[3]) != row[4]]
     return _named(wrong, f"chunks have another number of {counter.name} tokens")
 
@@ -182,6 +192,32 @@ def space(store: SqliteStore) -> Finding:
     return Finding("warning" if waste else "ok", evidence)
 
 
+def duplicates(store: SqliteStore) -> Finding:
+    """Live documents that hold the very bytes of another one; the first by path of each content is the original.
+
+    Never a warning: a copy may be meant, and one that is taken out comes back with the next sync. Empty documents,
+    which no answer can hold, are not counted.
+    """
+    copies = store.execute(_COPIES)
+    first = f", the first {copies[0][0]} that of {copies[0][1]}" if copies else ""
+    return Finding("ok", f"{len(copies)} documents repeat the content of another{first}")
+
+
+def environment() -> Finding:
+    """What the store is read with; a warning where sqlite-vec, which searches many vectors, cannot be loaded."""
+    versions = (
+        f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, apsw {apsw.apsw_version()}, "
+        f"{platform.system()} {platform.machine()}"
+    )
+    try:
+        with closing(apsw.Connection(MEMORY)) as db:
+            load_vector_functions(db)
+            loaded = str(db.execute("SELECT vec_version()").fetchall()[0][0])
+    except (apsw.Error, StoreError) as error:
+        return Finding("warning", f"{versions}; sqlite-vec cannot be loaded: {error}")
+    return Finding("ok", f"{versions}, sqlite-vec {loaded.removeprefix('v')}")
+
+
 def _number(store: SqliteStore, sql: str) -> int:
     return int(store.execute(sql)[0][0])
 
@@ -195,7 +231,7 @@ def _named(wrong: list[tuple[Any, ...]], of: str) -> Finding:
     return Finding("error", f"{len(wrong)} {of}, the first in {wrong[0][0]}") if wrong else Finding("ok", f"0 {of}")
 
 
-def _blocks(store: SqliteStore, sql: str) -> Iterator[list[tuple[Any, ...]]]:
+def blocks(store: SqliteStore, sql: str) -> Iterator[list[tuple[Any, ...]]]:
     """The rows of a query in lists of bounded length, so that a large store fits into memory."""
     with translated(store.path):
         cursor = store.db.execute(sql)

@@ -34,7 +34,7 @@ def creating(path: str) -> Iterator[apsw.Connection]:
         if path != MEMORY:
             _reserve(path)
             undo.callback(discard, path)
-        db = undo.enter_context(closing(apsw.Connection(path, flags=_CREATE)))
+        db = undo.enter_context(closing(_connection(path, _CREATE)))
         db.pragma("page_size", PAGE_SIZE)
         _prepare(db)
         db.pragma("journal_mode", "wal")
@@ -114,16 +114,29 @@ def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
         (_READ_ONLY, "?mode=ro", False),
     ):
         try:
-            db = apsw.Connection(_uri(path) + query, flags=flags)
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError):
-            continue
-        try:
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError):
-            db.close()
+            db = _read_once(_uri(path) + query, flags)
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError, apsw.IOError):
             continue
         return db, writable and not db.readonly("main")
     return _open_immutable(path), False
+
+
+def _read_once(name: str, flags: int) -> apsw.Connection:
+    """A connection that has reached the file: opening alone does not."""
+    db = _connection(name, flags)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _connection(name: str, flags: int) -> apsw.Connection:
+    """A connection that waits for others from its first statement on: who closes a store locks it for a moment."""
+    db = apsw.Connection(name, flags=flags)
+    db.set_busy_timeout(BUSY_TIMEOUT_MS)
+    return db
 
 
 def _open_immutable(path: str) -> apsw.Connection:
@@ -136,7 +149,7 @@ def _open_immutable(path: str) -> apsw.Connection:
             hint=f"copy {path} and {wal.name} to a writable folder and open it there",
         )
     try:
-        return apsw.Connection(_uri(path) + "?immutable=1", flags=_READ_ONLY)
+        return _connection(_uri(path) + "?immutable=1", _READ_ONLY)
     except apsw.CantOpenError as error:
         raise StoreError("store_unreadable", f"{path} cannot be opened: {error}", hint=f"ls -l {path}") from error
 
@@ -146,7 +159,6 @@ def _uri(path: str) -> str:
 
 
 def _prepare(db: apsw.Connection) -> None:
-    db.set_busy_timeout(BUSY_TIMEOUT_MS)
     db.pragma("foreign_keys", True)
     for name, (arguments, function) in FUNCTIONS.items():
         db.create_scalar_function(name, function, arguments, deterministic=True)

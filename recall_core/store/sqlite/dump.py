@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from recall_core.store.sqlite.records import metadata
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span
 
@@ -35,7 +36,7 @@ def live_files(store: SqliteStore) -> Iterator[NewFile]:
 def _document(store: SqliteStore, row: tuple[Any, ...]) -> NewDocument:
     rowid, path, digest, title, size, source, meta, tags = row
     chunks = tuple(_chunk(chunk) for chunk in store.execute(_CHUNKS, (rowid,)))
-    return NewDocument(path, digest, title, size, tuple(json.loads(tags)), source, json.loads(meta), chunks)
+    return NewDocument(path, digest, title, size, tuple(json.loads(tags)), source, metadata(meta), chunks)
 
 
 def _chunk(row: tuple[Any, ...]) -> NewChunk:

@@ -93,7 +93,16 @@ _SOURCES: dict[Table, tuple[str, str, str]] = {
 def document(row: Sequence[Any]) -> Document:
     """From the columns of DOCUMENT."""
     doc_id, path, digest, mtime, size, title, source, tags, meta = row
-    return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), json.loads(meta))
+    return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), metadata(meta))
+
+
+def metadata(stored: str) -> dict[str, Any]:
+    """From the JSON that the doc table keeps. An infinite number or a NaN, which no answer can tell, is null."""
+    found: dict[str, Any] = _METADATA.decode(stored)
+    return found
+
+
+_METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 def row_of(row: Sequence[Any]) -> Row:

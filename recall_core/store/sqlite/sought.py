@@ -36,8 +36,7 @@ def paths_with(store: SqliteStore, words: Sequence[str], most: int) -> list[str]
 
 def chunks_of_record_files(store: SqliteStore, path: str) -> list[int]:
     """Rowids of the live chunks of every record in a file, in natural order."""
-    prefix = f"{path}#"
-    return _rowids(store, f"{_LIVE_CHUNKS} AND substr(d.path, 1, ?) = ? {_NATURAL}", (len(prefix), prefix))
+    return _rowids(store, f"{_LIVE_CHUNKS} AND d.file = (SELECT rowid FROM file WHERE path = ?) {_NATURAL}", (path,))
 
 
 def chunks_of_lines(store: SqliteStore, doc_id: str, first: int, last: int) -> list[int]:

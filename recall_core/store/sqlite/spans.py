@@ -22,7 +22,16 @@ class _Token(NamedTuple):
 
 def term_spans(text: str, phrases: Sequence[str]) -> list[tuple[int, int]]:
     """Half-open ranges of code points that a phrase matches, in order and merged where they overlap."""
-    wanted = {tuple(token.stem for token in _tokens(phrase)) for phrase in phrases} - {()}
+    return stem_spans(text, stemmed(phrases))
+
+
+def stemmed(phrases: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """The stems of each phrase, for `stem_spans` of many texts."""
+    return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
+
+
+def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """`term_spans` of phrases whose stems are known."""
     if not wanted:
         return []
     found = list(_tokens(text))

@@ -31,6 +31,12 @@ from recall_core.types import (
 )
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
+_BELOW = """
+SELECT d.path FROM doc d LEFT JOIN file f ON f.rowid = d.file
+WHERE d.deleted = 0
+  AND (iif(?1 = '', substr(d.path, 1, 1) <> '/', substr(d.path, 1, length(?1)) = ?1) OR f.path = ?2)
+ORDER BY d.path
+"""
 
 
 def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
@@ -240,9 +246,9 @@ class SqliteStore(OpenStore):
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
-        live = self.execute("SELECT 'doc', id FROM doc WHERE path = ? AND deleted = 0", (target,))
-        if live or not records.is_prefix(target):
-            return [(kind, found) for kind, found in live]
+        live = self.document_at(target)
+        if live is not None or not records.is_prefix(target):
+            return [] if live is None else [("doc", live)]
         below = target[:-1] + chr(ord(target[-1]) + 1)
         found = self.execute(
             "SELECT 'doc', id FROM doc WHERE id >= ?1 AND id < ?2 AND deleted = 0 "
@@ -250,6 +256,11 @@ class SqliteStore(OpenStore):
             (target, below),
         )
         return [(kind, full) for kind, full in found]
+
+    def document_at(self, path: str) -> str | None:
+        """The id of the live document of that path."""
+        found = self.execute("SELECT id FROM doc WHERE path = ? AND deleted = 0", (path,))
+        return str(found[0][0]) if found else None
 
     def chunks_of(self, doc_id: str) -> list[Row]:
         """A live document's chunks by offset."""
@@ -275,14 +286,12 @@ class SqliteStore(OpenStore):
         return "".join(pieces)
 
     def paths_below(self, folder: str) -> list[str]:
-        """Paths of the live documents in this folder and its folders, or of the records in this file."""
+        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+
+        "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
+        """
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
-        rows = self.execute(
-            "SELECT path FROM doc WHERE deleted = 0 AND (substr(path, 1, ?1) = ?2 OR substr(path, 1, ?1) = ?3) "
-            "ORDER BY path",
-            (len(prefix), prefix, folder.rstrip("/") + "#"),
-        )
-        return [path for (path,) in rows]
+        return [path for (path,) in self.execute(_BELOW, (prefix, folder))]
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
         """doc rowid to how many live chunks the document has."""

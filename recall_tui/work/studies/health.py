@@ -12,4 +12,5 @@ def study(lab: Lab, study: Study) -> Health:
     from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
 
     recall = lab.recall
-    return Health(check_one(recall.store, study.target, lambda: recall.embedder, config=recall.config))
+    check = check_one(recall.store, study.target, lambda: recall.embedder, base=recall.base, config=recall.config)
+    return Health(check)

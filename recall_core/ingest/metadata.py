@@ -1,0 +1,34 @@
+"""Metadata: what a document carries besides its text, as far as a store and every reader of JSON can hold it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from sys import float_info
+from typing import Any
+
+DEEPEST = 500  # levels; SQLite reads 1,000, and so does Python where nothing else is under way
+
+
+def why_unfit(metadata: Mapping[str, Any]) -> str | None:
+    """Why no store can keep this, in words that follow a colon and end without a full stop; None where one can."""
+    try:
+        json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"its metadata is no JSON: {error}"
+    level: list[object] = [dict(metadata)]
+    deep = 0
+    while level:
+        if deep > DEEPEST:
+            return f"its metadata is nested deeper than {DEEPEST} levels"
+        if any(isinstance(each, int | float) and not abs(each) <= float_info.max for each in level):
+            return "a number in its metadata is too large, or NaN"
+        level = [inner for each in level for inner in _inside(each)]
+        deep += 1
+    return None
+
+
+def _inside(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []

@@ -1,0 +1,164 @@
+"""Streams that are closed or full, and a Ctrl-C at the start: one line, a true exit status, no traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_cli import environment, run
+
+FULL = Path("/dev/full")
+NO_SPACE = "error: stdout: no space left on device.\n"
+NOT_OPEN = "error: stdout: bad file descriptor.\n"
+
+EARLY = """
+import os, runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == place:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), number)
+
+module, place, number = sys.argv[1], sys.argv[2], getattr(signal, sys.argv[3])
+sys.argv[1:] = ["--help"]
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+
+
+def in_shell(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, str]:
+    """The exit status, stdout and stderr of a line in which $R is the program."""
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=cwd, env=environment(R=f"{sys.executable} -m {module}"),
+        capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+def last(told: str) -> str:
+    """What stands below the figures."""
+    return told.splitlines(keepends=True)[-1]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n", encoding="utf-8")
+    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("add", "a.md", cwd=tmp_path).returncode == 0
+    return tmp_path
+
+
+@full
+@pytest.mark.parametrize("command", ["search retry --json", "search retry", "stats", "--help", "schema", "export"])
+def test_an_answer_that_does_not_fit_on_the_disk_is_one_line_and_exit_1(home: Path, command: str) -> None:
+    code, _, err = in_shell(f"$R {command} >/dev/full", home)
+
+    assert (code, last(err), err.count("error")) == (1, NO_SPACE, 1)
+
+
+@full
+def test_an_error_whose_stdout_takes_nothing_is_told_on_stderr_with_its_own_status(home: Path) -> None:
+    code, _, err = in_shell("$R serch x --json >/dev/full", home)
+
+    assert (code, err) == (2, "error: There is no command 'serch'.\nhint: did you mean recall search?\n")
+
+
+@full
+def test_nothing_can_be_told_where_both_streams_are_full(home: Path) -> None:
+    assert in_shell("$R search retry >/dev/full 2>/dev/full", home) == (1, "", "")
+    assert in_shell("$R serch retry >/dev/full 2>/dev/full", home) == (2, "", "")
+
+
+@pytest.mark.parametrize("command", ["search retry", "stats --json", "--version", "export", "completion bash"])
+def test_a_closed_stdout_is_one_line_and_exit_1(home: Path, command: str) -> None:
+    code, _, err = in_shell(f"$R {command} >&-", home)
+
+    assert (code, last(err), err.count("error")) == (1, NOT_OPEN, 1)
+
+
+def test_a_command_does_its_work_with_a_closed_stdout_and_says_that_the_report_is_lost(home: Path) -> None:
+    (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
+
+    assert in_shell("$R add b.md --json >&-", home)[::2] == (1, NOT_OPEN)
+    assert in_shell("$R export --out out.jsonl --json >&-", home)[::2] == (1, NOT_OPEN)
+
+    assert json.loads(run("stats", "--json", cwd=home).stdout)["store"]["documents"] == 2
+    assert len((home / "out.jsonl").read_text(encoding="utf-8").splitlines()) > 2
+
+
+def test_a_closed_stdout_that_nothing_is_written_to_loses_nothing(home: Path) -> None:
+    code, _, err = in_shell("$R serch x >&-", home)
+
+    assert (code, err) == (2, "error: There is no command 'serch'.\nhint: did you mean recall search?\n")
+
+
+@pytest.mark.parametrize("nowhere", ["2>&-", pytest.param("2>/dev/full", marks=full)])
+def test_talk_that_nobody_takes_changes_neither_the_answer_nor_the_status(home: Path, nowhere: str) -> None:
+    (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
+
+    assert in_shell(f"$R search retry {nowhere}", home) == (0, run("search", "retry", cwd=home).stdout, "")
+    assert in_shell(f"$R context retry --budget-tokens 50 {nowhere}", home)[0] == 0
+    assert in_shell(f"$R add b.md {nowhere}", home)[0] == 0
+    assert in_shell(f"$R nosuch {nowhere}", home) == (2, "", "")
+    assert in_shell(f"$R nosuch --json {nowhere}", home)[0] == 2
+
+
+def test_a_closed_stdin_is_an_error_only_for_who_reads_it(home: Path) -> None:
+    assert in_shell("$R search retry <&-", home)[0] == 0
+
+    code, out, err = in_shell("$R query --rql - <&-", home)
+
+    assert (code, out, err) == (1, "", "error: Bad file descriptor.\n")
+
+
+@pytest.mark.parametrize(("nowhere", "told"), [(">&-", NOT_OPEN), pytest.param(">/dev/full", NO_SPACE, marks=full)])
+def test_lines_of_cmd_stop_at_the_first_answer_that_is_lost(home: Path, nowhere: str, told: str) -> None:
+    line = f"$R --cmd 'search retry --json' --cmd 'rm a.md' {nowhere}"
+
+    assert in_shell(line, home, "recall_tui") == (1, "", told)
+
+    assert json.loads(run("stats", "--json", cwd=home).stdout)["store"]["documents"] == 1
+    assert in_shell(f"$R --keys {nowhere}", home, "recall_tui") == (1, "", told)
+
+
+@pytest.mark.parametrize("nowhere", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_the_workbench_without_its_streams_says_2_as_without_a_terminal(home: Path, nowhere: str) -> None:
+    assert in_shell(f"$R {nowhere}", home, "recall_tui")[0] == 2
+
+
+def test_a_file_of_the_store_never_takes_the_place_of_a_closed_stream(home: Path) -> None:
+    assert in_shell("$R export --out out.jsonl <&- >&- 2>&-", home)[0] == 1
+
+    assert run("export", cwd=home).stdout == (home / "out.jsonl").read_text(encoding="utf-8")
+    assert run("doctor", cwd=home).returncode == 0
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        ("recall_core", "recall_core.adapters.cli"),
+        ("recall_core", "argparse"),
+        ("recall_core", "recall_core.adapters.menu"),
+        ("recall_tui", "recall_core.adapters.headless"),
+        ("recall_tui", "argparse"),
+    ],
+)
+def test_ctrl_c_while_the_program_is_still_imported_is_quiet(
+    tmp_path: Path, module: str, place: str, number: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, module, place, number],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: Interrupted.\n")

@@ -1,0 +1,115 @@
+"""Settings as they are typed and as they are written: escapes, control characters, and what no setting can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import FILE_NAME, Config, assign, load, override
+from recall_core.errors import ConfigError, RecallError
+from recall_core.maintain.settings import write_settings
+from recall_core.service import Recall
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (r"\n—\n", "\n—\n"),
+        (r"é\té", "é\té"),
+        (r"\\n", r"\n"),
+        (r"\r\f", "\r\f"),
+        (r"\x0b\u2014\U0001F600", "\x0b—😀"),
+        (r"\x41", "A"),
+        ("—", "—"),
+    ],
+)
+def test_a_known_escape_means_its_character_and_all_else_stays(typed: str, meant: str) -> None:
+    assert override(Config(), [f"separator={typed}"]).separator == meant
+
+
+@pytest.mark.parametrize(
+    "typed", ["\\", "a\\", r"\q", r"a\b.db", r"\x4", r"\u12", r"\U00110000", r"\N{DASH}", "\\\n"]
+)
+def test_any_other_escape_is_refused_with_what_can_be_typed(typed: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        override(Config(), [f"separator={typed}"])
+
+    assert (caught.value.code, caught.value.exit_code) == ("bad_value", 2)
+    assert "separator" in caught.value.message
+    assert r"\\" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("typed", [r"\x0b", r"\f", r"\x00", r"\x7f", r"\r", '"', "\x1f\x85\u2028"])
+def test_init_writes_settings_that_every_command_can_read(tmp_path: Path, typed: str) -> None:
+    Recall.init(str(tmp_path), settings=[f"separator={typed}"])
+
+    with Recall.open(start=tmp_path) as recall:
+        assert recall.config.separator == override(Config(), [f"separator={typed}"]).separator
+
+
+@pytest.mark.parametrize(
+    "name", [FILE_NAME, f"./{FILE_NAME}", f"x/../{FILE_NAME}", f"../new/{FILE_NAME}", "", ".", r"a\x00b"]
+)
+def test_the_database_is_never_where_no_file_of_its_own_can_be(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecallError) as caught:
+        Recall.init(str(tmp_path / "new"), settings=[f"store_path={name}"])
+
+    assert caught.value.code == "bad_value"
+    assert "store_path" in caught.value.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(f'store_path = "{FILE_NAME}"\n', encoding="utf-8")
+
+    with pytest.raises(ConfigError) as caught:
+        Recall.init(str(tmp_path))
+
+    assert caught.value.code == "bad_value"
+    assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == f'store_path = "{FILE_NAME}"\n'
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{n:>9999999999}",
+        "{n:.1001f}",
+        "{path:>{n}}",
+        "{title:{title}}",
+        "{n:>1001}",
+        "{n:>٩٩٩٩}",
+        "{n:>" + "9" * 5000 + "}",
+    ],
+)
+def test_a_header_is_no_wider_than_a_line_can_be(header: str, tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(f'header = "{header}"\n', encoding="utf-8")
+
+    for refused in (lambda: override(Config(), [f"header={header}"]), lambda: load(tmp_path / FILE_NAME)):
+        with pytest.raises(ConfigError) as caught:
+            refused()
+        assert caught.value.code == "bad_value"
+
+
+def test_a_header_may_align_what_it_names() -> None:
+    assert (
+        override(Config(), ["header={n:>3} {path:9>1000} {{x:99999}}"]).header == "{n:>3} {path:9>1000} {{x:99999}}"
+    )
+
+
+def test_a_bom_before_the_settings_is_no_part_of_them(tmp_path: Path) -> None:
+    toml = tmp_path / FILE_NAME
+    toml.write_bytes(b"\xef\xbb\xbfpool = 7 # mine\n")
+
+    assert load(toml).pool == 7
+
+    write_settings(toml, {"pool": 8})
+    assert toml.read_bytes() == b"\xef\xbb\xbfpool = 8 # mine\n"
+
+
+@pytest.mark.parametrize("typed", ["\udcff", r"\ud800", r"\uD83D\uDE00"])
+def test_text_that_no_file_can_hold_is_refused(typed: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        assign(Config(), [f"embedding_model={typed}"], where="--set")
+
+    assert caught.value.code == "bad_value"

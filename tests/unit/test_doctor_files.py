@@ -1,0 +1,245 @@
+"""Files that are missing or modified are told as a search tells them, and the fix that is named helps."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.config import Config
+from recall_core.contract import CheckView
+from recall_core.maintain.files import unchanged_files
+from recall_core.service import Ask, Recall
+from recall_core.types import Root
+from tests.builders import memory_store, new_file, put, without_privileges
+
+TEXT = "a quokka smiles\n"
+OTHER = "a wombat digs all night\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A store over a folder of three texts, and one file that was added by its name."""
+    home = tmp_path / "home"
+    (home / "docs").mkdir(parents=True)
+    for name in ("docs/a.md", "docs/b.md", "docs/c.md", "-x y.md"):
+        (home / name).write_text(f"{TEXT}{name}\n", encoding="utf-8")
+    monkeypatch.chdir(home)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    run("recall init . --set max_file_bytes=1000")
+    run("recall add docs -- '-x y.md'")
+    yield home
+    for path in home.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def run(line: str) -> None:
+    """Type a command."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert cli.main(shlex.split(line)[1:], streams=streams) == 0, streams
+
+
+def checked(home: Path) -> CheckView:
+    with Recall.open(str(home)) as recall:
+        return next(each for each in recall.doctor()["checks"] if each["code"] == "files")
+
+
+def modified(home: Path) -> None:
+    (home / "docs/a.md").write_text(OTHER, encoding="utf-8")
+
+
+def missing(home: Path) -> None:
+    (home / "docs/a.md").unlink()
+
+
+def both(home: Path) -> None:
+    modified(home)
+    (home / "docs/c.md").unlink()
+
+
+def binary(home: Path) -> None:
+    (home / "docs/a.md").write_bytes(b"\0\1\2")
+
+
+def too_large(home: Path) -> None:
+    (home / "docs/a.md").write_text(OTHER * 100, encoding="utf-8")
+
+
+def half_binary(home: Path) -> None:
+    binary(home)
+    (home / "docs/b.md").write_text(OTHER, encoding="utf-8")
+
+
+def ignored(home: Path) -> None:
+    modified(home)
+    (home / "docs/.gitignore").write_text("a.md\n", encoding="utf-8")
+
+
+def ignored_and_missing(home: Path) -> None:
+    missing(home)
+    (home / "docs/.gitignore").write_text("a.md\n", encoding="utf-8")
+
+
+def a_pipe(home: Path) -> None:
+    missing(home)
+    os.mkfifo(home / "docs/a.md")
+
+
+def a_folder(home: Path) -> None:
+    missing(home)
+    (home / "docs/a.md").mkdir()
+
+
+def a_socket(home: Path) -> None:
+    missing(home)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("docs/a.md")
+
+
+def without_its_root(home: Path) -> None:
+    shutil.rmtree(home / "docs")
+
+
+def named_oddly(home: Path) -> None:
+    (home / "-x y.md").write_bytes(b"\0")
+
+
+def added_by_name(home: Path) -> None:
+    (home / "-x y.md").unlink()
+
+
+CASES: dict[str, tuple[Callable[[Path], None], str, str]] = {
+    "modified": (modified, "docs/a.md is modified", "recall sync"),
+    "missing": (missing, "docs/a.md is missing", "recall sync"),
+    "one of each": (both, "docs/a.md is modified, docs/c.md is missing", "recall sync"),
+    "binary by now": (binary, "docs/a.md is modified", "recall rm docs/a.md"),
+    "too large by now": (too_large, "docs/a.md is modified", "recall rm docs/a.md"),
+    "one that can be read and one that cannot": (
+        half_binary,
+        "docs/a.md is modified, docs/b.md is modified",
+        "recall sync, then recall rm docs/a.md",
+    ),
+    "left out by a rule since": (ignored, "docs/a.md is modified", "recall add {home}/docs/a.md"),
+    "left out by a rule, and gone": (ignored_and_missing, "docs/a.md is missing", "recall sync"),
+    "a pipe in its place": (a_pipe, "docs/a.md is missing", "recall rm docs/a.md"),
+    "a folder in its place": (a_folder, "docs/a.md is missing", "recall rm docs/a.md"),
+    "a socket in its place": (a_socket, "docs/a.md is missing", "recall rm docs/a.md"),
+    "the whole folder gone": (without_its_root, "docs/a.md is missing", "recall rm docs, or mount it again"),
+    "a name that needs quoting": (named_oddly, "-x y.md is modified", "recall rm -- '-x y.md'"),
+    "a file that was added by its name, gone": (added_by_name, "-x y.md is missing", "recall sync"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_that_is_not_as_it_was_read_is_told_with_the_fix_that_helps(home: Path, name: str) -> None:
+    change, evidence, fix = CASES[name]
+    assert checked(home)["severity"] == "ok"
+    change(home)
+
+    check = checked(home)
+
+    assert check["severity"] == "warning"
+    assert evidence in check["evidence"]
+    assert check["fix"] == fix.format(home=home)
+    for line in check["fix"].removesuffix(", or mount it again").split(", then "):
+        run(line)
+    assert checked(home)["severity"] == "ok", checked(home)
+
+
+def test_a_file_that_may_not_be_read_breaks_nothing(home: Path) -> None:
+    modified(home)
+    (home / "docs/a.md").chmod(0)
+    with without_privileges(home):
+        check = checked(home)
+
+    assert (check["severity"], check["fix"]) == ("warning", "recall rm docs/a.md")
+
+
+def test_what_a_search_marks_is_what_the_check_counts(home: Path) -> None:
+    both(home)
+    os.utime(home / "docs/b.md")
+
+    with Recall.open(str(home)) as recall:
+        results = recall.search("quokka", Ask(k=100))["results"]
+
+    marked = {each["doc"]["path"]: each["doc"].get("state") for each in results}
+    assert marked == {"docs/a.md": "modified", "docs/b.md": None, "docs/c.md": "missing", "-x y.md": None}
+    assert checked(home)["evidence"].startswith("of 4 files 1 are missing and 1 modified: ")
+
+
+def test_the_first_files_are_named_and_the_rest_counted(home: Path) -> None:
+    for number in range(9):
+        (home / f"docs/more{number}.md").write_text(f"{number} {TEXT}", encoding="utf-8")
+    run("recall sync")
+    for number in range(9):
+        (home / f"docs/more{number}.md").unlink()
+
+    evidence = checked(home)["evidence"]
+
+    assert evidence.startswith("of 13 files 9 are missing and 0 modified: docs/more0.md is missing, ")
+    assert evidence.endswith("docs/more4.md is missing, and 4 more")
+
+
+def test_more_files_that_no_sync_reads_than_are_named_are_fixed_in_turns(home: Path) -> None:
+    for number in range(9):
+        (home / f"docs/more{number}.md").write_text(f"{number} {TEXT}", encoding="utf-8")
+    run("recall sync")
+    for number in range(9):
+        (home / f"docs/more{number}.md").write_bytes(b"\0")
+
+    turns = 0
+    while (check := checked(home))["severity"] != "ok":
+        turns += 1
+        for line in check["fix"].split(", then "):
+            run(line)
+
+    assert turns == 2
+
+
+def test_documents_that_a_program_brought_have_no_file_to_miss() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", [TEXT])._replace(os_path=""))
+
+    found = unchanged_files(store, base=Path("/nowhere"), config=Config())
+
+    assert (found.severity, found.evidence) == ("ok", "0 files are as they were read")
+
+
+def test_a_name_that_no_file_system_has_is_missing_and_stops_nothing(tmp_path: Path) -> None:
+    store = memory_store()
+    put(store, new_file("a\0b.txt", [TEXT]))
+
+    found = unchanged_files(store, base=tmp_path, config=Config())
+
+    assert found.severity == "warning"
+    assert found.fix.startswith("recall rm ")
+
+
+def test_a_file_of_no_source_is_added_or_removed(tmp_path: Path) -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", [TEXT]), new_file("b.txt", [TEXT]))
+    (tmp_path / "a.txt").write_text(OTHER, encoding="utf-8")
+
+    found = unchanged_files(store, base=tmp_path, config=Config())
+
+    assert found.fix == f"recall add {tmp_path}/a.txt, then recall rm b.txt"
+
+
+def test_a_parser_that_is_not_installed_by_now_is_left_to_sync_to_tell(tmp_path: Path) -> None:
+    store = memory_store()
+    (tmp_path / "a.txt").write_text(OTHER, encoding="utf-8")
+    with store.writer() as writer:
+        writer.put_root(Root("a.txt", parser="papyrus"))
+        writer.put(new_file("a.txt", [TEXT]))
+
+    found = unchanged_files(store, base=tmp_path, config=Config())
+
+    assert found.fix == "recall sync"

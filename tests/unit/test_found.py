@@ -1,0 +1,245 @@
+"""What a name means: seen from the current folder, then as Recall prints it, and never a guess between the two."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core import found
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.errors import RecallError, UsageError
+from recall_core.maintain.remove import named
+from recall_core.service import Recall
+from recall_core.types import Root
+
+FILES = ("old/a.md", "old/old/c.md", "new/b.md", "new/top.md", "top.md", "c/x.md", "c#.md")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of files in folders, and of a folder that lies outside."""
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    for place in (
+        *(tmp_path / "home" / name for name in FILES),
+        tmp_path / "far" / "f.md",
+        tmp_path / "far" / "top.md",
+    ):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"The text of {place.parent.name}/{place.name}.\n")
+    monkeypatch.chdir(tmp_path / "home")
+    run("init")
+    run("add", ".", str(tmp_path / "far"))
+    return tmp_path / "home"
+
+
+def run(*argv: str) -> Any:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    cli.main(["--json", *argv], streams=streams)
+    return json.loads(streams.stdout.getvalue().splitlines()[-1])  # type: ignore[attr-defined]
+
+
+def gone(*targets: str) -> list[str]:
+    """What a dry run says would go."""
+    answer = run("rm", "--dry-run", "--", *targets)
+    assert answer["ok"], answer
+    return list(answer["removed"]["paths"])
+
+
+def refused(*argv: str) -> tuple[str, str]:
+    error = run(*argv)["error"]
+    return error["code"], error["hint"]
+
+
+def got(target: str) -> str:
+    answer = run("get", "--", target)
+    assert answer["ok"], answer
+    return str(answer["found"]["doc"]["path"])
+
+
+def test_this_folder_is_the_one_that_one_stands_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "old")
+
+    assert gone(".") == gone("./") == gone(str(home / "old")) == gone("../old") == ["old/a.md", "old/old/c.md"]
+    assert run("rm", ".", "--purge")["removed"]["documents"] == 2
+
+    assert run("stats")["store"]["documents"] == len(FILES)  # two less, and two from outside
+    assert run("stats")["store"]["roots"] == [".", str(home.parent / "far")]
+
+
+def test_the_stores_own_folder_does_not_stand_for_what_lies_outside(home: Path) -> None:
+    assert gone(".") == gone(str(home)) == gone("../home") == sorted(FILES)
+    assert gone("**/*.md") == sorted(FILES)
+    assert (
+        gone(str(home.parent / "far")) == gone("../far") == [f"{home.parent}/far/f.md", f"{home.parent}/far/top.md"]
+    )
+    assert gone("../far/f*") == [f"{home.parent}/far/f.md"]
+
+    run("rm", ".")
+
+    assert run("stats")["store"]["documents"] == 2
+    assert run("stats")["store"]["roots"] == [str(home.parent / "far")]
+
+
+@pytest.mark.parametrize(
+    "words", [["rm", ""], ["rm", "--purge", "top.md", ""], ["get", ""], ["whynot", "text", "--target", ""]]
+)
+@pytest.mark.usefixtures("home")
+def test_an_empty_name_is_refused(words: list[str]) -> None:
+    assert refused(*words) == ("empty_target", "recall stats")
+
+    assert run("stats")["store"]["documents"] == len(FILES) + 2
+
+
+@pytest.mark.parametrize(
+    ("stands", "target", "both"),
+    [
+        ("new", "top.md", "./top.md or ../top.md"),
+        ("old", "old", "./old or ../old"),
+        ("new", "*.md", "'./*.md' or '../*.md'"),
+        ("../far", "top.md", "./top.md or {home}/top.md"),
+    ],
+)
+def test_a_name_of_two_things_takes_out_neither(
+    home: Path, monkeypatch: pytest.MonkeyPatch, stands: str, target: str, both: str
+) -> None:
+    monkeypatch.chdir(home / stands)
+
+    words = ["--store", str(home / "recall.db"), "rm", target]
+    assert refused(*words) == ("ambiguous_path", both.format(home=home))
+
+    assert run("--store", str(home / "recall.db"), "stats")["store"]["documents"] == len(FILES) + 2
+
+
+def test_what_the_hint_spells_names_one_thing_each(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "new")
+
+    assert (gone("./top.md"), gone("../top.md")) == (["new/top.md"], ["top.md"])
+    assert (gone("./*.md"), gone("../*.md")) == (["new/b.md", "new/top.md"], ["c#.md", "top.md"])
+    assert (got("./top.md"), got("../top.md"), got(str(home / "top.md"))) == ("new/top.md", "top.md", "top.md")
+
+
+def test_a_file_here_that_the_store_does_not_hold_is_not_taken_for_another(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home / "new")
+    run("rm", "./top.md")
+
+    assert refused("rm", "top.md") == ("ambiguous_path", "./top.md or ../top.md")
+    assert got("top.md") == "top.md"
+
+
+def test_a_path_as_it_is_printed_is_found_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("old", "../far", ".."):
+        monkeypatch.chdir(home / folder)
+        monkeypatch.setenv("RECALL_STORE", str(home / "recall.db"))
+
+        assert got("new/b.md") == "new/b.md"
+        assert gone("new/b.md", "c") == ["c/x.md", "new/b.md"]
+        assert run("whynot", "text", "--target", "new/b.md:1")["whynot"]["target"]["chosen"]["path"] == "new/b.md"
+
+
+def test_what_lies_here_comes_before_what_is_printed_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "old")
+
+    assert got("a.md") == "old/a.md"
+    assert gone("a.md") == gone("a*") == ["old/a.md"]
+    assert gone("old/c.md") == ["old/old/c.md"]
+
+
+@pytest.mark.parametrize("words", [["get", "top.md"], ["get", "top.md:1"], ["whynot", "text", "--target", "top.md"]])
+def test_no_command_guesses_between_two_documents(
+    home: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(home / "new")
+
+    assert refused(*words) == ("ambiguous_path", "./top.md or ../top.md")
+
+
+def test_a_file_beside_a_folder_is_none_of_its_records(home: Path) -> None:
+    (home / "r.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": "a/b", "text": "two"}\n')
+    (home / "r.jsonl#note.md").write_text("No record.\n")
+    run("add", "r.jsonl", "--parser", "jsonl")
+    run("add", "r.jsonl#note.md")
+
+    assert gone("c") == ["c/x.md"]
+    assert gone("r.jsonl") == ["r.jsonl#1", "r.jsonl#a/b"]
+    assert gone("r.jsonl#a/b") == ["r.jsonl#a/b"]
+    assert run("whynot", "text", "--target", "r.jsonl")["whynot"]["target"]["chunks"] == 2
+
+
+def test_a_folder_whose_name_looks_like_a_pattern_is_no_pattern(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("v[1]/p.md", "v1/p.md", r"w\x.md", "w/x.md"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text("A text.\n")
+    run("add", ".")
+    assert gone(r"w\x.md") == [r"w\x.md"]
+
+    monkeypatch.chdir(home / "v[1]")
+
+    assert gone("p*") == gone("./p*") == ["v[1]/p.md"]
+
+
+def test_ids_come_after_paths(home: Path) -> None:
+    doc_id = run("get", "top.md")["found"]["doc"]["id"]
+    assert gone(doc_id[:8]) == ["top.md"]
+    (home / doc_id[:8]).mkdir()
+    (home / doc_id[:8] / "n.md").write_text("A text.\n")
+    run("add", ".")
+
+    assert gone(doc_id[:8]) == [f"{doc_id[:8]}/n.md"]
+
+
+def test_a_composed_name_forgets_the_source_that_the_disk_spells_otherwise(home: Path) -> None:
+    folder = home / unicodedata.normalize("NFD", "café")
+    folder.mkdir()
+    (folder / "n.md").write_text("A text.\n")
+    run("add", str(folder))
+
+    assert run("rm", "café")["ok"]
+
+    assert [root for root in run("stats")["store"]["roots"] if root.startswith("caf")] == []
+
+
+def test_what_goes_is_told_with_the_sources_that_go_with_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", "old")
+    monkeypatch.chdir(home / "old")
+    with Recall.open() as recall:
+        assert named(recall.store, ["."], base=recall.base) == (("old/a.md", "old/old/c.md"), ("old",))
+        assert named(recall.store, ["./*.md"], base=recall.base) == (("old/a.md",), ())
+        with pytest.raises(UsageError):
+            named(recall.store, ["old"], base=recall.base)
+
+
+@pytest.mark.parametrize("target", ["a\0b", "/a\0b", "a\0b/c", "./" + "a" * 5000, "~nobody", "/", ".."])
+def test_what_no_file_can_be_called_names_nothing(home: Path, target: str) -> None:
+    with Recall.open(start=home) as recall, pytest.raises(RecallError) as caught:
+        recall.get(target)
+
+    assert caught.value.code == "unknown_target"
+
+
+def test_readings_are_one_where_a_name_says_where_it_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "new")
+
+    assert [reading.names for reading in found.readings("x.md", base=home)] == [("new/x.md",), ("x.md",)]
+    for target in ("./x.md", "../x.md", ".", "..", str(home / "x.md")):
+        assert len(found.readings(target, base=home)) == 1
+    assert [reading.names for reading in found.readings("x.md", base=home, start=home)] == [("x.md",)]
+
+
+def test_a_file_of_fixtures_means_the_same_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fixture = home / "fixtures.jsonl"
+    fixture.write_text('{"id": "t", "query": "text", "gold": "top.md", "must_contain": ["home/top"]}\n')
+    monkeypatch.chdir(home / "new")
+    with Recall.open() as recall:
+        for _ in recall.add([str(home / "top.md")], Root("")):
+            pass
+        checked = recall.check_fixtures(fixture)["fixtures"]["results"][0]
+
+    assert (checked["forced"], checked["gold_hit"]) == (True, True), checked

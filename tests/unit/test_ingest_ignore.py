@@ -1,0 +1,98 @@
+"""Promises of `.gitignore`, each idiom as git reads it. What git itself says of random rules: tests/property."""
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.ingest.discover import Found, walk
+from recall_core.ingest.ignore import decided_by, of_folder
+from recall_core.types import Root
+
+FILES = (
+    "keep.md",
+    "x.log",
+    "foo",
+    "sub/keep.md",
+    "sub/x.log",
+    "sub/foo/a.md",
+    "sub/foo/b.log",
+    "sub/deep/foo",
+    "sub/deep/keep.md",
+)
+
+
+def read(folder: Path, top: bytes, below: bytes | None = None) -> str:
+    """The files that a walk finds under a `.gitignore` at the top, and one in `sub`."""
+    for name in FILES:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("text\n")
+    (folder / ".gitignore").write_bytes(top)
+    if below is not None:
+        (folder / "sub/.gitignore").write_bytes(below)
+    return " ".join(step.path for step in walk(Root("."), folder, Config()) if isinstance(step, Found))
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        (b"*\n!*/\n!*.md\n", "keep.md sub/deep/keep.md sub/foo/a.md sub/keep.md"),
+        (b"*\n!sub/\n!sub/keep.md\n", "sub/keep.md"),
+        (b"/*\n!/sub\n", "sub/deep/foo sub/deep/keep.md sub/foo/a.md sub/foo/b.log sub/keep.md sub/x.log"),
+        (b"sub/*\n!sub/foo/\n", "foo keep.md sub/foo/a.md sub/foo/b.log x.log"),
+        (b"sub/foo/**\n!sub/foo/b.log\n*.md\nx*\n", "foo sub/deep/foo sub/foo/b.log"),
+    ],
+)
+def test_a_list_of_what_to_keep_keeps_it(tmp_path: Path, rules: bytes, expected: str) -> None:
+    assert read(tmp_path, rules) == expected
+
+
+def test_what_lies_below_an_excluded_folder_cannot_be_let_in_again(tmp_path: Path) -> None:
+    assert read(tmp_path, b"sub/\n!sub/keep.md\n", b"!keep.md\n") == "foo keep.md x.log"
+    assert read(tmp_path, b"sub\n!*.md\n") == "foo keep.md x.log"
+
+
+@pytest.mark.parametrize("folders", [b"!*/\n", b"!foo/\n", b"!**/\n"])
+def test_a_rule_of_folders_lets_in_no_file_below_them(tmp_path: Path, folders: bytes) -> None:
+    assert read(tmp_path, b"*.log\nkeep.md\n", folders) == "foo sub/deep/foo sub/foo/a.md"
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_read"),
+    [
+        (b"\xef\xbb\xbf*.log\n", False),
+        (b"*.log  ", False),
+        (b"*.log\r\n", False),
+        (b"*.log\t\n", True),
+        (b"*.log\x0c\n", True),
+        (b"a\x0c*.log\n", True),
+        (b"a\xe2\x80\xa8*.log\n", True),
+        (b"# *.log\n", True),
+        (b"*.lo[[:lower:]]\n", False),
+        (b"*.lo[[:digit:]]\n", True),
+        (b"*.lo[g\n", True),
+        (b"*.{log,md}\n", True),
+    ],
+)
+def test_a_line_is_read_as_git_reads_it(tmp_path: Path, rules: bytes, is_read: bool) -> None:
+    assert ("sub/x.log" in read(tmp_path, rules)) is is_read
+
+
+def test_a_place_is_decided_by_the_last_line_that_matches_it(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("# all but texts\n*\n!*/\n!*.md\n")
+    rules = of_folder(tmp_path)
+
+    said = [
+        found[1].line if (found := decided_by(rules, f"{tmp_path}/{name}", is_folder=is_folder)) else None
+        for name, is_folder in [("sub", True), ("sub/a.md", False), ("sub/a.log", False)]
+    ]
+
+    assert said == [3, 4, 2]
+
+
+def test_a_line_that_matches_nothing_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("/\n!\n\n[a\na\\\n[[:nope:]]\n" + "x" * 2_000 + "\n")
+
+    assert of_folder(tmp_path)[0].rules == ()
+    assert of_folder(tmp_path / "nowhere") == ()

@@ -1,0 +1,106 @@
+"""Near pairs and best cosines: where the limit lies, what is left out, and in which order they are named."""
+
+from __future__ import annotations
+
+from array import array
+from math import sqrt
+
+import pytest
+
+from recall_core.store.sqlite import neighbours
+from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs, stored_vectors
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import NewFile, Vector
+from tests.builders import memory_store, new_file, put
+
+
+def at(cosine: float) -> Vector:
+    """A unit vector with that cosine to the first axis."""
+    return array("f", [cosine, sqrt(1 - cosine * cosine), *[0.0] * 62]).tobytes()
+
+
+def with_vectors(path: str, vectors: list[Vector]) -> NewFile:
+    """A file of as many chunks as vectors; its content is its own."""
+    made = new_file(path, [f"{path} chunk {number}. " for number in range(len(vectors))])
+    document = made.documents[0]
+    chunks = tuple(chunk._replace(vector=vector) for chunk, vector in zip(document.chunks, vectors, strict=True))
+    return made._replace(documents=(document._replace(chunks=chunks),))
+
+
+def stored(**vectors: list[Vector]) -> SqliteStore:
+    store = memory_store()
+    put(store, *(with_vectors(path, found) for path, found in vectors.items()))
+    return store
+
+
+@pytest.mark.parametrize(("cosine", "pairs"), [(1.0, 1), (0.9500004, 1), (0.95, 1), (0.9499, 0), (0.949999, 0)])
+def test_a_pair_is_near_from_the_limit_on_to_the_sixth_decimal(cosine: float, pairs: int) -> None:
+    store = stored(a=[at(1.0)], b=[at(cosine)])
+
+    assert near_pairs(store, least=0.95, shown=3).pairs == pairs
+
+
+def test_chunks_of_one_document_are_no_pair_nor_those_of_two_with_the_same_content() -> None:
+    store = stored(a=[at(1.0), at(1.0)])
+    content = with_vectors("copy", [at(1.0)]).documents[0]
+    original = store.execute("SELECT hash FROM doc")[0][0]
+    put(store, with_vectors("copy", [at(1.0)])._replace(documents=(content._replace(hash=original),)))
+
+    assert near_pairs(store, least=0.95, shown=3) == (0, ())
+
+
+def test_pairs_are_named_by_path_and_offset_and_only_the_first_of_them() -> None:
+    store = stored(c=[at(1.0)], a=[at(0.1), at(0.96)], b=[at(1.0)])
+
+    near = near_pairs(store, least=0.95, shown=2)
+
+    named = {row.rowid: (row.doc.path, row.chunk.offset > 0) for row in store.fetch([*in_order(store)])}
+    assert near.pairs == 3
+    assert [(named[one], named[other], cosine) for one, other, cosine in near.first] == [
+        (("a", True), ("b", False), 0.96),
+        (("a", True), ("c", False), 0.96),
+    ]
+
+
+def test_the_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = stored(**{f"f{number}": [at(1.0 - number % 3 / 10)] for number in range(20)})
+    whole = near_pairs(store, least=0.95, shown=50)
+
+    monkeypatch.setattr(neighbours, "_ROWS", 6)
+    monkeypatch.setattr(neighbours, "_COLUMNS", 4)
+
+    assert near_pairs(store, least=0.95, shown=50) == whole
+    assert near_pairs(store, least=0.95, shown=5) == (whole.pairs, whole.first[:5])
+
+
+def test_what_is_gone_or_cannot_be_a_vector_is_passed_over() -> None:
+    store = stored(a=[at(1.0)], b=[at(1.0)], c=[at(1.0)], d=[at(1.0)])
+    with store.writer() as writer:
+        writer.tombstone(["a"])
+    store.db.pragma("query_only", False)
+    store.db.execute("UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 2")
+    store.db.pragma("query_only", True)
+
+    assert near_pairs(store, least=0.95, shown=3) == (1, ((3, 4, 1.0),))
+    assert bests(store, {2: at(1.0), 3: at(0.5)}) == {3: (0.5, 0.5)}
+
+
+def test_an_empty_store_has_no_pair_and_no_best() -> None:
+    store = memory_store()
+
+    assert near_pairs(store, least=0.95, shown=3) == (0, ())
+    assert bests(store, {}) == {}
+
+
+def test_the_best_is_that_of_any_chunk_and_stands_beside_the_own() -> None:
+    store = stored(a=[at(0.2)], b=[at(1.0)])
+
+    assert bests(store, {1: at(1.0)}) == {1: (0.2, 1.0)}
+    assert stored_vectors(store, [2, 9]) == {2: at(1.0)}
+
+
+def test_chunks_stand_by_path_and_offset() -> None:
+    store = memory_store()
+    put(store, new_file("b", ["one ", "two"]), new_file("a", ["three"]))
+
+    assert [row.chunk.text for row in store.fetch([*in_order(store)])] == ["three", "one ", "two"]
