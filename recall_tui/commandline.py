@@ -46,6 +46,21 @@ class Offered(NamedTuple):
     choices: tuple[str, ...]
 
 
+def lines_of(text: str) -> tuple[str, ...]:
+    """The command lines of a text, without prompts; a line break in quotes is part of one."""
+    lines: list[str] = []
+    begun = ""
+    for piece in text.split("\n"):
+        begun = f"{begun}\n{piece}" if begun else piece
+        try:
+            shlex.split(begun)
+        except ValueError:
+            continue  # a quote is open
+        lines.append(begun)
+        begun = ""
+    return tuple(filter(None, map(without_prompt, (*lines, begun))))
+
+
 def without_prompt(line: str) -> str:
     """The line as it is meant where it was pasted as a shell takes it, or with the prompt that `Y` shows."""
     words = line.strip().removeprefix("$ ").lstrip()

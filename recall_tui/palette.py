@@ -40,25 +40,26 @@ class Actions(Provider):
 
     async def discover(self) -> Hits:
         """Every action, before anything is typed."""
-        for name, keys, run in self._entries():
+        for name, keys, run, _ in self._entries():
             yield DiscoveryHit(name, run, help=keys)
 
     async def search(self, query: str) -> AsyncIterator[Hit]:
-        """The actions whose help matches what was typed."""
+        """The actions whose help matches what was typed, or their name in the footer, which then stands before it."""
         matcher = self.matcher(query)
-        for name, keys, run in self._entries():
-            if (score := matcher.match(name)) > 0:
-                yield Hit(score, matcher.highlight(name), run, help=keys)
+        for name, keys, run, label in self._entries():
+            found = max((name, f"{label}: {name}" if label else name), key=matcher.match)
+            if (score := matcher.match(found)) > 0:
+                yield Hit(score, matcher.highlight(found), run, help=keys)
 
-    def _entries(self) -> list[tuple[str, str, Callable[[], object]]]:
-        """What each does, its keys or that it is not possible now, and how it is done."""
+    def _entries(self) -> list[tuple[str, str, Callable[[], object], str]]:
+        """What each does, its keys or that it is not possible now, how it is done, and its name in the footer."""
         app = self.app
         assert isinstance(app, Holder)  # noqa: S101 - the workbench alone has this palette
-        found: list[tuple[str, str, Callable[[], object]]] = []
+        found: list[tuple[str, str, Callable[[], object], str]] = []
         for action in app.table.actions:
             if action.id == "command_palette":
                 continue
             keys = " ".join(map(key_name, action.keys)) or "no key"
             note = keys if is_valid(action, app.session) else f"{keys}, {NOT_NOW}"
-            found.append((action.help, note, partial(app.perform, action.id)))
+            found.append((action.help, note, partial(app.perform, action.id), action.label))
         return found

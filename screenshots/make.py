@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ JUDGED = (
     ("parse command line arguments", "asaf"),
     ("how do I run a command with a timeout", "asdf"),
 )
+SEEN = 2_000  # chunks of a run, before its picture is taken
 MISTAKE = "SELECT * FROM chunk USING lexical('timeout') FILTER doc.tgas = 'library'"
 
 sys.path.insert(0, str(ROOT))
@@ -137,14 +139,13 @@ async def store(pilot: Pilot[None]) -> None:
 
 
 async def ingest(pilot: Pilot[None]) -> None:
-    """A folder that was added again: nothing has changed."""
+    """A folder of some hundred files on its way in."""
+    shutil.copytree(Path(sysconfig.get_path("stdlib"), "test"), "tests", ignore=shutil.ignore_patterns("__pycache__"))
     await workbench(pilot)
     await pilot.press("A")
     await pilot.pause(0.3)
-    await pilot.press(*"topics", "enter")
-    await settled(pilot, lambda now: now.run and now.run.ended)
-    await pilot.press("7")
-    await pilot.pause(1)
+    await pilot.press(*"tests", "enter", "7")
+    await settled(pilot, lambda now: now.run and now.run.progress and now.run.progress.embedded > SEEN)
 
 
 async def mistake(pilot: Pilot[None]) -> None:

@@ -86,6 +86,7 @@ def markdown() -> str:
         "Two states: **edit** (a field has the focus and letters are typed) and **nav** (letters are commands).",
         "The footer shows which one holds. Keys that print a character act in nav only. Esc is one step out.",
         "Where a key is said to act in some panes only, one of those has to be in front.",
+        "In the query `^z` takes back what was typed, and `^y` brings it again.",
         "While the query offers words, Up and Down choose one, Tab or Enter takes it and Esc closes the list.",
     ]
     for group, actions in GROUPS.items():

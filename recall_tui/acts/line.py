@@ -38,9 +38,10 @@ class LineActions(Holder):
 
     async def on_line_screen_entered(self, message: LineScreen.Entered) -> None:
         """Do what a line says."""
-        line = commandline.without_prompt(message.line)
+        lines = commandline.lines_of(message.line)
+        line = "\n".join(lines)
         if message.takes_up:
-            await self._take_up(line)
+            await self._take_up(next(iter(lines), ""))
         elif (verb := commandline.verb(line)) is not None:
             self._remember_line(line)
             await self._do(verb)
@@ -49,7 +50,7 @@ class LineActions(Holder):
         else:
             self._remember_line(line)
             self._show_output(Output(running=line))
-            self.crew.run(line, self.session.saved)
+            self.crew.run(lines, self.session.saved)
 
     def on_line_screen_cancelled(self) -> None:
         """Stop what runs."""

@@ -12,7 +12,7 @@ from recall_core.config import Config, load
 from recall_core.errors import ConfigError, RqlError
 from recall_tui.acts.holder import Holder
 from recall_tui.messages import Slid
-from recall_tui.state import optioning, tuning, weighing
+from recall_tui.state import judging, optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.session import Session, Tweaks
 from recall_tui.state.shell import rows_asked
@@ -68,6 +68,9 @@ class WeightActions(Holder):
 
     def action_turn_curve(self) -> None:
         """Show the other curve."""
+        if not judging.is_measurable(self.session):
+            self.notify("No result has a grade above 0 yet, so there is no curve: a s d in pane 2 grade.")
+            return
         self.become(self.session._replace(is_of_all=not self.session.is_of_all))
 
     def action_take_best(self) -> None:

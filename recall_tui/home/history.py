@@ -75,11 +75,14 @@ def append(path: Path, past: Past) -> None:
     if not past.text.strip() or len(past.text) > LONGEST:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if len(_lines(path)) >= 2 * MOST:
+    lines = _lines(path)
+    if len(lines) >= 2 * MOST:
         _rewrite(path, load(path))
+        lines = []
+    end = b"\n" if lines and lines[-1] else b""  # the last line may be torn, or edited by hand
     target = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)  # a pipe is an error
     try:
-        os.write(target, _line(past))
+        os.write(target, end + _line(past))
     finally:
         os.close(target)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from rich.style import Style
@@ -18,7 +18,7 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.types import Hit, Signal, Table
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import judging
-from recall_tui.state.events import Ranks
+from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded, glyphs_in, level
 from recall_tui.widgets.lines import entitle, strip_of
@@ -27,6 +27,7 @@ GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
 """The signals that have a column of their own, under `l` and `s`."""
 WIDE = 60  # cells from which the score bar is drawn
 MOVE_CELLS = 5
+MATCHED = Style(underline=True)
 
 
 class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
@@ -38,6 +39,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id="results")
         self._hits: Mapping[int, Hit] = {}
         self._states: Mapping[str, str] = {}
+        self._matched: Mapping[str, Spans] = {}
         self._count = 0
         self._first_rank = 1
         self._selected = 0
@@ -60,7 +62,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         offset, self._count = listed(answer) if answer else (0, 0)
         self._first_rank = offset + 1
         self._hits, self._states, self._selected = session.hits, session.states, session.selected
-        self._before = session.before
+        self._before, self._matched = session.before, session.matched
         self._judgements = judging.judgements_here(session)
         self._table = answer.plan.table if answer else "chunk"
         self._is_stale = is_stale(session)
@@ -122,7 +124,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         rows = range(top, min(self._count, top + self.page_rows))
         hits = {row: self._hits.get(row) for row in rows}
         return {
-            row: (hit, self._states.get(hit.doc.id) if hit else None, self._before.get(row))
+            row: (hit, hit and (self._states.get(hit.doc.id), self._of_question(hit)), self._before.get(row))
             for row, hit in hits.items()
         }
 
@@ -170,10 +172,18 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         line.append(f" {judging.sign(judging.grade_of(self._judgements, hit, self._table))} {tokens}  ")
         state = self._states.get(hit.doc.id)
         line.append(f"({state}) " if state else "")
-        line.append(_where(hit, width - line.cell_len, self.glyphs))
+        where = Text(_where(hit, width - line.cell_len, self.glyphs))
+        for start, end in _shown(where.plain, hit, self._of_question(hit), self.glyphs):
+            where.stylize(MATCHED, start, end)
+        line.append_text(where)
         if is_selected and not self._is_stale:
             line.stylize(self.get_component_rich_style("results--selected", partial=True))
         return line
+
+    def _of_question(self, hit: Hit) -> tuple[Spans, Spans]:
+        """Where words of the question stand in its title, and in its heading."""
+        heading = hit.chunk.heading if hit.chunk else None
+        return self._matched.get(hit.doc.title or "", ()), self._matched.get(heading or "", ())
 
     def _add_score(self, line: Text, hit: Hit, bar_width: int) -> None:
         if hit.score is None:
@@ -211,6 +221,21 @@ def _where(hit: Hit, width: int, glyphs: Glyphs) -> str:
     lines = f":{hit.chunk.line_start}-{hit.chunk.line_end}"
     heading = f"{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else ""
     return fit_place(hit.doc.path, lines, width, glyphs, more=heading)
+
+
+def _shown(where: str, hit: Hit, spans: tuple[Spans, Spans], glyphs: Glyphs) -> Iterator[tuple[int, int]]:
+    """The same places in what `_where` shows: in the name of a file that is its own title, and in the heading."""
+    if hit.chunk is None:
+        return
+    of_title, of_heading = spans
+    lines = f":{hit.chunk.line_start}-{hit.chunk.line_end}"
+    title, path_end = hit.doc.title or "", where.find(lines)
+    if title and where[:path_end].endswith(title):
+        yield from ((path_end - len(title) + start, path_end - len(title) + end) for start, end in of_title)
+    heading = where.find(glyphs.crumb, path_end)
+    if path_end >= 0 and heading >= 0:
+        at = heading + len(glyphs.crumb)
+        yield from ((at + start, min(len(where), at + end)) for start, end in of_heading)
 
 
 def _hint(session: Session) -> str:

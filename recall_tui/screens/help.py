@@ -76,14 +76,18 @@ class HelpScreen(Dialog[None]):
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> list[Text]:
-    """A heading a group, then a line an action; those of this pane first. words: a line and its heading have all."""
+    """A heading a group, then a line an action; those of this pane first. words: each is in a line or over it."""
     wanted = words.lower().split()
     here = tuple(action for action in table.actions if pane in action.panes)
     lines = [Text(INTRODUCTION)] if not wanted else []
     for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
         its_own = [action for action in actions if action not in here or actions is here]
-        of_group = [_line(action, is_here=actions is here) for action in its_own]
-        shown = [line for line in of_group if all(word in f"{group} {line.plain}".lower() for word in wanted)]
+        of_group = [(_line(action, is_here=actions is here), action.label) for action in its_own]
+        shown = [
+            line
+            for line, label in of_group
+            if all(word in f"{group} {label} {line.plain}".lower() for word in wanted)
+        ]
         if shown:
             lines += [*([Text()] if lines else []), Text(group, Style(bold=True)), *shown]
     return lines or [Text("No key does that.")]

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Paste
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -20,7 +21,32 @@ from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView
 
 HINT = "Enter runs, Tab completes, Up and Down bring earlier lines, F5 puts the question into the editor, Esc closes"
+BREAK = "↵"
+"""What stands for a line break in the field."""
 MOST_CHOICES = 200  # characters of the names that may follow
+
+
+class LineInput(Input):
+    """A line in which a break shows as a mark, since a command that is pasted may have some."""
+
+    def paste(self, text: str) -> None:
+        """Put all of it where the cursor stands, or in the place of what is selected."""
+        self.replace(marked(text.rstrip()), *self.selection)
+
+    def on_paste(self, event: Paste) -> None:
+        """Textual's own takes the first line and drops the others."""
+        event.prevent_default()
+        event.stop()
+        self.paste(event.text)
+
+    def action_paste(self) -> None:
+        """From the clipboard of the workbench."""
+        self.paste(self.app.clipboard)
+
+
+def marked(line: str) -> str:
+    """A command with its line breaks as they stand in the field."""
+    return "\n".join(line.splitlines()).replace("\n", BREAK)
 
 
 class LineScreen(Dialog[None]):
@@ -63,7 +89,7 @@ class LineScreen(Dialog[None]):
             view = LineView(id="output")
             view.can_focus = False
             yield view
-            yield Input(placeholder="a recall command, such as: search words --k 5", compact=True)
+            yield LineInput(placeholder="a recall command, such as: search words --k 5", compact=True)
             yield Static(HINT, id="hint", markup=False)
 
     def on_mount(self) -> None:
@@ -118,7 +144,7 @@ class LineScreen(Dialog[None]):
         if self._place == -1:
             self._written = field.value
         self._place = max(-1, min(len(self._past) - 1, self._place + lines))
-        field.value = self._past[self._place] if self._place >= 0 else self._written
+        field.value = marked(self._past[self._place]) if self._place >= 0 else self._written
         field.cursor_position = len(field.value)
 
     def action_page(self, pages: int) -> None:
@@ -127,7 +153,7 @@ class LineScreen(Dialog[None]):
 
     def _enter(self, *, takes_up: bool) -> None:
         field = self.query_one(Input)
-        line = field.value.strip().removeprefix(":").strip()
+        line = field.value.strip().removeprefix(":").replace(BREAK, "\n").strip()
         if not line:
             return
         if not takes_up:
@@ -140,12 +166,17 @@ class LineScreen(Dialog[None]):
 def output_lines(output: Output, width: int, glyphs: Glyphs) -> list[Text]:
     """The command, its stdout as it is, its stderr behind a mark, and how it ended."""
     if output.running:
-        return [Text(fit(f"$ recall {output.running}", width, glyphs), Style(bold=True)), Text("running")]
+        return [_told(output.running, width, glyphs), Text("running")]
     ran = output.ran
     if ran is None:
         return [Text(fit("Any command of recall, without the word recall.", width, glyphs), Style(dim=True))]
-    lines = [Text(fit(f"$ recall {ran.line}", width, glyphs), Style(bold=True))]
+    lines = [_told(ran.line, width, glyphs)]
     lines += [Text(line) for line in folded(ran.stdout, width)]
     lines += [Text(f"! {line}", Style(italic=True)) for line in folded(ran.stderr, width - 2)]
     mark = glyphs.yes if ran.code == 0 else glyphs.no
     return [*lines, Text(f"{mark} exit {ran.code}", Style(bold=True))]
+
+
+def _told(line: str, width: int, glyphs: Glyphs) -> Text:
+    """What was run, on one line of the screen."""
+    return Text(fit(f"$ recall {line.replace(chr(10), glyphs.newline)}", width, glyphs), Style(bold=True))

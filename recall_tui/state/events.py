@@ -24,6 +24,10 @@ Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
 
 
+Spans: TypeAlias = tuple[tuple[int, int], ...]
+"""Half-open ranges of code points, in order."""
+
+
 class Opened(NamedTuple):
     """The store is open, or has changed."""
 
@@ -55,6 +59,8 @@ class Answered(NamedTuple):
     before: Mapping[int, int | None] = {}
     question: int = 0
     """A weight that was moved meanwhile makes the generation old, and the question stay."""
+    matched: Mapping[str, Spans] = {}
+    """Where words of the question stand in titles and headings, by their text."""
 
 
 class Weighed(NamedTuple):
@@ -66,6 +72,7 @@ class Weighed(NamedTuple):
     states: Mapping[str, State]
     plain: Config
     before: Ranks
+    matched: Mapping[str, Spans] = {}
 
 
 class Fetched(NamedTuple):
@@ -75,6 +82,7 @@ class Fetched(NamedTuple):
     hits: Mapping[int, Hit]
     states: Mapping[str, State]
     before: Mapping[int, int | None] = {}
+    matched: Mapping[str, Spans] = {}
 
 
 class Charted(NamedTuple):

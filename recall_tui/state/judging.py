@@ -148,6 +148,12 @@ def relevant(known: Judged) -> bool:
     return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
 
 
+def is_measurable(session: Session) -> bool:
+    """True while some grade is above 0, or before that is known."""
+    known = judged(session)
+    return known is None or relevant(known)
+
+
 def first_step(session: Session) -> str:
     """How to begin, while nothing is judged that can be measured; "" once something is, or before that is known."""
     known = judged(session)
@@ -161,8 +167,8 @@ def first_step(session: Session) -> str:
 
 
 def board(session: Session) -> Board | RecallError | None:
-    """The newest board, which may be of settings or judgements before these."""
-    return lately(session, "board", Board)
+    """The newest board, which may be of settings or judgements before these; none once nothing can be measured."""
+    return lately(session, "board", Board) if is_measurable(session) else None
 
 
 def is_current(session: Session) -> bool:
@@ -174,7 +180,7 @@ def headway(session: Session) -> tuple[int, int] | None:
     """How many queries of how many the wanted board has; None while none is under way."""
     if session.studying is None or session.studying[0] != board_study(session) or is_current(session):
         return None
-    return session.studying[1:]
+    return session.studying[1:] if is_measurable(session) else None
 
 
 def words_of(answer: Answer | None) -> str:

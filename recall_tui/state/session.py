@@ -81,7 +81,7 @@ class Session(NamedTuple):
     question: int = 0
     """Counts questions alone."""
     busy: bool = False
-    lingers: int = 0
+    lingers: int = -1
     """The question that has been under way for so long that it is offered to give it up, counted."""
     given_up: int = -1
     """The question that was given up, counted."""
@@ -100,6 +100,8 @@ class Session(NamedTuple):
     """The fetched rows by their place in the list, from 0."""
     states: Mapping[str, State] = {}
     """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
+    matched: Mapping[str, tuple[tuple[int, int], ...]] = {}
+    """Where words of the question stand in the titles and headings of the fetched rows, by their text."""
     selected: int = 0
     displaced: int = 0
     """Counts how often another document came under the selection because the one before it left the list."""

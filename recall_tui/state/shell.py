@@ -62,7 +62,7 @@ def _tune(session: Session, store: str | None) -> str:
     """The command that says at every weight what the pane draws: the mean curve, the pins, or the rank lines."""
     answer = session.answer
     verb = ["recall", *(["--store", store] if store else []), "tune"]
-    if session.is_of_all:
+    if session.is_of_all and judging.is_measurable(session):
         changed = differences(of_words(session), session.saved)
         return shell.join([*verb, "--sweep", *_set(assignments(changed))])
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):

@@ -133,11 +133,12 @@ def _of_generation(session: Session, event: OfGeneration) -> Session:
     match event:
         case Weighed():
             return _weighed(session, event)
-        case Fetched(_, hits, states, before):
+        case Fetched(_, hits, states, before, matched):
             fresh = session._replace(
                 hits={**session.hits, **hits},
                 states={**session.states, **states},
                 before={**session.before, **before},
+                matched={**session.matched, **matched},
             )
             return fresh._replace(hit=fresh.hits.get(session.selected, session.hit))
         case Repacked():
@@ -159,6 +160,7 @@ def _answered(session: Session, event: Answered) -> Session:
         answered=event.question,
         hits=event.hits,
         states=event.states,
+        matched=event.matched,
         plain=event.plain,
         fixed=event.fixed,
         before=event.before,
@@ -181,6 +183,7 @@ def _weighed(session: Session, event: Weighed) -> Session:
         ranked_at=event.generation,
         hits=event.hits,
         states=event.states,
+        matched=event.matched,
         plain=event.plain,
         before=event.before,
         selected=selected,

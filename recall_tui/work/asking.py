@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from recall_core.config import load
 from recall_core.errors import ConfigError, Interrupted, Outdated, RecallError
@@ -23,14 +23,14 @@ from recall_tui.state.events import (
     Unusable,
     Weighed,
 )
-from recall_tui.state.session import Packing
 from recall_tui.state.weighing import is_hybrid, why_no_lines
 from recall_tui.state.wishes import Wish
 from recall_tui.work import ranking
+from recall_tui.work.desk import Desk, Written
 from recall_tui.work.lookups import learned
 from recall_tui.work.packs import repacked
 from recall_tui.work.ports import Clock, Post
-from recall_tui.work.rows import States, before_of, ranks_among, ranks_of, rows_of, states_of
+from recall_tui.work.rows import before_of, matched_in, ranks_among, ranks_of, rows_of, states_of
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer, Plan
@@ -40,38 +40,19 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
 
 
-class Desk(NamedTuple):
-    """What the query thread has made true so far. An answer outlives newer questions that have none."""
-
-    states: States
-    """Of the files of this question; a new one looks at them anew."""
-    generation: int = 0
-    question: int = 0
-    answer: Answer | None = None
-    fixed: tuple[str, ...] = ()
-    plain: Answer | None = None
-    """The same question with the candidates that the saved settings find, where those that are moved find others."""
-    ranks: Mapping[int, int] = {}
-    """Under the saved settings, by position in the pool; empty while those hold."""
-    window: tuple[int, int] = (0, 0)
-    packing: Packing | None = None
-    charted: tuple[str, ...] = ()
-    """The settings whose chart was sent: all that a chart depends on besides the pool."""
-
-
-class Written(NamedTuple):
-    """What shows that others have written."""
-
-    changes: int = -1
-    generation: int = 0
-    judged: str = ""
+def _nobody(_is_aside: bool) -> None:
+    """There are no other threads."""
 
 
 class QueryThread:
     """Answers the newest wish. The mailbox holds one: a newer wish replaces an older, and aborts its search."""
 
-    def __init__(self, opener: Callable[[], Recall], post: Post, clock: Clock) -> None:
+    def __init__(
+        self, opener: Callable[[], Recall], post: Post, clock: Clock, set_aside: Callable[[bool], None] = _nobody
+    ) -> None:
+        """set_aside: have the other threads close the store and open it no more, or let them."""
         self._opener = opener
+        self._set_aside = set_aside
         self._post = post
         self._clock = clock
         self._changed = threading.Condition()
@@ -116,6 +97,7 @@ class QueryThread:
         try:
             while not self._closing:
                 with self._opener() as recall:
+                    self._set_aside(False)
                     opened, self._settings = self._tell(recall, is_altered=is_another), _written_at(recall.toml)
                     self._post(opened._replace(config=recall.config, toml=recall.toml))
                     self._serve_all(recall)
@@ -217,7 +199,11 @@ class QueryThread:
         return Written(changes, recall.store.generation(), digest(recall.store))
 
     def _let_go(self) -> None:
-        """Nothing runs in the store that is about to be closed, and what it answered is no more."""
+        """Nothing runs in the store that is about to be closed, and what it answered is no more.
+
+        Were another connection to it left, SQLite would give the next one its log, which stands there no longer.
+        """
+        self._set_aside(True)
         self._desk, self._told = Desk({}), Written()
         with self._changed:
             self._recall, self._asking = None, 0
@@ -271,6 +257,7 @@ class QueryThread:
                 fixed=self._desk.fixed,
                 before=before_of(answer, wish.window, self._desk.ranks),
                 question=wish.question,
+                matched=matched_in(rows, answer),
             )
         )
         self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
@@ -286,7 +273,8 @@ class QueryThread:
         self._desk = self._desk._replace(answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)
         before = before_of(answer, wish.window, self._desk.ranks)
-        self._post(Weighed(wish.generation, answer, rows, states, plain.config, before))
+        matched = matched_in(rows, answer)
+        self._post(Weighed(wish.generation, answer, rows, states, plain.config, before, matched))
         self._desk = self._desk._replace(generation=wish.generation)
 
     def _read(
@@ -314,7 +302,8 @@ class QueryThread:
     def _fetch(self, recall: Recall, wish: Wish, answer: Answer) -> None:
         rows = rows_of(recall, answer, wish.window)
         before = before_of(answer, wish.window, self._desk.ranks)
-        self._post(Fetched(wish.generation, rows, states_of(recall, rows, self._desk.states), before))
+        states = states_of(recall, rows, self._desk.states)
+        self._post(Fetched(wish.generation, rows, states, before, matched_in(rows, answer)))
         self._desk = self._desk._replace(window=wish.window)
 
     def _draw_lines(self, wish: Wish, answer: Answer) -> None:

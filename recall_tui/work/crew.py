@@ -47,7 +47,7 @@ class Crew:
 
     def open(self, session: Session) -> None:
         """Open the store and answer what the session asks."""
-        self._asking = QueryThread(self._opener, self._post, self._clock)
+        self._asking = QueryThread(self._opener, self._post, self._clock, self._set_aside)
         self._asking.submit(wish_of(session))
         self._asking.start()
 
@@ -62,7 +62,7 @@ class Crew:
         if (wish := wish_of(session)) != wish_of(before):
             self._asking.submit(wish)
         studies = wanted(session)
-        if studies and (self._studying is None or self._studying.is_over):
+        if studies and self._studying is None:
             self._studying = StudyThread(self._opener, self._post, self._store)
             self._studying.start()
         if self._studying is not None:
@@ -80,9 +80,9 @@ class Crew:
         if self.chores is not None:
             self.chores.told(event)
 
-    def run(self, line: str, saved: Config | None) -> None:
-        """Run a command line."""
-        self._command = CommandThread(line, self._store, open_store, self._post, saved)
+    def run(self, lines: tuple[str, ...], saved: Config | None) -> None:
+        """Run command lines in order."""
+        self._command = CommandThread(lines, self._store, open_store, self._post, saved)
         self._command.start()
 
     def stop_command(self) -> None:
@@ -116,6 +116,10 @@ class Crew:
         self._watching = WatchThread(self._opener, self._post) if is_on else None
         if self._watching is not None:
             self._watching.start()
+
+    def _set_aside(self, is_aside: bool) -> None:
+        if self._studying is not None:
+            self._studying.set_aside(is_aside=is_aside)
 
     def stop(self) -> None:
         """End every thread; that of the chores goes on until those that were given are done."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_core.service import Recall
-    from recall_tui.state.events import Ranks
+    from recall_tui.state.events import Ranks, Spans
 
 Window = tuple[int, int]
 """Rows of the list: first and end."""
@@ -36,6 +36,15 @@ def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, 
         found = stale_documents(unknown, store=recall.store, base=recall.base)
         known.update({each: found.get(each) for each in unknown})
     return {each: state for each in documents if (state := known[each]) is not None}
+
+
+def matched_in(rows: Mapping[int, Hit], answer: Answer) -> dict[str, Spans]:
+    """Where the words of the question stand in the titles and headings of these rows, by their text."""
+    from recall_core.store.sqlite.spans import stem_spans, stemmed  # noqa: PLC0415 - the engine loads behind the frame
+
+    wanted = stemmed([term.text for term in answer.pool.terms] if answer.pool else [])
+    texts = {text for hit in rows.values() for text in (hit.doc.title, hit.chunk and hit.chunk.heading) if text}
+    return {text: tuple(spans) for text in sorted(texts) if (spans := stem_spans(text, wanted))}
 
 
 def ranks_of(answer: Answer) -> dict[int, int]:

@@ -1,10 +1,10 @@
-"""The thread of one command line: the same code as `recall-tui --cmd`, with what it writes caught."""
+"""The thread of a command line: the same code as `recall-tui --cmd`, with what it writes caught."""
 
 from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -38,12 +38,20 @@ class Caught(io.StringIO):
 
 
 class CommandThread:
-    """Runs one command line. store: the --store value of the workbench; saved: the settings that it knows."""
+    """Runs command lines in order, up to the first that fails.
+
+    store: the --store value of the workbench; saved: the settings that it knows.
+    """
 
     def __init__(
-        self, line: str, store: str | None, opener: Callable[[str | None], Recall], post: Post, saved: Config | None
+        self,
+        lines: Sequence[str],
+        store: str | None,
+        opener: Callable[[str | None], Recall],
+        post: Post,
+        saved: Config | None,
     ) -> None:
-        self._line = line
+        self._lines = lines
         self._store = store
         self._opener = opener
         self._post = post
@@ -89,12 +97,12 @@ class CommandThread:
         stdout, stderr = Caught(), Caught()
         streams = Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
         code = cli.guarded(
-            lambda: headless.run_commands([self._line], store=self._store, streams=streams, opening=self._opened),
+            lambda: headless.run_commands(self._lines, store=self._store, streams=streams, opening=self._opened),
             streams=streams,
         )
         if self._has_opened:
             self._tell_store()
-        self._post(Ran(self._line, code, stdout.whole(), stderr.whole()))
+        self._post(Ran("\n".join(self._lines), code, stdout.whole(), stderr.whole()))
 
     def _is_ending(self) -> bool:
         """Long work asks this between its steps, and keeps what it has; any other command is ended within its own."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Wanted: TypeAlias = tuple[Study, Stamp]
 
 REST_SECONDS = 0.1  # that wants stand still before the first is met: studying slows the painting of held keys
+AGAIN_SECONDS = 1.0  # until a store that could not be opened is tried again
 MOST_SAID = 50  # times that a study tells how far it has come: each of them is painted
 
 
@@ -64,17 +65,15 @@ class StudyThread:
         self._under_way: Wanted | None = None
         self._done: set[Wanted] = set()
         self._closing = False
+        self._is_open = False
+        self._is_aside = False
+        """The store is opened by others."""
         self._recall: Recall | None = None
         self._thread = threading.Thread(target=self._live, name="recall-study", daemon=True)
 
     def start(self) -> None:
         """Begin to listen; the store is opened for the first study."""
         self._thread.start()
-
-    @property
-    def is_over(self) -> bool:
-        """True when it found no store, and studies no more."""
-        return self._thread.ident is not None and not self._thread.is_alive()
 
     def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
         """Want these studies of this session, in this order, and no others; new ones wait until wants rest."""
@@ -97,19 +96,42 @@ class StudyThread:
         if self._thread.ident is not None:
             self._thread.join(timeout)
 
+    def set_aside(self, *, is_aside: bool, timeout: float = 2.0) -> None:
+        """Close the store, and open it no more until it is let do so; waits at most `timeout` seconds."""
+        with self._changed:
+            self._is_aside = is_aside
+            if is_aside and self._recall is not None and self._under_way is not None:
+                self._recall.interrupt()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not (is_aside and self._is_open), timeout)
+
     def _live(self) -> None:
         try:
             while self._next() is not None:
-                with self._opener() as recall:
-                    try:
-                        self._study_all(recall)
-                    finally:
-                        with self._changed:
-                            self._recall = None  # what is closed cannot be interrupted
-        except RecallError:
-            return  # the query thread meets the same store and says what is wrong with it
+                self._open()
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
+
+    def _open(self) -> None:
+        """Study in the store; one that cannot be opened is left alone for a while."""
+        with self._changed:
+            if self._is_aside:
+                return
+            self._is_open = True
+        try:
+            with self._opener() as recall:
+                try:
+                    self._study_all(recall)
+                finally:
+                    with self._changed:
+                        self._recall = None  # what is closed cannot be interrupted
+        except RecallError:  # the query thread meets the same store and says what is wrong with it
+            with self._changed:
+                self._rests_at = time.monotonic() + AGAIN_SECONDS
+        finally:
+            with self._changed:
+                self._is_open = False
+                self._changed.notify_all()
 
     def _study_all(self, recall: Recall) -> None:
         """Study until the end, or until another file stands in the store's place."""
@@ -145,10 +167,11 @@ class StudyThread:
         self._post(Studied(study, stamp, finding))
 
     def _next(self) -> tuple[Wanted, Session] | None:
-        """The first wanted study that is not done; None when the thread is to end."""
+        """The first wanted study that is not done; None when the store is to be closed, or the thread to end."""
         with self._changed:
-            while not self._closing:
-                first = next((each for each in self._wanted if each not in self._done), None)
+            while not self._closing and not (self._is_aside and self._is_open):
+                undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]
+                first = next(iter(undone), None)
                 left = self._rests_at - time.monotonic()
                 if first is not None and self._session is not None and left <= 0:
                     return first, self._session

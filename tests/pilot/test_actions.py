@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
@@ -12,7 +13,7 @@ from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.actions.table import ACTIONS, TABLE, footer, is_valid, markdown
 from recall_tui.app import Workbench
 from recall_tui.screens.bench import bindings
-from recall_tui.screens.help import help_lines
+from recall_tui.screens.help import HELP_COLUMN, help_lines
 from recall_tui.state.events import Opened, Unusable
 from recall_tui.state.session import PANES, Session
 from recall_tui.state.transitions import after
@@ -72,6 +73,15 @@ def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
     assert not any("Select the next result" in line for line in found)
 
 
+@pytest.mark.parametrize("label", sorted({action.label for action in ACTIONS if action.label}))
+def test_help_finds_what_the_footer_calls_so(label: str) -> None:
+    own = {action.help for action in ACTIONS if action.label == label}
+
+    found = {line.plain[HELP_COLUMN:].partition(" (")[0] for line in help_lines(pane="results", words=label)}
+
+    assert {text.partition(" (")[0] for text in own} <= found
+
+
 def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
     names = [offer.key for offer in footer(Session(), editing=True)]
 
@@ -88,5 +98,5 @@ def test_the_footer_begins_with_what_only_the_pane_in_front_has_and_ends_with_he
 
 def test_the_page_of_keys_is_the_table() -> None:
     assert KEYS.read_text(encoding="utf-8") == markdown(), (
-        "docs/keys.md is old; write recall_tui.actions.markdown() to it"
+        "docs/keys.md is old; write recall_tui.actions.table.markdown() to it"
     )

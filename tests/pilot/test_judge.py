@@ -351,6 +351,34 @@ async def test_the_first_relevant_grade_brings_the_board(own_store: Path) -> Non
         assert "1 judged query" in bench.painted("judge")
 
 
+async def test_the_pane_has_no_figures_once_the_last_relevant_grade_is_taken_back(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("a")
+        await bench.until(current)
+        assert "1.000" in board_row(bench, "q1")
+        await bench.press("k", "x")
+
+        await bench.until(lambda now: stored_now(now) and not judged(own_store))
+        await bench.until(lambda _: "Nothing is judged yet" in bench.painted("judge"))
+
+        assert "1.000" not in bench.painted("judge")
+        assert bench.painted("judge").splitlines()[-1].endswith("0 judged queries")
+
+
+async def test_the_curve_of_all_grades_waits_for_one_that_can_be_measured(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("4", "c")
+        assert not bench.session.is_of_all
+        await bench.press("2", "a")
+        await bench.until(current)
+
+        await bench.press("4", "c")
+
+        assert bench.session.is_of_all
+
+
 async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await bench.ask("keep the manual in mind")

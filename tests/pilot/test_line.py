@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual.content import Content
+from textual.events import Paste
 from textual.widgets import Input, Static
 
 from recall_tui.home import history
@@ -57,6 +58,26 @@ async def test_a_command_may_be_pasted_as_it_was_copied(shared_store: Path) -> N
 
         assert "docs/budget.md" in bench.painted("output")
         assert "recall recall" not in bench.painted("output")
+
+
+async def test_a_query_of_several_lines_is_pasted_whole(shared_store: Path) -> None:
+    rql = "SELECT chunk.text, score\nFROM chunk\nUSING lexical('tea')"
+    typed = shlex.join(["recall", "--store", str(shared_store), "query", "--rql", rql])
+    async with workbench(shared_store, size=(200, 40)) as bench:
+        await open_line(bench)
+
+        bench.app.screen.query_one(Input).post_message(Paste(f"{typed}\nrecall stats\n"))
+        await bench.until(lambda _: bench.app.screen.query_one(Input).value.endswith("recall stats"))
+        await bench.press("enter")
+        await bench.until(lambda _: bench.app.output.ran)
+
+        assert bench.app.output.ran is not None
+        assert bench.app.output.ran.code == 0
+        assert "household was spent on tea" in bench.app.output.ran.stdout
+        assert "chunks" in bench.app.output.ran.stdout
+        assert "score↵" in bench.painted("output")
+        await bench.press("up")
+        assert bench.app.screen.query_one(Input).value.count("↵") == 3
 
 
 async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> None:

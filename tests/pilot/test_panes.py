@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from textual.command import CommandList
 
 from recall_tui.screens.help import HelpScreen
 from tests.workbench_driver import Driver, workbench
@@ -166,6 +167,18 @@ async def test_the_palette_finds_an_action_by_its_words_and_runs_it(shared_store
 
         await bench.press("enter")
         await bench.until(lambda now: now.budget_tokens == 4_000)
+
+
+async def test_the_palette_finds_an_action_by_what_the_footer_calls_it(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "ctrl+p")
+        await bench.type("undo")
+        await bench.until(lambda _: bench.app.screen.query_one(CommandList).option_count)
+
+        first = bench.app.screen.query_one(CommandList).get_option_at_index(0)
+
+        assert str(first.prompt).startswith("undo: ")
 
 
 async def _copied(bench: Driver) -> list[str]:

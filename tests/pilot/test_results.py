@@ -30,6 +30,35 @@ async def test_the_ledger_follows_the_selection(shared_store: Path) -> None:
         assert "3 Explain #2" in bench.painted("explain")
 
 
+def underlined(bench: Driver) -> list[str]:
+    """What is underlined in each row, the words of a row joined by a blank."""
+    pane = bench.app.bench.query_one(ResultsPane)
+    strips = [pane.render_line(y) for y in range(1, pane.size.height)]
+    return [" ".join(part.text for part in strip if part.style and part.style.underline) for strip in strips]
+
+
+async def test_words_of_the_question_are_underlined_in_headings_and_in_names_that_are_titles(
+    shared_store: Path,
+) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask("tokens, diaries and scoring")
+        by_place = dict(zip(places(bench), underlined(bench), strict=False))
+
+        assert by_place["docs/budget.md:1-7 › Token budget"] == "Token"
+        assert by_place["docs/scoring.md:1-4 › Scoring"] == "Scoring"
+        assert by_place["notes/diary.txt:1-1"] == "diary"
+        assert by_place["src/pack.py:1-3"] == ""
+
+        await bench.ask("household budget")
+
+        assert dict(zip(places(bench), underlined(bench), strict=False))["notes/diary.txt:1-1"] == ""
+
+
+def places(bench: Driver) -> list[str]:
+    """Path, lines and heading of each row that is drawn."""
+    return re.findall(r"\S+:\d+-\d+.*?(?= *$)", bench.painted("results"), re.MULTILINE)
+
+
 async def test_up_and_down_stop_at_the_ends(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()

@@ -35,7 +35,9 @@ async def opened(bench: Driver, *keys: str) -> None:
 async def checked(bench: Driver) -> None:
     """Open the checks and wait for all of them."""
     await opened(bench, "d")
-    await bench.until(lambda _: "waits" not in bench.painted("store") and "of 18" not in bench.painted("store"))
+    await bench.until(
+        lambda _: "waits" not in bench.painted("store") and f"of {len(CHECKS)}" not in bench.painted("store")
+    )
 
 
 async def choose(bench: Driver, code: str) -> None:
@@ -119,6 +121,18 @@ async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store
         await checked(bench)
         await bench.until(lambda _: "error" not in bench.painted("store"))
     assert list(own_store.parent.glob("*.bak-*"))
+
+
+async def test_a_file_that_changed_is_synced_by_its_fix_at_once_and_the_check_is_made_anew(own_store: Path) -> None:
+    (own_store.parent / "notes/diary.txt").write_text("Rain all day.\n", encoding="utf-8")
+    async with workbench(own_store, size=(120, 60)) as bench:
+        await checked(bench)
+        await choose(bench, "files")
+        await bench.until(lambda _: "fix: recall sync" in bench.painted("store"))
+
+        await bench.press("enter")
+
+        await bench.until(lambda _: "37 files are as they" in bench.painted("store"))
 
 
 async def test_a_no_repairs_nothing(own_store: Path) -> None:
@@ -238,7 +252,7 @@ async def test_a_click_on_a_name_in_the_title_opens_its_view_and_chooses_no_row(
     async with workbench(shared_store, size=(80, 24)) as bench:
         await checked(bench)
         await bench.press("G")
-        await bench.until(lambda _: "▶" in bench.painted("store") and "sparse_ceiling" in bench.painted("store"))
+        await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
         for name in ("Figures", "Embedders", "Checks"):
             await bench.pilot.click("#store", offset=(title_of(bench).index(name), 0))
 
@@ -246,7 +260,7 @@ async def test_a_click_on_a_name_in_the_title_opens_its_view_and_chooses_no_row(
 
         await bench.pilot.click("#store", offset=(title_of(bench).index("Checks"), 0))
         await bench.pilot.pause()
-        assert any("▶" in line and "sparse_ceiling" in line for line in bench.painted("store").splitlines())
+        assert any("▶" in line and CHECKS[-1] in line for line in bench.painted("store").splitlines())
 
 
 async def test_without_unicode_a_check_is_called_ok_once(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +278,7 @@ async def test_the_chosen_check_stays_in_sight_on_a_small_screen(shared_store: P
         await checked(bench)
 
         await bench.press("G")
-        await bench.until(lambda _: "▶" in bench.painted("store") and "sparse_ceiling" in bench.painted("store"))
+        await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
         await bench.press("g")
         await bench.until(lambda _: "▶" in bench.painted("store") and "integrity" in bench.painted("store"))
 
@@ -333,6 +347,38 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
         await bench.until(lambda now: now.info and now.info.documents == 34)
     with Recall.open(str(own_store)) as recall:
         assert "docs" not in recall.stats()["store"]["roots"]
+
+
+async def test_the_question_lists_what_goes_as_seen_from_the_folder_one_stands_in(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(own_store.parent / "docs")
+    async with workbench(own_store) as bench:
+        await named(bench, ".")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        assert "3 documents leave the store:\n  docs/budget.md\n  docs/files.md\n  docs/scoring.md\n" in asked(bench)
+        assert "It is no source any longer" in asked(bench)
+
+        await agreed(bench)
+        await bench.until(lambda now: now.info and now.info.documents == 34)
+    with Recall.open(str(own_store)) as recall:
+        assert "docs" not in recall.stats()["store"]["roots"]
+        assert "manual" in recall.stats()["store"]["roots"]
+
+
+async def test_a_name_of_two_things_stays_in_the_prompt_with_both(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own_store.parent / "docs" / "manual").mkdir()
+    monkeypatch.chdir(own_store.parent / "docs")
+    async with workbench(own_store) as bench:
+        await named(bench, "manual")
+        await bench.until(lambda _: "could be" in bench.painted("hint"))
+
+        assert "./manual" in bench.painted("hint")
+        assert "../manual" in bench.painted("hint")
+        await bench.press("escape")
+        assert bench.session.chores == 0
 
 
 @pytest.fixture

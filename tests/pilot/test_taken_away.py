@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +16,7 @@ from recall_core.service import Recall
 from recall_tui.state.session import VIEWS
 from recall_tui.state.wants import wanted
 from recall_tui.work import asking
+from tests.workbench_corpus import TEXTS
 from tests.workbench_driver import Driver, workbench
 from tests.workbench_grades import grade
 
@@ -94,3 +99,36 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
         await studied(bench)
         assert bench.app.is_running
         assert "budget" in bench.painted("results")
+
+
+async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    away = own_store.with_name("away.db")
+    async with workbench(own_store, size=(200, 60)) as bench:
+        await bench.ask()
+        await studied(bench)
+        own_store.rename(away)
+        bench.app.bench.editor.text = "tea"
+        await bench.until(lambda now: now.is_storeless)
+        away.rename(own_store)
+        await bench.press("r")
+        await bench.until(lambda now: now.info and not now.is_storeless and not now.busy)
+        await studied(bench)
+
+        await asyncio.to_thread(run, ["rm", "docs/files.md"], own_store)
+        await bench.until(lambda now: now.info and now.info.documents == len(TEXTS) - 1)
+        await studied(bench)
+        await bench.press("escape", "2", "a")
+        await bench.until(lambda now: not now.gradings and not now.chore)
+
+        ran = await asyncio.to_thread(run, ["--json", "stats"], own_store)
+        assert json.loads(ran)["store"]["judgements"] == 1
+        assert "damaged" not in " ".join(str(each.message) for each in bench.app._notifications)
+
+
+def run(words: list[str], store: Path) -> str:
+    """What a command of another process says."""
+    command = [sys.executable, "-m", "recall_core", "--store", str(store), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

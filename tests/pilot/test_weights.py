@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
 from recall_core.types import Root
+from recall_tui.panes.weights.pane import Board
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.session import Session, is_stale
@@ -189,6 +190,33 @@ async def test_a_click_a_drag_and_the_wheel_move_the_slider(shared_store: Path) 
 
         slider.post_message(wheel(slider))
         await bench.until(stands_at(round(aimed - 0.05, 2)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("setting", "cell", "holds"),
+    [
+        ("<> least  0.00", 1, lambda now: now.tweaks.get("min_score") == 0.05),
+        (",. k      all", 0, lambda now: now.k is not None),
+        ("<> least  0.00", 6, lambda now: now.tweaks.get("min_score") == 0.05),
+        ("f  fusion weighted", 5, lambda now: now.tweaks.get("fusion") == "rrf"),
+        ("() (pool) 200", 0, lambda now: now.tweaks.get("pool", 200) < 200),
+        ("m  match  any", 12, lambda now: now.tweaks.get("match") == "all"),
+    ],
+    ids=["least", "rows", "least-by-name", "fusion", "pool", "match"],
+)
+async def test_a_click_on_a_setting_is_its_key(
+    shared_store: Path, setting: str, cell: int, holds: Callable[[Session], object]
+) -> None:
+    async with workbench(shared_store, size=(200, 60)) as bench:
+        await bench.ask()
+        board = bench.app.bench.query_one(Board)
+        await bench.until(lambda _: any(setting in line for line in board.lines))
+        row, line = next((at, line) for at, line in enumerate(board.lines) if setting in line)
+
+        await bench.pilot.click(Board, offset=(line.index(setting) + cell, row))
+
+        await bench.until(holds)
+        assert bench.session.pane == "weights"
 
 
 def wheel(slider: Slider) -> MouseScrollDown:

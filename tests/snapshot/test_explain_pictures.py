@@ -146,14 +146,14 @@ def test_what_would_bring_a_row_above_the_limit(store: Path, picture: Picture) -
     assert picture(below_the_limit, (120, 40))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@SIZES
 def test_the_funnel(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
     monkeypatch.setattr("recall_core.explain.funnel.perf_counter", lambda: 0.0)
 
     assert picture(funnel, size)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@SIZES
 def test_two_hits_compared(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(compared, size)
 
@@ -170,9 +170,24 @@ def test_the_prompt_for_what_is_missed(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
-@pytest.mark.parametrize("steps", [ledger, why_not, compared], ids=["ledger", "why_not", "compared"])
+TABS = pytest.mark.parametrize(
+    "steps", [ledger, why_not, compared, funnel], ids=["ledger", "why_not", "compared", "funnel"]
+)
+
+
+@TABS
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
+    monkeypatch.setattr("recall_core.explain.funnel.perf_counter", lambda: 0.0)
     monkeypatch.setenv("NO_COLOR", "1")
+
+    assert picture(steps, (120, 40))
+
+
+@TABS
+def test_in_the_light_theme(
+    light: None, store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
+) -> None:
+    monkeypatch.setattr("recall_core.explain.funnel.perf_counter", lambda: 0.0)
 
     assert picture(steps, (120, 40))
 

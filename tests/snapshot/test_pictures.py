@@ -100,6 +100,15 @@ def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
     assert picture(steps, (120, 40))
 
 
+def test_an_answer_that_takes_long_can_be_cancelled(store: Path, picture: Picture) -> None:
+    async def steps(bench: Driver) -> None:
+        await bench.until(lambda now: now.info and is_settled(now))
+        await waits(bench, "token budget")
+        bench.app.become(bench.session._replace(lingers=bench.session.question))
+
+    assert picture(steps, (120, 40))
+
+
 def test_the_rows_before_stay_while_the_next_answer_is_on_its_way(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)

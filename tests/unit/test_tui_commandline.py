@@ -6,7 +6,7 @@ import pytest
 
 from recall_core.adapters.menu import COMMANDS
 from recall_core.errors import UsageError
-from recall_tui.commandline import VERBS, Offered, Taken, Verb, completed, question, verb, without_prompt
+from recall_tui.commandline import VERBS, Offered, Taken, Verb, completed, lines_of, question, verb, without_prompt
 from recall_tui.themes import NAMES
 
 
@@ -34,6 +34,21 @@ def test_a_line_is_for_the_workbench_or_for_recall(line: str, meant: Verb | None
 )
 def test_a_line_may_be_pasted_as_a_shell_takes_it(pasted: str, line: str) -> None:
     assert without_prompt(pasted) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("stats", ("stats",)),
+        ("recall query 'SELECT *\nFROM chunk'\n", ("query 'SELECT *\nFROM chunk'",)),
+        ("$ recall stats\n\n$ recall search 'a\n\nb' --k 2\n", ("stats", "search 'a\n\nb' --k 2")),
+        ("search 'never closed\nstats", ("search 'never closed\nstats",)),
+        ("", ()),
+    ],
+    ids=["one", "in-quotes", "two", "open", "none"],
+)
+def test_a_pasted_text_is_one_command_or_several(text: str, lines: tuple[str, ...]) -> None:
+    assert lines_of(text) == lines
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,35 @@ def test_lines_that_are_no_queries_are_passed_over(tmp_path: Path, junk: bytes) 
     assert texts_of(file) == ["after", "before"]
 
 
+@pytest.mark.parametrize(
+    ("last", "texts"),
+    [
+        pytest.param(b'{"text": "second"}', ["third", "second", "first"], id="unended"),
+        pytest.param(b'{"text": "sec', ["third", "first"], id="torn"),
+        pytest.param(b'{"text": "second"}\n', ["third", "second", "first"], id="ended"),
+    ],
+)
+def test_a_query_stands_on_a_line_of_its_own_whatever_the_last_line_ends_in(
+    tmp_path: Path, last: bytes, texts: list[str]
+) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_bytes(b'{"text": "first"}\n' + last)
+
+    append(file, Past("third"))
+
+    assert texts_of(file) == texts
+    assert b"\n\n" not in file.read_bytes()
+
+
+def test_the_first_query_is_the_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_bytes(b"")
+
+    append(file, Past("first"))
+
+    assert file.read_bytes() == b'{"text": "first"}\n'
+
+
 def test_what_is_no_file_is_an_empty_history(tmp_path: Path) -> None:
     assert load(tmp_path / "none") == []
     assert load(tmp_path) == []

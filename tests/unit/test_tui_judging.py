@@ -75,6 +75,9 @@ def board_of(*lines: Line) -> Board:
 
 
 def with_board(session: Session, *lines: Line) -> Session:
+    """With a board, which only judgements with a relevant document have."""
+    if (known := judging.judged(session)) is None or not judging.relevant(known):
+        session = learned(session, judged_first_row(session, 3))
     return studied(session, judging.board_study(session), board_of(*lines))
 
 
@@ -270,6 +273,21 @@ def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: 
     assert judging.pointed_line(with_board(moved, line("q1", value=0.6))) == line("q1", value=0.6)
 
 
+@pytest.mark.parametrize("grade", [None, 0])
+def test_a_board_is_gone_once_nothing_can_be_measured(session: Session, grade: int | None) -> None:
+    measured = with_board(learned(session, judged_first_row(session, 3)), line("q1"))
+    assert judging.board(measured) is not None
+    assert judging.lines_of(measured)
+    nothing = Judged({}, {}, {})
+
+    left = learned(measured, nothing if grade is None else judged_first_row(session, grade))
+
+    assert judging.board(left) is None
+    assert judging.lines_of(left) == ()
+    assert judging.pointed_line(left) is None
+    assert judging.headway(left._replace(studying=(judging.board_study(left), 0, 1))) is None
+
+
 def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) -> None:
     known = with_board(learned(session, judged_first_row(session, 3)), line("q0"), line("q1"))
     study = judging.line_study(known)
@@ -366,6 +384,7 @@ def test_a_document_row_is_graded_as_a_document(store: Path) -> None:
 
 
 def test_progress_is_of_the_board_that_is_wanted(session: Session) -> None:
+    session = learned(session, judged_first_row(session, 3))
     under_way = session._replace(studying=(judging.board_study(session), 14, 225))
 
     assert judging.headway(under_way) == (14, 225)

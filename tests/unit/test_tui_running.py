@@ -47,7 +47,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> None:
     said = Listener()
 
-    CommandThread("search budget --k 1", store, open_store, said, None).start()
+    CommandThread(["search budget --k 1"], store, open_store, said, None).start()
 
     ran = said.ran()
     assert (ran.code, ran.stdout.count("docs/"), ran.line) == (0, 1, "search budget --k 1")
@@ -66,7 +66,7 @@ def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> No
 def test_a_command_that_needs_no_store_opens_none(store: str, line: str, code: int, words: str) -> None:
     said = Listener()
 
-    CommandThread(line, store, open_store, said, None).start()
+    CommandThread([line], store, open_store, said, None).start()
 
     assert (said.ran().code, len(said.heard)) == (code, 1)
     assert words in said.ran().stderr
@@ -75,7 +75,7 @@ def test_a_command_that_needs_no_store_opens_none(store: str, line: str, code: i
 def test_a_store_that_is_not_there_is_told_as_the_command_line_tells_it(tmp_path: Path) -> None:
     said = Listener()
 
-    CommandThread("stats", str(tmp_path), open_store, said, None).start()
+    CommandThread(["stats"], str(tmp_path), open_store, said, None).start()
 
     assert said.ran().code == 1
     assert "hint: recall init" in said.ran().stderr
@@ -89,7 +89,7 @@ def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store
         assert may_open.wait(20)
         return open_store(named)
 
-    command = CommandThread("stats", store, slow, said, None)
+    command = CommandThread(["stats"], store, slow, said, None)
     command.start()
     assert is_opening.wait(20)
     command.cancel()
@@ -100,7 +100,7 @@ def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store
 
 def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
     said = Listener()
-    command = CommandThread("stats", store, open_store, said, None)
+    command = CommandThread(["stats"], store, open_store, said, None)
     command.start()
     said.ran()
 
@@ -117,7 +117,7 @@ def test_a_command_that_is_cancelled_while_its_store_is_closed_has_ended_as_it_d
             super().close()
             command.cancel()
 
-    command = CommandThread("stats", store, Closing.open, said, None)
+    command = CommandThread(["stats"], store, Closing.open, said, None)
     command.start()
 
     assert (said.ran().code, said.ran().stderr) == (0, "")
@@ -141,7 +141,7 @@ def test_an_import_is_cancelled_between_two_statements(store: str, tmp_path: Pat
         def embedder(self) -> Embedder:
             return Cancelling(dimension)
 
-    command = CommandThread(f"import {shlex.quote(str(exported))}", str(tmp_path), Importing.open, said, None)
+    command = CommandThread([f"import {shlex.quote(str(exported))}"], str(tmp_path), Importing.open, said, None)
     command.start()
 
     assert said.ran().code == 130
@@ -155,7 +155,7 @@ def test_a_command_never_waits_for_a_pipe(store: str, tmp_path: Path, line: str)
     os.mkfifo(pipe)
     (tmp_path / "pipe.txt").write_text(f"import {shlex.quote(str(pipe))}\n", encoding="utf-8")
 
-    CommandThread(line.format(shlex.quote(str(pipe))), store, open_store, said, None).start()
+    CommandThread([line.format(shlex.quote(str(pipe)))], store, open_store, said, None).start()
 
     assert said.ran().code in (1, 2)
     assert "pipe cannot be read: not a regular file." in said.ran().stderr
@@ -170,7 +170,7 @@ def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:
                 yield places
                 is_watching.set()  # the first sync is over
 
-    command = CommandThread("sync --watch", store, Watched.open, said, None)
+    command = CommandThread(["sync --watch"], store, Watched.open, said, None)
     command.start()
     assert is_watching.wait(20)
     command.cancel()

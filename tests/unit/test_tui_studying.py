@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from recall_core.config import load
-from recall_core.errors import EmbedError, Interrupted, RecallError, UsageError
+from recall_core.errors import EmbedError, Interrupted, RecallError, StoreLocked, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
@@ -19,7 +20,7 @@ from recall_core.explain.explanation import explanation
 from recall_core.found import chunk as chunk_row
 from recall_core.retrieve import Answer, Plan
 from recall_core.service import Recall
-from recall_core.types import Progress, StoreInfo
+from recall_core.types import Progress
 from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied, StudyMoved
 from recall_tui.state.explaining import Funnel, Ledger, Paths
 from recall_tui.state.findings import found, stamp_of
@@ -59,6 +60,26 @@ def chores(store: Path, desk: Desk) -> Iterator[ChoreThread]:
     thread.start()
     yield thread
     thread.stop()
+
+
+class Tries:
+    """An opener that notes when it is asked."""
+
+    def __init__(self, opener: Callable[[], Recall]) -> None:
+        self._opener = opener
+        self._asked = threading.Condition()
+        self.times: list[float] = []
+
+    def __call__(self) -> Recall:
+        with self._asked:
+            self.times.append(time.monotonic())
+            self._asked.notify_all()
+        return self._opener()
+
+    def wait(self, times: int) -> None:
+        """Until it was asked so many times."""
+        with self._asked:
+            assert self._asked.wait_for(lambda: len(self.times) >= times, 10)
 
 
 def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
@@ -233,15 +254,68 @@ def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: 
     thread.submit([(Study("shelf"), (0, 0))], session)
     thread.stop()
 
+    assert "recall-study" not in [each.name for each in threading.enumerate()]
+    assert [type(event) for event in desk.events] == [Crashed]
 
-def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(tmp_path: Path, desk: Desk) -> None:
-    thread = StudyThread(lambda: Recall.open(str(tmp_path / "none.db")), desk.post)
+
+def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(
+    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studying, "AGAIN_SECONDS", 0.05)
+    asked_for = Tries(lambda: Recall.open(str(tmp_path / "none.db")))
+    thread = StudyThread(asked_for, desk.post)
     thread.start()
-    session = Session(info=StoreInfo.__new__(StoreInfo, *[None] * len(StoreInfo._fields)))  # type: ignore[arg-type]
 
-    thread.submit([(Study("shelf"), (0, 0))], session)
+    thread.submit([(Study("shelf"), (0, 0))], Session())
+    asked_for.wait(3)
     thread.stop()
 
+    assert "recall-study" not in [each.name for each in threading.enumerate()]
+    assert desk.events == []
+
+
+def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_studied(
+    store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studying, "AGAIN_SECONDS", 0.3)
+
+    def opener() -> Recall:
+        if len(tries.times) < 3:
+            raise StoreLocked("store_locked", "It is being written.")
+        return Recall.open(str(store))
+
+    tries = Tries(opener)
+    thread = StudyThread(tries, desk.post)
+    thread.start()
+
+    thread.submit([(Study("paths"), (0, 0))], Session())
+    desk.wait_for(lambda event: isinstance(event, Studied))
+    thread.stop()
+
+    assert len(tries.times) == 3
+    assert all(later - earlier >= 0.3 for earlier, later in pairwise(tries.times))
+
+
+def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_studied(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studying, "AGAIN_SECONDS", 0.05)
+
+    def opener() -> Recall:
+        raise StoreLocked("store_locked", "It is being written.")
+
+    tries = Tries(opener)
+    thread = StudyThread(tries, desk.post)
+    thread.start()
+    thread.submit([(Study("paths"), (0, 0))], Session())
+    tries.wait(1)
+
+    thread.submit([], Session())
+    tried = len(tries.times)
+    time.sleep(0.3)
+    thread.stop()
+
+    assert len(tries.times) <= tried + 1  # one may have been under way
     assert desk.events == []
 
 

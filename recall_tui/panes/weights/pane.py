@@ -6,7 +6,11 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
+from recall_tui.actions.keys import key_of
+from recall_tui.actions.weights import ACTIONS
+from recall_tui.messages import Wanted
 from recall_tui.panes.weights.board import board_lines, thick_line
+from recall_tui.panes.weights.settings import key_at
 from recall_tui.state.findings import found
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import curve_study, pins_of, pins_study
@@ -27,6 +31,7 @@ class WeightsPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="weights")
+        self._session = Session()
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -36,6 +41,7 @@ class WeightsPane(Vertical):
 
     def show(self, session: Session) -> None:
         """Show the settings of this session, and what was found out about every weight."""
+        self._session = session
         config, answer = current(session), session.answer
         moved = is_moved(session)
         keys = "S saves, r resets" if moved else "as saved" if session.saved else ""
@@ -67,6 +73,14 @@ class WeightsPane(Vertical):
         board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))
 
     def on_click(self, event: Click) -> None:
-        """A click anywhere in the pane goes to its slider."""
+        """A click anywhere in the pane goes to its slider; one on a setting is the key that stands before it."""
         event.stop()
         self.screen.set_focus(self.query_one(Slider))
+        board = self.query_one(Board)
+        if event.widget is not board:
+            return
+        row = event.y + int(board.scroll_offset.y)
+        line = board.lines[row] if 0 <= row < len(board.lines) else ""
+        if key := key_at(self._session, line, event.x):
+            name = key_of(key)
+            self.post_message(Wanted(next(action.id for action in ACTIONS if name in action.keys)))

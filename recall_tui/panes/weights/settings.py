@@ -63,6 +63,16 @@ def moved_settings(session: Session, width: int, glyphs: Glyphs, *, with_keys: b
     return [*lines, *_decided(session, width)]
 
 
+def key_at(session: Session, line: str, cell: int) -> str | None:
+    """The key that a click on this cell of a line stands for: of two, the name and the value have the second."""
+    for setting in _shown(session, current(session)):
+        spelled = _spelled(setting, session)
+        at = line.find(spelled)
+        if 0 <= at <= cell < at + len(spelled):
+            return setting.keys[min(cell - at, len(setting.keys) - 1)]
+    return None
+
+
 def _columns(shown: Sequence[Setting], session: Session, width: int) -> int:
     """How many have room beside each other, with a blank between them."""
     cells = max(LEAST_CELLS, *(len(_spelled(each, session)) for each in shown))
