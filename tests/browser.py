@@ -82,7 +82,12 @@ class Browser:
         self._page: Message = {}
         self.told: list[Message] = []
         """Every event of the page so far."""
-        self._attach(width, height)
+        try:
+            self._attach(width, height)
+        except BaseException:
+            self._process.kill()
+            self._process.wait(60)
+            raise
 
     def goto(self, address: str) -> None:
         """Load a page and everything it is made of."""
@@ -170,14 +175,29 @@ class Browser:
         os.close(self._answers)
 
     def _attach(self, width: int, height: int) -> None:
-        target = self.ask("Target.getTargets")["targetInfos"][0]["targetId"]
+        target = self.until(self._page_target)
         session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self._page = {"sessionId": session}
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.ask(f"{domain}.enable")
         self.ask("Emulation.setFocusEmulationEnabled", enabled=True)  # as in a window in front
         self.ask("Page.addScriptToEvaluateOnNewDocument", source=FIND_TERMINAL)
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.until(lambda: self._is_sized(width, height))
+
+    def _page_target(self) -> str:
+        """The id of the page, which begins a moment after Chromium does; "" before that."""
+        infos = self.ask("Target.getTargets")["targetInfos"]
+        return next((str(info["targetId"]) for info in infos if info["type"] == "page"), "")
+
+    def _is_sized(self, width: int, height: int) -> bool:
+        """Size the page; False while it has nothing yet that has a size, as on a machine under load."""
+        try:
+            self.ask(
+                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            )
+        except AssertionError:
+            return False
+        return True
 
     def _told(self, method: str) -> list[Message]:
         self.ask("Runtime.evaluate", expression="0")  # what was told before this answer is read with it
