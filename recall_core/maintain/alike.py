@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from recall_core.store.sqlite.check import Finding
-from recall_core.store.sqlite.neighbours import near_pairs
+from recall_core.store.sqlite.neighbours import near_pairs, place_of
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import Row
 
 NEAR = 0.95  # with the embedders here: an edited copy, a text on another page's template; well above two on one topic
 _SHOWN = 3
@@ -20,10 +19,6 @@ def near_duplicates(store: SqliteStore) -> Finding:
     with store.reading():
         near = near_pairs(store, least=NEAR, shown=_SHOWN)
         rows = {row.rowid: row for row in store.fetch([rowid for pair in near.first for rowid in pair[:2]])}
-    shown = [f"{_place(rows[one])} and {_place(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first]
+    shown = [f"{place_of(rows[one])} and {place_of(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first]
     first = f"; the first {', '.join(shown)}" if shown else ""
     return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
-
-
-def _place(row: Row) -> str:
-    return f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"

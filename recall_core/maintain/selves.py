@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.store.sqlite.check import Finding
-from recall_core.store.sqlite.neighbours import bests, in_order, stored_vectors
+from recall_core.store.sqlite.neighbours import bests, in_order, place_of, stored_vectors
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import STOP_WORDS, embedded_text, spaced
 from recall_core.types import LexicalQuery, Phrase, Row, Vector
@@ -39,7 +39,7 @@ def self_retrieval(store: SqliteStore, embedder: Embedder | None, *, instead: st
     lost = [row for row in rows if row in unheard or row in strays]
     if not lost:
         return Finding("ok", f"{len(rows)} chunks are found by {by}")
-    first = f"{_place(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
+    first = f"{place_of(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
     evidence = f"of {len(rows)} chunks {len(lost)} are not found by {by}, the first {first}"
     return Finding("warning", evidence, "" if unheard else _ANEW)
 
@@ -67,7 +67,3 @@ def _vectors(store: SqliteStore, rows: Sequence[Row], embedder: Embedder | None)
         return stored_vectors(store, [row.rowid for row in rows])
     made = embed([embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in rows], embedder)
     return {row.rowid: vector for row, (vector, _) in zip(rows, made, strict=True) if vector}
-
-
-def _place(row: Row) -> str:
-    return f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"

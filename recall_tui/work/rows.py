@@ -42,7 +42,7 @@ def matched_in(rows: Mapping[int, Hit], answer: Answer) -> dict[str, Spans]:
     """Where the words of the question stand in the titles and headings of these rows, by their text."""
     from recall_core.store.sqlite.spans import stem_spans, stemmed  # noqa: PLC0415 - the engine loads behind the frame
 
-    wanted = stemmed([term.text for term in answer.pool.terms] if answer.pool else [])
+    wanted = stemmed(tuple(term.text for term in answer.pool.terms) if answer.pool else ())
     texts = {text for hit in rows.values() for text in (hit.doc.title, hit.chunk and hit.chunk.heading) if text}
     return {text: tuple(spans) for text in sorted(texts) if (spans := stem_spans(text, wanted))}
 

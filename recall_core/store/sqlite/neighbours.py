@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.store.sqlite.check import bad_vectors, blocks
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.vectors import cosines, rows_of
-from recall_core.types import Vector
+from recall_core.types import Row, Vector
 from recall_core.vector import flaws
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ def in_order(store: SqliteStore) -> array[int]:
     """The rowids of all live chunks in natural order."""
     found = blocks(store, f"SELECT c.rowid {_LIVE} ORDER BY d.path, c.offset")
     return array("q", [rowid for rows in found for (rowid,) in rows])
+
+
+def place_of(row: Row) -> str:
+    """Where a chunk stands, for a sentence."""
+    return f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
 
 
 def stored_vectors(store: SqliteStore, rowids: Sequence[int]) -> dict[int, Vector]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import apsw
@@ -22,10 +22,11 @@ class _Token(NamedTuple):
 
 def term_spans(text: str, phrases: Sequence[str]) -> list[tuple[int, int]]:
     """Half-open ranges of code points that a phrase matches, in order and merged where they overlap."""
-    return stem_spans(text, stemmed(phrases))
+    return stem_spans(text, stemmed(tuple(phrases)))
 
 
-def stemmed(phrases: Sequence[str]) -> frozenset[tuple[str, ...]]:
+@lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn at every step of a weight
+def stemmed(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The stems of each phrase, for `stem_spans` of many texts."""
     return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
 
