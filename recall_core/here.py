@@ -1,4 +1,4 @@
-"""Where paths start: the folder that the program was started in, which may be taken away, and a home folder."""
+"""Paths: where they start, how a person types them, and how a store spells them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from recall_core.errors import RecallError
+from recall_core.text import nfc
 
 
 def folder() -> Path:
@@ -42,3 +43,22 @@ def expect_file(path: Path) -> None:
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
+
+
+def path_of(location: Path, base: Path) -> str:
+    """The name of a file as documents carry it: NFC, `/`-separated, relative to base where it lies below it."""
+    return nfc(os_path_of(location, base))
+
+
+def os_path_of(location: Path, base: Path) -> str:
+    """The same in the disk's spelling, so that `base / os_path` opens the file."""
+    location, base = spelt(location), spelt(base)
+    if location.is_relative_to(base):
+        return location.relative_to(base).as_posix()
+    real, real_base = Path(os.path.realpath(location.parent), location.name), Path(os.path.realpath(base))
+    return real.relative_to(real_base).as_posix() if real.is_relative_to(real_base) else location.as_posix()
+
+
+def spelt(path: Path) -> Path:
+    """A path from the root without `.` and `..`, and with its links as they are: it keeps its user's spelling."""
+    return Path(os.path.abspath(absolute(path)))  # noqa: PTH100 - without following links

@@ -124,8 +124,10 @@ class Recall(Measured):
 
     def get(self, target: str) -> Response:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
+        from recall_core.get import find  # noqa: PLC0415 - a search never needs it
+
         with self.store.reading():
-            return found.find(self.store, target, base=self.base)
+            return find(self.store, target, base=self.base)
 
     def stats(self) -> Response:
         """What the store holds."""

@@ -35,20 +35,6 @@ class Found(NamedTuple):
     mtime_ns: int
 
 
-def path_of(location: Path, base: Path) -> str:
-    """The name of a file as documents carry it: NFC, `/`-separated, relative to base where it lies below it."""
-    return nfc(os_path_of(location, base))
-
-
-def os_path_of(location: Path, base: Path) -> str:
-    """The same in the disk's spelling, so that `base / os_path` opens the file."""
-    location, base = _absolute(location), _absolute(base)
-    if location.is_relative_to(base):
-        return location.relative_to(base).as_posix()
-    real, real_base = Path(os.path.realpath(location.parent), location.name), Path(os.path.realpath(base))
-    return real.relative_to(real_base).as_posix() if real.is_relative_to(real_base) else location.as_posix()
-
-
 def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
     """The files below a root in code-point order of their paths, each found or skipped with its reason.
 
@@ -137,7 +123,7 @@ class _Walker:
 
     def __init__(self, root: Root, base: Path, config: Config) -> None:
         self.root = root
-        self.base = _absolute(base)
+        self.base = here.spelt(base)
         self.config = config
         self.folder = str(self.base / root.folder)
         self.inside = [os.path.realpath(self.folder)]
@@ -251,7 +237,3 @@ def _is_asked_for(root: Root, relative: str) -> bool:
 
 def _is_below(place: str, folder: str) -> bool:
     return place == folder or place.startswith(folder.rstrip("/") + "/")
-
-
-def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(here.absolute(path)))  # noqa: PTH100 - without following links: a path keeps its user's spelling

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
-from recall_core.ingest.discover import covers, os_path_of, printable
+from recall_core.here import os_path_of
+from recall_core.ingest.discover import covers, printable
 from recall_core.ingest.parse import parser
 from recall_core.ingest.read import parsed, read_raw, too_large
 from recall_core.rql.patterns import check_glob

@@ -222,7 +222,7 @@ class IngestActions(Holder):
 
 def _root_name(typed: str, base: Path) -> str:
     """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
-    from recall_core.ingest.discover import path_of  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.here import path_of  # noqa: PLC0415 - the engine loads behind the first frame
 
     try:
         return path_of(here.expanded(typed), base)

@@ -10,8 +10,9 @@ from recall_core import shell
 from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.explain.whynot.question import Asker
+from recall_core.here import path_of
 from recall_core.ingest import ignore
-from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, path_of, printable, single
+from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
 from recall_core.ingest.parse import parser
 from recall_core.ingest.read import read_raw
 from recall_core.text import nfc
