@@ -82,11 +82,11 @@ class Recall(Measured):
         with self.store.reading():
             answer = asking.asserted(self.answer(plan), ask)
             embedder = None if plan.semantic is None else self.embedder
-            targets = [found.chunk(self.store, each, base=self.base) for each in (chunk, versus) if each is not None]
-            _, stale = asking.checked((row.doc for row in targets), ask, store=self.store, base=self.base)
+            rows = [found.chunk(self.store, each, base=self.base) for each in (chunk, versus) if each is not None]
+            _, stale = asking.checked((row.doc for row in rows), ask, store=self.store, base=self.base)
             return respond.ok(
                 query=respond.query_echo(plan, answer.pool, limit=plan.limit),
-                explanation=explanation(answer, *targets, store=self.store, embedder=embedder),
+                explanation=explanation(answer, *rows, store=self.store, embedder=embedder),
                 sparse=respond.sparse_view(answer, explain=True),
                 stats=asking.stats_view(answer, started),
                 warnings=[*self.notes(), *answer.warnings, *stale],
