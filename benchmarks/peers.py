@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import numpy as np
 
+from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.retrieve.literal import literal
-from recall_core.service import Recall
+from recall_core.retrieve.query import literal
 from recall_core.store.sqlite.schema import PAGE_SIZE, TOKENIZER
 from recall_core.types import Pool
 

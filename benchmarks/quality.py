@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import replace
 from recall_core.evaluate.compare import Paired, intervals, paired
 from recall_core.evaluate.formats import parse_qrels, parse_queries
 from recall_core.evaluate.measures import parse_measure, values
 from recall_core.retrieve import Answer
-from recall_core.service import Ask, Recall
 from recall_core.types import Root
 
 MEASURE = parse_measure("ndcg@10")

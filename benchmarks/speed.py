@@ -19,14 +19,14 @@ import apsw
 
 from benchmarks import corpus, peers
 from benchmarks.timing import Comparison, average, child, compare, cpu, on_one_thread
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest import read
 from recall_core.ingest.parse import parser
 from recall_core.ingest.pipeline import ingest
-from recall_core.ingest.vectors import Made, with_vectors
+from recall_core.ingest.vectors import TextVector, with_vectors
 from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
-from recall_core.service import Ask, Pack, Recall
 from recall_core.text import counter
 from recall_core.types import NewFile, Pool, Root, Vector
 
@@ -261,7 +261,7 @@ def _prepared(lab: Lab) -> list[NewFile]:
         )
         file = NewFile(path, path, raw.size, raw.mtime_ns, raw.digest, "", None, documents)
         prepared.append(
-            with_vectors(file, {chunk.text_hash: Made(b"") for each in documents for chunk in each.chunks})
+            with_vectors(file, {chunk.text_hash: TextVector(b"") for each in documents for chunk in each.chunks})
         )
     return prepared
 

@@ -19,7 +19,7 @@ from benchmarks import corpus, speed, watched
 from benchmarks.filters import CHUNKS_PER_FILE, prepared
 from benchmarks.terminal import Cost, Terminal
 from benchmarks.timing import Spread, on_one_thread, spread
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.actions.table import ACTIONS
 

@@ -6,7 +6,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recall_core import here
+from recall_core import paths
 from recall_core.errors import ConfigError, UsageError, why_unread
 
 FILE_NAME = "recall.toml"
@@ -159,7 +159,7 @@ def written(path: Path) -> dict[str, Any]:
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
     """An embedder's name, in which `absolute` says where the DIR of `onnx:DIR` is."""
     kind, _, argument = name.partition(":")
-    return f"onnx:{absolute(here.expanded(argument))}" if kind == "onnx" and argument else name
+    return f"onnx:{absolute(paths.expanded(argument))}" if kind == "onnx" and argument else name
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:

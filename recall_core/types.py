@@ -1,16 +1,26 @@
-"""The nouns: frozen values that pass between the store, the pure functions and the screen."""
+"""The nouns: frozen values that pass between the store, the pure functions and the screen.
+
+What may be stored as a vector.
+"""
+
+from __future__ import annotations
 
 # Annotations are not deferred here: that would double what a named tuple costs, and every cold start makes them all.
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 Signal = Literal["lexical", "semantic", "rerank"]
+
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
+
 """Every signal, in the order in which it is always shown."""
 
 Table = Literal["chunk", "doc"]
+
 MetaValue = str | int | float | bool | None
+
 Vector = bytes
+
 """Little-endian float32 components, unit length; b"" means the text has no feature and so no vector."""
 
 
@@ -347,3 +357,30 @@ class Packed(NamedTuple):
     blocks: tuple[Block, ...]
     omitted: tuple[Omission, ...]
     warnings: tuple[str, ...] = ()
+
+
+UNIT_TOLERANCE = 1e-3  # float32 components and a foreign model's rounding stay far below it
+
+
+def flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
+    """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1.
+
+    An empty vector, which stands for a text without a feature, has no flaw.
+    """
+    import numpy as np  # noqa: PLC0415 - a search never asks
+
+    found = {
+        i: f"{len(vector) / 4:g} components instead of {dimension}"
+        for i, vector in enumerate(vectors)
+        if len(vector) not in (0, 4 * dimension)
+    }
+    sized = [i for i, vector in enumerate(vectors) if len(vector) == 4 * dimension]
+    matrix = np.frombuffer(b"".join(vectors[i] for i in sized), dtype="<f4").reshape(len(sized), dimension)
+    is_finite = np.isfinite(matrix).all(axis=1)
+    lengths = np.sqrt((np.where(is_finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
+    for i, finite, length in zip(sized, is_finite.tolist(), lengths.tolist(), strict=True):
+        if not finite:
+            found[i] = "a component is NaN or infinite"
+        elif abs(length - 1) > UNIT_TOLERANCE:
+            found[i] = f"its length is {length:.4g}, not 1"
+    return dict(sorted(found.items()))

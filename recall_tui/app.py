@@ -25,18 +25,18 @@ from recall_core.errors import Interrupted
 from recall_tui import themes
 from recall_tui.actions.keys import is_printable
 from recall_tui.actions.table import by_key, is_valid
-from recall_tui.acts.budget import BudgetActions
-from recall_tui.acts.explain import ExplainActions
-from recall_tui.acts.judge import JudgeActions
-from recall_tui.acts.line import LineActions
-from recall_tui.acts.panes import PaneActions
-from recall_tui.acts.profiles import ProfileActions
-from recall_tui.acts.query import QueryActions
-from recall_tui.acts.shell import ShellActions
-from recall_tui.acts.store import StoreActions
-from recall_tui.acts.weights import WeightActions
-from recall_tui.home import keymap, remembered
-from recall_tui.home.past import to_keep
+from recall_tui.gc_policy import REST_SECONDS, Tidying
+from recall_tui.handlers.budget import BudgetActions
+from recall_tui.handlers.explain import ExplainActions
+from recall_tui.handlers.judge import JudgeActions
+from recall_tui.handlers.line import LineActions
+from recall_tui.handlers.panes import PaneActions
+from recall_tui.handlers.profiles import ProfileActions
+from recall_tui.handlers.query import QueryActions
+from recall_tui.handlers.shell import ShellActions
+from recall_tui.handlers.store import StoreActions
+from recall_tui.handlers.weights import WeightActions
+from recall_tui.home import keymap, preferences
 from recall_tui.leaving import finish
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
@@ -44,18 +44,27 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.showing import Showing
 from recall_tui.signals import listening
 from recall_tui.state import session as state
-from recall_tui.state.events import Changed, Chored, Crashed, Ended, Event, Opened, Ran, Unread, Unusable, Unwatched
+from recall_tui.state.events import (
+    Changed,
+    Crashed,
+    Ended,
+    Event,
+    Ran,
+    StoreOpened,
+    TaskDone,
+    Unread,
+    Unusable,
+    Unwatched,
+)
 from recall_tui.state.session import Session
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
-from recall_tui.texts import Texts
-from recall_tui.tidying import REST_SECONDS, Tidying
+from recall_tui.texts import Texts, to_keep
+from recall_tui.threads.ports import Clock
+from recall_tui.threads.threads import Threads
+from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
-from recall_tui.widgets.scrolling import WholeCells
-from recall_tui.widgets.shading import let_go_of_closed_widgets
-from recall_tui.work.crew import Crew
-from recall_tui.work.ports import Clock
 
 LEFT = 1  # button
 TRAIL = 20  # actions that the report of a defect names
@@ -92,7 +101,7 @@ class Workbench(
     def __init__(self, store: str | None = None, *, clock: Clock = time.monotonic) -> None:
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
-        self.remembered = remembered.load(os.environ)
+        self.remembered = preferences.load(os.environ)
         for each in themes.THEMES:
             self.register_theme(each)
         liked = self.remembered.theme if self.remembered.theme in themes.NAMES else themes.NAMES[0]
@@ -105,7 +114,7 @@ class Workbench(
         self.clock = clock
         self.tidying = Tidying(clock)
         self.showing = Showing(self._show, self.set_timer)
-        self.crew = Crew(store, self._happened, clock)
+        self.crew = Threads(store, self._happened, clock)
         self.keymap = keymap.read(os.environ)
         self.table = self.keymap.table
         self.bench = Bench(store, self.table)
@@ -167,7 +176,7 @@ class Workbench(
         self.become(after(before, event))
         self.selection_moved(before)
         match event:
-            case Opened() if not (self.crew.is_open or self.is_welcoming):
+            case StoreOpened() if not (self.crew.is_open or self.is_welcoming):
                 self.crew.open(self.session)
             case Unusable(error):
                 self.crew.lose()
@@ -176,7 +185,7 @@ class Workbench(
                 self.command_ran(event)
             case Ended():
                 self.ingest_ended(event)
-            case Opened():
+            case StoreOpened():
                 self.store_opened(before, is_altered=event.is_altered)
             case Unread(error):
                 self.settings_unread(error)
@@ -184,7 +193,7 @@ class Workbench(
                 self.folders_changed()
             case Unwatched():
                 self.watch_failed(event)
-            case Chored():
+            case TaskDone():
                 self.chore_ended(event)
 
     def on_resize(self, event: Resize) -> None:

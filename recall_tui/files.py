@@ -1,4 +1,7 @@
-"""Query texts in .rql files, and in another program's hands."""
+"""Query texts in .rql files, and in another program's hands.
+
+A document in the person's pager.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recall_core import here, shell
+from recall_core import paths, shell
 from recall_core.errors import UsageError
 
 SUFFIX = ".rql"
+
 FOLDERS = ("", "..")
+
 MOST_BYTES = 1_000_000  # a larger file is no query, and an editor in a terminal would stand still over it
 
 
@@ -23,13 +28,13 @@ def place(typed: str) -> Path:
 
     What can only be a folder, as / and .. are, stays one.
     """
-    path = here.expanded(typed)
+    path = paths.expanded(typed)
     return path if path.suffix or path.name in FOLDERS else path.with_name(path.name + SUFFIX)
 
 
 def load(path: Path) -> str:
     """The text of a file, without line breaks at its end. Raises UsageError and OSError."""
-    here.expect_file(path)
+    paths.expect_file(path)
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise UsageError("query_file_too_large", f"{path} is larger than {MOST_BYTES:,} bytes: no query is.")
     try:
@@ -40,7 +45,7 @@ def load(path: Path) -> str:
 
 def save(path: Path, text: str) -> None:
     """Write the text with one line break at its end; a failure leaves what was there. Raises OSError."""
-    here.expect_file(path)
+    paths.expect_file(path)
     path = Path(os.path.realpath(path))  # resolve() has an error of its own for a link to itself
     if not path.exists():
         path.write_bytes(_bytes(text))
@@ -58,7 +63,7 @@ def save(path: Path, text: str) -> None:
 
 def holds(path: Path, text: str) -> bool:
     """True when the file holds just this text. Raises OSError."""
-    here.expect_file(path)
+    paths.expect_file(path)
     return path.read_bytes() == _bytes(text)
 
 
@@ -88,3 +93,36 @@ def edited(text: str, command: list[str]) -> str:
 
 def _bytes(text: str) -> bytes:
     return (text.rstrip("\n") + "\n").encode("utf-8", "replace")
+
+
+FALLBACKS = ("less", "more")
+
+_TAKES_LINES = ("less", "more", "most")
+
+"""Pagers that begin at line N where they are told +N."""
+
+
+def pager(environ: Mapping[str, str]) -> list[str]:
+    """The command of the person's pager: $PAGER, else less, else more. Raises UsageError where there is none such."""
+    written, path = environ.get("PAGER"), environ.get("PATH")
+    if not written:
+        written = next((name for name in FALLBACKS if shutil.which(name, path=path)), FALLBACKS[-1])
+    hint = "export PAGER=less"
+    try:
+        command = shlex.split(written)
+    except ValueError as error:
+        raise UsageError("no_pager", f"The pager {written} has a quote that is not closed.", hint=hint) from error
+    if not command or shutil.which(command[0], path=path) is None:
+        raise UsageError("no_pager", f"There is no pager {written!r} on PATH.", hint=hint)
+    return command
+
+
+def page(text: str, command: Sequence[str], *, name: str, line: int) -> None:
+    """Show a text until the person leaves the pager. name: of the file there. Raises UsageError, OSError."""
+    at = [f"+{line}"] if Path(command[0]).name in _TAKES_LINES and line > 1 else []
+    with tempfile.TemporaryDirectory(prefix="recall-") as folder:
+        file = Path(folder) / (Path(name).name or "document")
+        file.write_bytes(text.encode("utf-8", "replace"))
+        code = subprocess.run([*command, *at, str(file)], check=False).returncode
+    if code != 0:
+        raise UsageError("pager_failed", f"{command[0]} ended with code {code}.", hint="export PAGER=less")

@@ -11,10 +11,10 @@ from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted, RecallError
 
 if TYPE_CHECKING:
-    from recall_tui.work.chores import ChoreThread
+    from recall_tui.threads.writer_thread import WriterThread
 
 
-def finish(chores: ChoreThread | None, streams: Streams) -> int:
+def finish(chores: WriterThread | None, streams: Streams) -> int:
     """Wait until the chores have ended, or for Ctrl-C; stderr gets those that were not done, and they an exit code.
 
     No limit is needed: SQLite itself gives a lock up that another process holds for too long.
@@ -35,7 +35,7 @@ def finish(chores: ChoreThread | None, streams: Streams) -> int:
     return code or (RecallError.exit_code if undone else 0)
 
 
-def _undone(chores: ChoreThread) -> list[str]:
+def _undone(chores: WriterThread) -> list[str]:
     """An error for each reason why something was not written, with what helps against it."""
     lines = []
     reasons = {each.error.message: each.error.hint for each in chores.untold if each.error}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from recall_tui.state.completion import Lookup
 from recall_tui.state.events import Event
-from recall_tui.state.lexicon import Lookup
 from recall_tui.state.session import Pane, View
 
 

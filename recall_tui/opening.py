@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core import here
+from recall_core import paths
 
 if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
     from recall_core.contract import EmbedderView
-    from recall_core.service import Recall
 
 MOST_FILES = 2_000  # counted in a folder: enough to tell a few from many
 MOST_SECONDS = 0.5  # spent on counting one
@@ -29,14 +29,14 @@ class Count(NamedTuple):
     is_there: bool = True
 
 
-class Spot(NamedTuple):
+class NewPlace(NamedTuple):
     """Where a new store goes, as a person types it: its folder, and the database in it; "" where settings name it."""
 
     folder: str
     name: str
 
 
-class Choice(NamedTuple):
+class FirstStore(NamedTuple):
     """What a first store is made of: the folder to add, the embedder, and settings that it needs."""
 
     folder: str
@@ -46,17 +46,17 @@ class Choice(NamedTuple):
 
 def open_store(store: str | None) -> Recall:
     """The store of a --store value, or of the current folder."""
-    from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.api.recall import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
     return Recall.open(store)
 
 
-def create_store(store: str | None, choice: Choice) -> Recall:
+def create_store(store: str | None, choice: FirstStore) -> Recall:
     """A new store where none was found, opened. A name that ends like a file names the database, else its folder.
 
     The database has that name also where a recall.toml is kept that calls it otherwise: it was asked for by name.
     """
-    from recall_core.service import Recall  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.api.recall import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
     folder, name = spot(store)
     settings = (f"store_path={name}", *choice.settings) if name else choice.settings
@@ -64,12 +64,12 @@ def create_store(store: str | None, choice: Choice) -> Recall:
     return Recall.open(store)
 
 
-def spot(store: str | None) -> Spot:
+def spot(store: str | None) -> NewPlace:
     """Where a store of this name is made. A folder that is there stands for the store inside it, also with a dot."""
     place = Path(store or ".")
     has_name = place.suffix and not _is_folder(place)
     folder = str(place.parent if has_name else place)
-    return Spot(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")
+    return NewPlace(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")
 
 
 def settings_there(store: str | None) -> str:
@@ -80,8 +80,8 @@ def settings_there(store: str | None) -> str:
 
 def embedders() -> tuple[EmbedderView, ...]:
     """Every kind of embedder, and whether it can be used here once a person allows it to."""
+    from recall_core.api.recall import Recall  # noqa: PLC0415
     from recall_core.config import Config  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.service import Recall  # noqa: PLC0415
 
     return tuple(Recall.embedders(Config(allow_network=True))["embedders"])
 
@@ -104,7 +104,7 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
     """Folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
     folder, slash, beginning = typed.rpartition("/")
     prefix = folder + slash
-    place = here.expanded(prefix or ".")
+    place = paths.expanded(prefix or ".")
     try:
         with os.scandir(place) as entries:
             names = sorted(entry.name for entry in entries if entry.name.startswith(beginning) and entry.is_dir())
@@ -116,8 +116,8 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
 
 def counted(folder: str, clock: Callable[[], float]) -> Count:
     """How many files of this folder `recall add` would read, looked at for a moment at most."""
-    until, files, place = clock() + MOST_SECONDS, 0, here.expanded(folder)
-    if not place.is_absolute() and here.known() is None:
+    until, files, place = clock() + MOST_SECONDS, 0, paths.expanded(folder)
+    if not place.is_absolute() and paths.known() is None:
         return Count(0, is_all=True)
     if not os.path.exists(place):  # noqa: PTH110 - False where nobody may look
         return Count(0, is_all=True, is_there=False)

@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList
 
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import is_valid
-from recall_tui.acts.holder import Holder
+from recall_tui.handlers.holder import Holder
 from recall_tui.screens.dialog import is_in_front
 from recall_tui.screens.sized import SizedScreen
 

@@ -91,8 +91,8 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
     return serve(store, port=port, streams=streams)
 
 
-def _parser() -> parser.Parser:
-    command_line = parser.Parser(
+def _parser() -> parser.CommandParser:
+    command_line = parser.CommandParser(
         prog="recall-tui",
         usage="recall-tui [STORE] [--serve [--port N] | --cmd LINE...]",
         description="Open the workbench on a store, in a terminal or a browser, or run recall commands without it.",

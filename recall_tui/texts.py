@@ -1,4 +1,7 @@
-"""Where query texts come from and go to besides the keys: the history, .rql files and another editor."""
+"""What of a session belongs into the history, and what comes back from there. Pure, and without a screen.
+
+Where query texts come from and go to besides the keys: the history, .rql files and another editor.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,67 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from recall_core.errors import UsageError
+from recall_core.config import Config, override
+from recall_core.errors import RecallError, UsageError
+from recall_core.types import Hit
 from recall_tui import files
 from recall_tui.home import history
-from recall_tui.home.history import Past
+from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.screens.bench import Bench
+from recall_tui.state.session import Moved, Session, assignments, filter_of, listed
+from recall_tui.state.weighing import KEYS
 from recall_tui.widgets.draw import Glyphs, glyphs_in
 
 if TYPE_CHECKING:
-    from recall_tui.acts.holder import Holder
+    from recall_tui.handlers.holder import Holder
     from recall_tui.home.crash import Kept
+
+MOST_KEPT = 10  # rows of an answer that the history keeps
+
+
+def to_keep(session: Session) -> PastQuestion | None:
+    """The question that belongs into the history and is not there yet.
+
+    Settings that are moved while an answer stands belong there once it is asked again.
+    """
+    answer = session.answer
+    if not session.is_settled or session.busy or session.trouble is not None or answer is None:
+        return None
+    if session.question == session.kept_at or session.text != answer.plan.text:
+        return None
+    hits = [session.hits[row] for row in range(MOST_KEPT) if row in session.hits]
+    rows = tuple(KeptRow(hit.chunk.id if hit.chunk else hit.doc.id, _where(hit)) for hit in hits)
+    rows_asked = () if session.k is None else (f"k={session.k}",)
+    changed = filter_of(answer.plan) or "", (*assignments(session.tweaks), *rows_asked)
+    digest = session.info.digest if session.info else ""
+    past = PastQuestion(session.text, *changed, digest, rows, listed(answer)[0])
+    return past if past[:3] != session.kept[:3] else None
+
+
+def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:
+    """What was moved when it was asked, and what of its settings is none that can be moved."""
+    moved, unknown = Moved(), []
+    for setting in past.settings:
+        key, _, value = setting.partition("=")
+        if key == "k" and value.isdecimal() and int(value) > 0:
+            moved = moved._replace(k=int(value))
+        elif key in KEYS and (config := _under(setting)) is not None:
+            moved = moved._replace(tweaks={**moved.tweaks, key: getattr(config, key)})
+        else:
+            unknown.append(setting)
+    return moved, tuple(unknown)
+
+
+def _under(setting: str) -> Config | None:
+    try:
+        return override(Config(), [setting])
+    except RecallError:
+        return None
+
+
+def _where(hit: Hit) -> str:
+    return f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}" if hit.chunk else hit.doc.path
+
 
 SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 
@@ -33,7 +87,7 @@ class Texts:
         self._can_remember = True
         self._file = ""
 
-    def remember(self, past: Past) -> None:
+    def remember(self, past: PastQuestion) -> None:
         """Put an answered question into the history; say so once when that fails."""
         if self._history is None or not self._can_remember:
             return
@@ -43,7 +97,7 @@ class Texts:
             self._can_remember = False
             self._warn(f"The history cannot be written: {_reason(error)}")
 
-    def past(self) -> list[Past]:
+    def past(self) -> list[PastQuestion]:
         """The earlier queries, the newest first."""
         return history.load(self._history) if self._history is not None else []
 

@@ -37,9 +37,9 @@ sys.path.insert(0, str(ROOT))
 from textual.pilot import Pilot  # noqa: E402
 
 from recall_tui.app import Workbench  # noqa: E402
-from recall_tui.state.findings import found  # noqa: E402
+from recall_tui.state.analyses import Analysis  # noqa: E402
+from recall_tui.state.results import found  # noqa: E402
 from recall_tui.state.session import Session  # noqa: E402
-from recall_tui.state.studies import Study  # noqa: E402
 
 
 async def settled(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:
@@ -65,7 +65,7 @@ async def workbench(pilot: Pilot[None]) -> None:
     """The second result of a question, explained."""
     await ask(pilot, QUESTION)
     await pilot.press("escape", "j")
-    await settled(pilot, lambda now: found(now, Study("ledger", now.hit.chunk.id), of=object) and now.chart)
+    await settled(pilot, lambda now: found(now, Analysis("ledger", now.hit.chunk.id), of=object) and now.chart)
 
 
 async def tab(pilot: Pilot[None], presses: int) -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
 from tests.provider_server import ProviderServer
 

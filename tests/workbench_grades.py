@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 
 GRADES: dict[str, dict[str, int]] = {
     "keep the manual in mind": {

@@ -15,7 +15,7 @@ from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from recall_core.service import Recall
+    from recall_core.api.recall import Recall
 
     Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
@@ -91,7 +91,7 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
 def _is_answered(error: RecallError, streams: Streams) -> bool:
     """Whether the error could be told on stdout."""
     from recall_core.adapters.render import json_line  # noqa: PLC0415 - help must not wait for the engine
-    from recall_core.respond import failure  # noqa: PLC0415
+    from recall_core.views import failure  # noqa: PLC0415
 
     with suppress(OutputLost):
         streams.stdout.write(json_line(failure(error)))

@@ -8,17 +8,17 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
-from recall_core import here
+from recall_core import paths
 from recall_core.adapters import completion, embedding, render, rql
-from recall_core.adapters.asked import ask_of, check_question, pack_of
+from recall_core.adapters.options import ask_of, check_question, pack_of
+from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
-from recall_core.adapters.replacing import replacing
 from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, shown
+from recall_core.api.recall import Recall
 from recall_core.contract import Response
 from recall_core.errors import StoreError, UsageError, why_unread
-from recall_core.service import Recall
 from recall_core.types import Root
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
@@ -107,7 +107,7 @@ def _init(request: Request) -> Response:
 
 
 def _add(recall: Recall, request: Request, streams: Streams) -> Response:
-    from recall_core.adapters.metadata import read_metadata  # noqa: PLC0415 - a search must not wait for ingest
+    from recall_core.adapters.options import read_metadata  # noqa: PLC0415 - a search must not wait for ingest
 
     flags = request.flags
     template = Root(
@@ -132,7 +132,7 @@ def _rm(recall: Recall, request: Request, streams: Streams) -> Response:
 
 def _sync(recall: Recall, request: Request, streams: Streams) -> Response:
     if request.flags.watch:
-        from recall_core.adapters.watching import watch  # noqa: PLC0415 - a search never needs it
+        from recall_core.adapters.progress import watch  # noqa: PLC0415 - a search never needs it
 
         watch(recall, streams, lambda response: _emit(response, request, streams))
     return follow(recall.sync(), streams=streams)
@@ -215,7 +215,7 @@ def _import(recall: Recall, request: Request, streams: Streams) -> Response:
 
 def _expect_file(source: Path) -> None:
     try:
-        here.expect_file(source)
+        paths.expect_file(source)
     except OSError as error:
         message = f"{source} cannot be read: {why_unread(error)}."
         raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error

@@ -7,17 +7,17 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
-from recall_core.adapters.asked import ask_of, check_question
+from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, place, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
-from recall_core.comparing import Asked
+from recall_core.api.compare import DiffRequest
+from recall_core.api.recall import Recall
 from recall_core.contract import Response, ResultView
 from recall_core.contract.comparing import MoveView, StandingView
 from recall_core.errors import UsageError
-from recall_core.service import Recall
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
@@ -41,16 +41,16 @@ def diff(request: Request, streams: Streams, opener: Opener) -> Response:
         return follow(work, streams=streams, kept=lambda _: "nothing was written")
 
 
-def _asked(request: Request, streams: Streams) -> Asked:
+def _asked(request: Request, streams: Streams) -> DiffRequest:
     flags = request.flags
     if flags.queries is None:
         check_question(request)
         is_rql = flags.rql is not None
         text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
-        return Asked(text, is_rql=is_rql, gate=flags.gate)
+        return DiffRequest(text, is_rql=is_rql, gate=flags.gate)
     if request.words or flags.rql is not None:
         raise UsageError("unexpected_argument", "Give either one question or --queries.", hint="--queries FILE")
-    return Asked(queries=Path(flags.queries), gate=flags.gate)
+    return DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 
 def lines(response: Response) -> Iterator[str]:

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
 from recall_core.contract import Response
 from recall_core.errors import NO_STORE, StoreError
-from recall_core.service import Recall
 from recall_core.types import Progress
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]

@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import here, shell
+from recall_core import paths, shell
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError, why_unread
 
 if TYPE_CHECKING:
-    from recall_core.service import Recall
+    from recall_core.api.recall import Recall
 
 
 def run_commands(
@@ -61,7 +61,7 @@ def _command_lines(commands: Sequence[str]) -> list[list[str]]:
 
 def _read(path: Path) -> list[str]:
     try:
-        here.expect_file(path)
+        paths.expect_file(path)
         return path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(

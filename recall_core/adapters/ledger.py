@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recall_core.adapters.asked import ask_of, check_question
+from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.parser import Request
 from recall_core.adapters.render import DIGITS, clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
 from recall_core.contract import LeafView, LedgerView, PartView, Response, VersusView
 from recall_core.contract.ledger import ColumnsView, NeighbourView, StabilityView
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
-from recall_core.service import Recall
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60

@@ -34,7 +34,7 @@ class Request(NamedTuple):
     version: bool = False
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """An argparse parser that raises UsageError and never prints or exits by itself."""
 
     def __init__(self, **options: object) -> None:
@@ -92,12 +92,12 @@ def parse(argv: Sequence[str]) -> Request:
     return Request(command, words, flags, flags.store, flags.json, help=flags.help)
 
 
-def command_parser(command: Command, *, operands: bool = False) -> Parser:
+def command_parser(command: Command, *, operands: bool = False) -> CommandParser:
     """The parser of one command. operands: declare them too, for help and completion; parsing counts them itself,
     so that flags and words may be mixed freely."""
     operand = command.operand
     shown = "" if operand is None else f" {_operand_usage(command)}"
-    parser = Parser(
+    parser = CommandParser(
         prog=f"recall {command.name}",
         usage=f"recall {command.name}{shown} [flags]",
         description=command.purpose,
@@ -135,7 +135,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
             )
 
 
-def known(parser: Parser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+def known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """The flags of argv and, in order, everything that is not one of them. Raises UsageError."""
     try:
         return parser.parse_known_args(list(argv))
@@ -210,7 +210,7 @@ def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
 
 
 def _without_command(before: list[str], tail: list[str]) -> Request:
-    parser = Parser(prog="recall")
+    parser = CommandParser(prog="recall")
     add_flags(parser, (*GLOBALS, VERSION))
     flags, extras = known(parser, before)
     refuse_flags(extras, (*GLOBALS, VERSION), prog="recall")

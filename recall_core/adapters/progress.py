@@ -1,10 +1,15 @@
-"""Long work, watched: a bar on a terminal's stderr, quiet otherwise, and a clean stop on Ctrl-C."""
+"""Long work, watched: a bar on a terminal's stderr, quiet otherwise, and a clean stop on Ctrl-C.
+
+`recall sync --watch`: the store follows its folders until somebody stops it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from typing import NoReturn
 
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
 from recall_core.contract import Response
 from recall_core.errors import Interrupted
 from recall_core.types import Progress
@@ -81,3 +86,24 @@ def _drain(
         f"interrupted: {stays}; run the same command again to go on",
         hint="run the same command again",
     )
+
+
+_COUNTS = ("added", "updated", "removed")
+
+
+def watch(recall: Recall, streams: Streams, emit: Callable[[Response], None]) -> NoReturn:
+    """Sync now and after every change; emit the first answer, and each later one that changed anything.
+
+    Raises Interrupted on Ctrl-C and SIGTERM, and whatever ends a sync.
+    """
+    is_first = True
+    try:
+        for _ in recall.changes():
+            response = follow(recall.sync(), streams=streams)
+            if is_first or any(response["ingest"][count] for count in _COUNTS):  # type: ignore[literal-required]
+                emit(response)
+                streams.stdout.flush()
+            is_first = False
+    except KeyboardInterrupt:
+        pass
+    raise Interrupted("interrupted", "Stopped watching; what was told is in the store.", hint="recall sync --watch")

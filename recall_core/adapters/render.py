@@ -13,8 +13,8 @@ from recall_core.rql.views import FilterView
 
 SNIPPET = 100
 _ELSEWHERE = {
-    "fixtures": "facts",
-    "calibration": "facts",
+    "fixtures": "judging",
+    "calibration": "judging",
     "diff": "comparing",
     "explanation": "ledger",
     "tuning": "tuning",

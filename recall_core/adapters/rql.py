@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
-from recall_core import respond
+from recall_core import views
+from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
-from recall_core.adapters.replacing import replacing
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
 from recall_core.contract import Response
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
-from recall_core.service import Ask, Recall
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
@@ -83,7 +83,7 @@ def _complete(request: Request, text: str, opener: Opener) -> Response:
             raise
         from recall_core.rql.complete import NoVocabulary  # noqa: PLC0415 - a search never needs it
 
-        return respond.completion(text, cursor, NoVocabulary())
+        return views.completion(text, cursor, NoVocabulary())
     with store as recall:
         return recall.complete_rql(text, cursor)
 

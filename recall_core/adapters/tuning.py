@@ -6,12 +6,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from recall_core.adapters.asked import ask_of
+from recall_core.adapters.options import ask_of
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
 from recall_core.contract import Response
 from recall_core.contract.tuning import (
     BandView,
@@ -22,12 +23,11 @@ from recall_core.contract.tuning import (
     ShiftView,
     SweepView,
     TuningView,
-    WeightsView,
+    WeightIntervalView,
 )
 from recall_core.errors import UsageError
-from recall_core.service import Recall
-from recall_core.tuning.judged import Options
-from recall_core.tuning.question import Wish
+from recall_core.evaluate.tune import TuneOptions
+from recall_core.evaluate.tune_question import PinTarget
 
 COLUMNS = 64
 """Weights from 0 to 1 side by side in the chart."""
@@ -51,7 +51,7 @@ def tune(recall: Recall, request: Request, streams: Streams) -> Response:
             "--apply writes what beats recall.toml as it is, so it does not go with --set.",
             hint="put the settings into recall.toml first",
         )
-    options = Options(
+    options = TuneOptions(
         queries=None if flags.queries is None else Path(flags.queries),
         qrels=None if flags.qrels is None else Path(flags.qrels),
         measure="ndcg@10" if flags.metric is None else flags.metric,
@@ -102,7 +102,7 @@ def _question(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
     _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint="recall tune --queries FILE --qrels FILE")
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
-    wishes = (*(Wish("in", each) for each in pins), *(Wish("out", each) for each in nots))
+    wishes = (*(PinTarget("in", each) for each in pins), *(PinTarget("out", each) for each in nots))
     if wishes and flags.sweep:
         raise UsageError("conflicting_flags", "Give either --sweep or pins.", hint='recall tune "words" --sweep')
     if flags.rql is not None:
@@ -216,12 +216,12 @@ def _bands(views: Sequence[BandView]) -> str:
     return f"{found}, and {more} narrower" if more else found
 
 
-def _interval(view: WeightsView) -> str:
+def _interval(view: WeightIntervalView) -> str:
     left, right = "(" if view["low_open"] else "[", ")" if view["high_open"] else "]"
     return f"{left}{view['low']:.6g}, {view['high']:.6g}{right}"
 
 
-def _intervals(views: Sequence[WeightsView]) -> str:
+def _intervals(views: Sequence[WeightIntervalView]) -> str:
     return " ".join(map(_interval, views)) or "none"
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_core import shell
-from recall_core.adapters.asked import ask_of, check_question, pack_of
+from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.parser import Request
 from recall_core.adapters.render import DIGITS, clean, counted
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract import Response, TraceView, WhyNotView
 from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView
 from recall_core.errors import UsageError
-from recall_core.service import Ask, Pack, Recall
 
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}

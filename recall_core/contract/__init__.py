@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 from recall_core.contract.comparing import DiffView, ReportView
-from recall_core.contract.embedding import EmbedderView, ReembedView
-from recall_core.contract.evaluation import EvaluationView, JudgedView
-from recall_core.contract.fixtures import CalibrationView, FixturesView
+from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
 from recall_core.contract.ledger import (
     ExplainView,
     ExplanationView,
@@ -34,12 +32,14 @@ from recall_core.contract.views import (
     ChunkView,
     CompactView,
     DocView,
+    EmbedderView,
     ErrorView,
     IngestView,
     LexicalModelEcho,
     NormalizerEcho,
     PlanEcho,
     QueryEcho,
+    ReembedView,
     RemovedView,
     RerankEcho,
     ResultView,

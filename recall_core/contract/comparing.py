@@ -18,7 +18,7 @@ class SideView(TypedDict):
     plan: NotRequired[PlanEcho]
 
 
-class CauseView(TypedDict):
+class FactorView(TypedDict):
     """What one factor did to a score: weights, fusion, normalizer (the method, its bound or its low and high),
     lexical and semantic (the raw value and rank), rerank. The points of a move add up to its delta."""
 
@@ -51,7 +51,7 @@ class MoveView(TypedDict):
     a: StandingView
     b: StandingView
     delta: float | None
-    causes: list[CauseView]
+    causes: list[FactorView]
     absent: list[AbsenceView]
     doc: DocView
     chunk: NotRequired[ChunkView]

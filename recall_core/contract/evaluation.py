@@ -1,4 +1,7 @@
-"""What eval and judge answer."""
+"""What eval and judge answer.
+
+What eval answers to fixtures, and to --calibrate-sparse.
+"""
 
 from __future__ import annotations
 
@@ -116,3 +119,140 @@ class JudgedView(TypedDict):
     judgements: int
     unknown: int
     paths: NotRequired[list[str]]
+
+
+class RateView(TypedDict):
+    """A share of what was counted: passed / of, null where of is 0, with Wilson's 95 % interval."""
+
+    passed: int
+    of: int
+    rate: float | None
+    interval: IntervalView | None
+
+
+class InjectedView(TypedDict):
+    """A slot that sparse-document recall gave away. relevant: a gold chunk, or one that holds every fact.
+
+    displaced: the chunk that lost its slot; displaced_relevant: it was gold.
+    """
+
+    chunk_id: str
+    path: str
+    distance: float
+    relevant: bool
+    displaced: NotRequired[str]
+    displaced_relevant: bool
+
+
+class CauseView(TypedDict):
+    """The stage that lost the fact. rank: of the best gold chunk with the fact, in the whole ranked list."""
+
+    code: str
+    detail: str
+    rank: NotRequired[int]
+
+
+class FixtureView(TypedDict):
+    """One fixture. forced: its gold, packed alone, holds every fact; on: what retrieval packs does; without: the
+    same with sparse-document recall off; baseline: what it is compared with. gold_hit: a gold chunk is packed.
+    blocked: which condition of sparse-document recall left the gold document out."""
+
+    id: str
+    query: str
+    verdict: str
+    forced: bool
+    on: bool
+    without: bool
+    baseline: bool
+    gold_hit: bool
+    sparse: NotRequired[bool]
+    cause: NotRequired[CauseView]
+    blocked: NotRequired[str]
+    injections: NotRequired[list[InjectedView]]
+
+
+class SparseRecallView(TypedDict):
+    """What sparse-document recall gave. sparse_recall_hit_rate: relevant injections of all of them (its precision);
+    recovery_rate: sparse fixtures that fail without it and pass with it, of those that fail without it.
+    displaced_relevant: injections that cost a gold chunk its slot. blocked: of the failures left, by condition."""
+
+    sparse_recall_injections: int
+    sparse_recall_hit_rate: RateView
+    sparse_recall_false_positive_rate: RateView
+    recovery_rate: RateView
+    displaced_relevant: int
+    blocked: dict[str, int]
+
+
+class FixtureConditionView(TypedDict):
+    """A condition of --gate, the value it was held against (null where nothing was counted), and whether it holds."""
+
+    condition: str
+    value: float | None
+    holds: bool
+
+
+class FixturesView(TypedDict):
+    """The verdicts on a file of fixtures, and the rates that a gate may ask for.
+
+    baseline: "without_sparse_recall", or "recorded" where an earlier answer was given. without: passed with
+    sparse-document recall off. regressions: verdicts retrieval_regression; dense_regressions: of documents that are
+    not short.
+    """
+
+    fixtures: int
+    k: int
+    budget_tokens: int
+    baseline: str
+    forced: RateView
+    on: RateView
+    sparse_on: RateView
+    dense_on: RateView
+    gold_hit: RateView
+    without: RateView
+    sparse_without: RateView
+    verdicts: dict[str, int]
+    regressions: int
+    dense_regressions: int
+    sparse_recall: SparseRecallView
+    gate: NotRequired[list[FixtureConditionView]]
+    results: list[FixtureView]
+
+
+class DistancesView(TypedDict):
+    """1 - cosine over a set of chunks; null where there is none."""
+
+    count: int
+    least: float | None
+    median: float | None
+    most: float | None
+
+
+class CeilingView(TypedDict):
+    """What a ceiling would do to the judged queries. recall: of the relevant short documents that are left out of
+    the list; f: the harmonic mean of precision and recall."""
+
+    ceiling: float
+    injections: int
+    relevant: int
+    precision: RateView
+    recall: RateView
+    f: float | None
+
+
+class CalibrationView(TypedDict):
+    """A sparse_distance_ceiling proposed from judged queries. proposed: absent where no relevant short document is
+    near and left out. held_out: the same search on all queries but one, measured on that one, over all of them.
+    can_fire: some short document is within the ceiling that is set."""
+
+    queries: int
+    k: int
+    embedder: str
+    left_out: int
+    relevant: DistancesView
+    irrelevant: DistancesView
+    current: CeilingView
+    can_fire: bool
+    proposed: NotRequired[CeilingView]
+    held_out: NotRequired[CeilingView]
+    setting: NotRequired[str]

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 from recall_core.contract.evaluation import IntervalView
 
 
-class WeightsView(TypedDict):
+class WeightIntervalView(TypedDict):
     """Weights from low to high; an open end is not part of them."""
 
     low: float
@@ -155,8 +155,8 @@ class SweepView(TypedDict):
     candidates: int
     orders: int
     sets: int
-    order: WeightsView
-    members: WeightsView
+    order: WeightIntervalView
+    members: WeightIntervalView
     order_distance: float | None
     members_distance: float | None
     fragile: bool
@@ -173,7 +173,7 @@ class WishView(TypedDict):
     target: str
     chunks: int
     candidates: int
-    weights: list[WeightsView]
+    weights: list[WeightIntervalView]
     holds: bool
 
 
@@ -190,7 +190,7 @@ class PinnedView(TypedDict):
 
     k: int
     wishes: list[WishView]
-    weights: list[WeightsView]
+    weights: list[WeightIntervalView]
     conflict: list[int]
     proposed: ProposedView | None
 

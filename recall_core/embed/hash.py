@@ -1,16 +1,20 @@
 """The `hash` embedder: signed feature hashing of words and character n-grams, the same bytes on every machine.
 
 It is lexical search in disguise: no meaning, but determinism, no network and some patience with typos.
+
+What the cosine of two hash vectors is made of: each word's true matches, and its collisions.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
+from math import sqrt
 from operator import add
 from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,12 +31,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_CHARS = 1 << 17
+
 """Code points of a text that count. It bounds a vector's squared length before normalisation, see `WORD_WEIGHT`."""
 
 _VERSION = 1
+
 _ASCII_WORD = re.compile("[0-9a-z]{1,64}")
+
 _PLAIN_CHARS = 4096  # below it plain Python answers before NumPy is even imported
+
 _BATCH_CHARS = 1 << 18
+
 _BATCH_CELLS = 1 << 17
 
 # A word weighs 16 and its grams together about as much in energy: round(16 / sqrt(grams)) each. A code point adds
@@ -40,23 +49,31 @@ _BATCH_CELLS = 1 << 17
 # up to at most 32 * 16 * 2**17 = 2**26 in absolute value and their squares to at most 2**52: every sum on the way
 # is a whole number that float64 holds exactly, in any order of addition.
 WORD_WEIGHT = 16
+
 # round(16 * (1 + ln n)) for n occurrences, from 0; more than 31 count as 31. A literal: libraries differ in ln.
 # fmt: off
 _LOG_TF = (
     0, 16, 27, 34, 38, 42, 45, 47, 49, 51, 53, 54, 56, 57, 58, 59,
     60, 61, 62, 63, 64, 65, 65, 66, 67, 68, 68, 69, 69, 70, 70, 71,
 )
+
 # fmt: on
 
 GRAMS = (3, 4, 5)
+
 """The lengths of a word's grams."""
 
 _MASK = (1 << 64) - 1
+
 _BASE = 0x9E3779B97F4A7C15
+
 _POWERS = tuple(pow(_BASE, n, 1 << 64) for n in range(66))
+
 _SALTS = tuple((0xD6E8FEB86659FD93 + n * 0xC2B2AE3D27D4EB4F) & _MASK for n in range(6))
+
 # The finaliser of MurmurHash3 x64 (Austin Appleby, public domain): every input bit reaches every output bit.
 _MIX_1 = 0xFF51AFD7ED558CCD
+
 _MIX_2 = 0xC4CEB9FE1A85EC53
 
 
@@ -98,7 +115,6 @@ class HashEmbedder:
         A word gives a `feature` share where the text holds it, or a word with grams in common, and a `collision`
         share where features that differ fell on one component: noise, which may be negative.
         """
-        from recall_core.embed.shares import word_shares  # noqa: PLC0415 - a search never needs it
 
         return word_shares(question, texts, self.dimension)
 
@@ -304,3 +320,90 @@ class HashKind(NamedTuple):
 
 
 HASH = HashKind()
+
+_PLAIN_SHARE_CHARS = 100_000  # below it, plain Python costs less than importing NumPy
+
+_SHORTEST = min(GRAMS)
+
+
+class _Asked(NamedTuple):
+    """A word of the question: how its grams weigh, and the pairs that `features` gives."""
+
+    word: str
+    times: int
+    grams: Counter[str]
+    gram_weight: int
+    features: list[tuple[int, int]]
+
+
+def word_shares(question: str, texts: Sequence[str], dimension: int) -> list[list[Share]]:
+    """For each text the shares of its cosine with the question; they add up to it, in whole numbers over the norms.
+
+    A share of kind "feature" counts where the same word or gram stands in both; "collision" is the rest. A text or
+    question without a feature has no shares. Words come in the question's order.
+    """
+    asked = [
+        _Asked(word, log_tf(n), Counter(_grams(word)), gram_weight(len(word)), features(word, dimension))
+        for word, n in words(question).items()
+    ]
+    wanted = list(dict.fromkeys(gram for each in asked for gram in each.grams))
+    length = _length(plain_sums(question, dimension))
+    return [
+        list(_shares(asked, wanted, text, sums, length * _length(sums))) if length else []
+        for text, sums in zip(texts, _sums(texts, dimension), strict=True)
+    ]
+
+
+def _sums(texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:
+    if "numpy" not in sys.modules and sum(map(len, texts)) <= _PLAIN_SHARE_CHARS:
+        return [plain_sums(text, dimension) for text in texts]
+    rows: Sequence[Sequence[float]] = numpy_sums(texts, dimension).tolist()
+    return rows
+
+
+def _length(sums: Sequence[float]) -> float:
+    return sqrt(sum(x * x for x in sums))
+
+
+def _grams(word: str) -> Iterator[str]:
+    for n in GRAMS:
+        yield from (word[start : start + n] for start in range(len(word) - n + 1))
+
+
+def _shares(
+    asked: Sequence[_Asked], wanted: Sequence[str], text: str, sums: Sequence[float], lengths: float
+) -> Iterator[Share]:
+    if not lengths:
+        return
+    held = words(text)
+    grams = _held_grams(held, wanted)
+    for each in asked:
+        whole = WORD_WEIGHT * WORD_WEIGHT * log_tf(held[each.word]) if each.word in held else 0
+        shared = each.gram_weight * sum(n * grams.get(gram, 0) for gram, n in each.grams.items())
+        true = each.times * (whole + shared)
+        every = each.times * sum(weight * sums[component] for component, weight in each.features)
+        shown = each.word.removeprefix("<").removesuffix(">")
+        if true:
+            yield Share("feature", shown, true / lengths)
+        if every != true:
+            yield Share("collision", shown, (every - true) / lengths)
+
+
+def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
+    """What each wanted gram weighs in a text of these words. wanted: of each word the shorter ones first."""
+    spelled = " ".join(held)  # no word holds a space, so no gram reaches from one into the next
+    weights: list[int] = []  # of the word that each character of `spelled` belongs to
+    for word, n in held.items():
+        weights += [log_tf(n) * gram_weight(len(word))] * (len(word) + 1)
+    found: dict[str, int] = {}
+    for gram in wanted:
+        if len(gram) > _SHORTEST and gram[:-1] not in found:
+            continue
+        at = spelled.find(gram)
+        weight = 0
+        while at >= 0:
+            weight += weights[at]
+            at = spelled.find(gram, at + 1)
+        if weight:
+            found[gram] = weight
+    return found

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.config import Config
 from recall_core.embed.installed import ModelFile, missing, read, unavailable
 from recall_core.embed.tokens import Tokens
-from recall_core.embed.unit import unit
+from recall_core.embed.windows import unit
 from recall_core.ports import Share
 from recall_core.types import Vector
 

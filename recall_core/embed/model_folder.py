@@ -17,7 +17,7 @@ _STEPS = ("Transformer", "Pooling", "Normalize")
 Pooling = Literal["mean", "cls"]
 
 
-class Model(NamedTuple):
+class OnnxModel(NamedTuple):
     """An ONNX model with all that decides its vectors. The prompts are put before a question or a document."""
 
     model: Path
@@ -28,7 +28,7 @@ class Model(NamedTuple):
     document_prompt: str = ""
 
 
-def read_folder(folder: Path) -> Model:
+def read_folder(folder: Path) -> OnnxModel:
     """The model in a folder.
 
     `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; where they are there, also the settings of pooling
@@ -40,7 +40,7 @@ def read_folder(folder: Path) -> Model:
         raise unavailable(f"onnx:{folder}", reason)
     _check_steps(folder)
     query, document = _prompts(folder)
-    return Model(
+    return OnnxModel(
         model=next(folder / name for name in _MODELS if (folder / name).is_file()),
         tokenizer=folder / "tokenizer.json",
         pooling=_pooling(folder, is_prompted=bool(query or document)),
@@ -59,7 +59,7 @@ def lacks(folder: Path) -> str | None:
     return None if (folder / "tokenizer.json").is_file() else f"{folder} has no tokenizer.json"
 
 
-def fingerprint(model: Model) -> str:
+def fingerprint(model: OnnxModel) -> str:
     """16 hex digits of the sha256 over the model's files and everything else that decides its vectors."""
     weights = sorted(model.model.parent.glob(f"{model.model.name}*"))  # large models keep weights in a second file
     parts = [digest(mapped_file(path)) for path in (*weights, model.tokenizer)]

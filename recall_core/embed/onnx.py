@@ -12,13 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recall_core import here
+from recall_core import paths
 from recall_core.config import Config
 from recall_core.embed import windows
 from recall_core.embed.installed import ModelFile, checked, folder_of, install, mapped_file, missing, unavailable
-from recall_core.embed.model_folder import Model, fingerprint, lacks, read_folder
+from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_folder
 from recall_core.embed.tokens import Tokens
-from recall_core.embed.unit import unit
+from recall_core.embed.windows import unit
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.types import Vector
 
@@ -48,7 +48,7 @@ class OnnxEmbedder:
 
     def __init__(
         self,
-        model: Model,
+        model: OnnxModel,
         *,
         identity: str | None = None,
         dimension: int | None = None,
@@ -237,7 +237,7 @@ class MinilmKind(NamedTuple):
         if reason is not None or folders[0] is None or folders[1] is None:
             raise unavailable(self.name, reason or install(self.name))
         embedder = OnnxEmbedder(
-            Model(folders[0] / self.model.path, folders[1] / self.tokenizer.path),
+            OnnxModel(folders[0] / self.model.path, folders[1] / self.tokenizer.path),
             identity=MINILM_IDENTITY,
             dimension=MINILM_DIMENSION,
             expected=(self.model.sha256, self.tokenizer.sha256),
@@ -250,7 +250,7 @@ class MinilmKind(NamedTuple):
 def _folder(config: Config) -> Path | None:
     """The folder behind `onnx:`, or None when nothing stands there."""
     argument = config.embedding.partition(":")[2]
-    return here.expanded(argument) if argument else None
+    return paths.expanded(argument) if argument else None
 
 
 ONNX = OnnxKind()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from recall_core import here
+from recall_core import paths
 from recall_core.config import Config, anchored
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.ports import Embedder, EmbedderKind
@@ -129,10 +129,10 @@ def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
     Raises EmbedError `embedder_unavailable` when no candidate can be used.
     """
     if config.embedding != AUTO:
-        return config._replace(embedding=anchored(config.embedding, here.absolute)), ()
+        return config._replace(embedding=anchored(config.embedding, paths.absolute)), ()
     reasons: list[str] = []
     for name in _auto_names(config):
-        settings = config._replace(embedding=anchored(name, here.absolute))
+        settings = config._replace(embedding=anchored(name, paths.absolute))
         reason = _obstacle(settings)
         if reason is None:
             return settings, (*reasons, f"{name} is chosen and written down")

@@ -10,7 +10,7 @@ from typing import cast
 
 from recall_core.config import Config
 from recall_core.embed import registry
-from recall_core.embed.unit import components
+from recall_core.embed.windows import components
 from recall_core.errors import EmbedError
 from recall_core.ports import Embedder, EmbedderKind, Reranker
 from recall_core.types import Vector

@@ -11,7 +11,7 @@ from recall_core.retrieve import Answer, Plan
 from recall_core.store.sqlite.store import SqliteStore
 
 
-class Asker(NamedTuple):
+class Searching(NamedTuple):
     """A store with what is needed to ask it. base: its folder. plan: words to a search for k rows."""
 
     store: SqliteStore

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from recall_core.contract.fixtures import CalibrationView, CeilingView, DistancesView
-from recall_core.evaluate.asker import Asker
-from recall_core.evaluate.fixture.left_out import left_out
+from recall_core.contract.evaluation import CalibrationView, CeilingView, DistancesView
+from recall_core.evaluate.asker import Searching
+from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.questions import questions
@@ -21,7 +21,7 @@ from recall_core.store.sqlite.store import SqliteStore
 _STEPS = 10_000  # a ceiling is proposed with four decimals, rounded up
 
 
-class Near(NamedTuple):
+class ShortDocument(NamedTuple):
     """A short document near a query and out of its list; the ones of a query stand nearest first."""
 
     query: int
@@ -29,14 +29,14 @@ class Near(NamedTuple):
     relevant: bool
 
 
-class Judged(NamedTuple):
+class JudgedDistances(NamedTuple):
     """What the judged queries say. missed: for each query, how many relevant short documents its list lacks.
 
     near: every candidate; injectable: those that the limit on injections lets through, by distance.
     """
 
-    near: tuple[Near, ...]
-    injectable: tuple[Near, ...]
+    near: tuple[ShortDocument, ...]
+    injectable: tuple[ShortDocument, ...]
     missed: tuple[int, ...]
 
 
@@ -48,7 +48,7 @@ class Effect(NamedTuple):
     relevant: int
 
 
-def calibrate(judged: Mapping[str, Collection[str]], asker: Asker) -> CalibrationView:
+def calibrate(judged: Mapping[str, Collection[str]], asker: Searching) -> CalibrationView:
     """The ceiling with the highest F-measure over these queries, beside the one that is set.
 
     judged: query text to the paths of its relevant documents.
@@ -92,13 +92,13 @@ def judged_paths(
     return judged, asked.warnings
 
 
-def effect(injectable: Sequence[Near], ceiling: float) -> Effect:
+def effect(injectable: Sequence[ShortDocument], ceiling: float) -> Effect:
     """What that ceiling does."""
     within = [each for each in injectable if each.distance <= ceiling]
     return Effect(ceiling, len(within), sum(each.relevant for each in within))
 
 
-def propose(injectable: Sequence[Near], missed: int) -> Effect | None:
+def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
     """The ceiling of highest F-measure, the lowest of equal ones; None where no relevant document can come back.
 
     injectable: by distance. F = 2 * relevant / (injections + missed), and 0 for no injection.
@@ -110,7 +110,7 @@ def propose(injectable: Sequence[Near], missed: int) -> Effect | None:
     return best
 
 
-def held_out(judged: Judged, ceiling: float) -> Effect:
+def held_out(judged: JudgedDistances, ceiling: float) -> Effect:
     """Every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
     injections = relevant = 0
     missed = sum(judged.missed)
@@ -123,17 +123,19 @@ def held_out(judged: Judged, ceiling: float) -> Effect:
     return Effect(ceiling, injections, relevant)
 
 
-def _gather(judged: Mapping[str, Collection[str]], asker: Asker, *, allowed: int) -> Judged:
-    near: list[Near] = []
-    injectable: list[Near] = []
+def _gather(judged: Mapping[str, Collection[str]], asker: Searching, *, allowed: int) -> JudgedDistances:
+    near: list[ShortDocument] = []
+    injectable: list[ShortDocument] = []
     missed: list[int] = []
     for number, (query, paths) in enumerate(judged.items()):
         found = asker.answer(asker.plan(query))
-        own = [Near(number, distance, key.path in paths) for key, distance in left_out(found, asker.store)]
+        own = [ShortDocument(number, distance, key.path in paths) for key, distance in left_out(found, asker.store)]
         near += own
         injectable += own[:allowed]
         missed.append(_missed(found, paths, asker.store))
-    return Judged(tuple(near), tuple(sorted(injectable, key=lambda each: (each.distance, each.query))), tuple(missed))
+    return JudgedDistances(
+        tuple(near), tuple(sorted(injectable, key=lambda each: (each.distance, each.query))), tuple(missed)
+    )
 
 
 def _missed(found: Answer, paths: Collection[str], store: Store) -> int:
@@ -148,7 +150,7 @@ def _missed(found: Answer, paths: Collection[str], store: Store) -> int:
     return sum(count <= found.plan.config.sparse_chunk_threshold for count in counts.values())
 
 
-def _steps(injectable: Sequence[Near]) -> Iterator[Effect]:
+def _steps(injectable: Sequence[ShortDocument]) -> Iterator[Effect]:
     """The effect of every ceiling that lets through more than the one before, lowest first."""
     relevant = 0
     for count, each in enumerate(injectable, start=1):
@@ -166,7 +168,7 @@ def _f(done: Effect, missed: int) -> float:
     return 2 * done.relevant / (done.injections + missed)
 
 
-def _nearest_irrelevant(near: Iterable[Near]) -> Iterator[float]:
+def _nearest_irrelevant(near: Iterable[ShortDocument]) -> Iterator[float]:
     """Of each query, the distance that a wrong injection would have."""
     seen: set[int] = set()
     for each in near:

@@ -14,8 +14,7 @@ from recall_core.contract.evaluation import (
     QueryValuesView,
     RegressionView,
 )
-from recall_core.evaluate.baseline import Baseline, Values, fallen
-from recall_core.evaluate.compare import intervals, paired
+from recall_core.evaluate.compare import Baseline, Values, fallen, intervals, paired
 from recall_core.evaluate.gate import Condition
 from recall_core.evaluate.measures import DIGITS, Measure, bounds, judged_share
 from recall_core.evaluate.names import Names
@@ -24,7 +23,7 @@ from recall_core.evaluate.questions import Questions
 REGRESSIONS_SHOWN = 10
 
 
-class Board(NamedTuple):
+class Setup(NamedTuple):
     """Everything known before the first query is asked."""
 
     questions: Questions
@@ -48,7 +47,7 @@ Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 """Mode to query to documents, best first."""
 
 
-def evaluation_view(board: Board, rankings: Rankings, measured: Mapping[str, Values]) -> EvaluationView:
+def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Values]) -> EvaluationView:
     """The answer. measured: by mode."""
     asked = board.questions
     columns = [list(found.values()) for mode in board.modes for found in measured[mode].values()]
@@ -74,7 +73,7 @@ def mean(values: Collection[float]) -> float:
     return round(sum(values) / len(values), DIGITS)
 
 
-def query_views(board: Board, measured: Mapping[str, Values]) -> Iterator[QueryValuesView]:
+def query_views(board: Setup, measured: Mapping[str, Values]) -> Iterator[QueryValuesView]:
     """Every query with its values."""
     for query, grades in board.questions.grades.items():
         yield QueryValuesView(
@@ -90,7 +89,7 @@ def query_views(board: Board, measured: Mapping[str, Values]) -> Iterator[QueryV
 
 def _mode_view(
     mode: str,
-    board: Board,
+    board: Setup,
     rankings: Mapping[str, Sequence[str]],
     measured: Values,
     spreads: Iterator[tuple[float, float]],
@@ -129,7 +128,7 @@ def _interval(ends: tuple[float, float]) -> IntervalView:
     return IntervalView(low=ends[0], high=ends[1])
 
 
-def _pairs(board: Board, measured: Mapping[str, Values]) -> Iterator[tuple[str, _Other]]:
+def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, _Other]]:
     """Each mode with each that follows, then each with what the baseline has for it."""
     for number, mode in enumerate(board.modes):
         for other in board.modes[number + 1 :]:
@@ -140,7 +139,7 @@ def _pairs(board: Board, measured: Mapping[str, Values]) -> Iterator[tuple[str, 
             yield mode, _Other(name, is_baseline=True, values=board.baseline.modes[name])
 
 
-def _comparisons(mode: str, other: _Other, board: Board, measured: Values) -> Iterator[ComparisonView]:
+def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> Iterator[ComparisonView]:
     """One view a measure that both have, over the queries that both have."""
     measures = [measure for measure in measured if measure in other.values]
     if not measures:

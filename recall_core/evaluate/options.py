@@ -19,7 +19,7 @@ RunWriter = Callable[[str, Iterator[str]], str]
 """Writes the lines of a mode's run, and returns where."""
 
 
-class Options(NamedTuple):
+class EvalOptions(NamedTuple):
     """What eval is told. queries and qrels: without a file, those in the store."""
 
     queries: Path | None = None

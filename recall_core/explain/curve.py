@@ -25,7 +25,7 @@ _GRAIN: Final = 2.0**30
 """Values are whole multiples of 2**-30, so that sums of them are exact in whatever order they are added."""
 
 
-class Judged(NamedTuple):
+class JudgedQuery(NamedTuple):
     """What is known of one query's candidates."""
 
     gains: tuple[float, ...]
@@ -105,7 +105,7 @@ METRICS: Final[dict[str, Metric]] = {
 }
 
 
-def step(swept: Sweep, judged: Judged, metric: Metric, k: int) -> Step:
+def step(swept: Sweep, judged: JudgedQuery, metric: Metric, k: int) -> Step:
     """One query's metric at k over all weights, within 2**-31. k is at most what the sweep was made for."""
     gains = np.array(judged.gains, dtype=np.float64)[swept.orders[:, :k]]
     values = np.round(metric(gains, np.array(judged.ideal, dtype=np.float64), k) * _GRAIN) / _GRAIN

@@ -1,27 +1,209 @@
-"""Why a chunk scores what it scores for a question, whatever its rank: its ledger, and how firm its place is."""
+"""Where chunks stand in an answer, on the page or off it, and what put one above another.
+
+Two chunks beside each other: leaf by leaf, who leads by how much, and the weight at which they change places.
+
+Why a chunk scores what it scores for a question, whatever its rank: its ledger, and how firm its place is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
 from recall_core import shell
-from recall_core.contract.ledger import ExplanationView, LedgerView, StabilityView, WeightsView
+from recall_core.contract.ledger import (
+    DifferenceView,
+    ExplanationView,
+    LeafView,
+    LedgerView,
+    NeighbourView,
+    StabilityView,
+    VersusView,
+    WeightsView,
+)
 from recall_core.explain.intervals import Interval
-from recall_core.explain.ledger import MOST_WORDS, largest, total
-from recall_core.explain.lines import Lines, weight_of
+from recall_core.explain.ledger import MOST_WORDS, largest, leaves, total, weighed
+from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
 from recall_core.explain.stability import stability
-from recall_core.explain.standing import Standing, neighbours, standings, weight_lines
 from recall_core.explain.sweep import sweep
-from recall_core.explain.versus import versus
 from recall_core.ports import Embedder, Store
 from recall_core.retrieve import Answer
-from recall_core.scored import explain_view, recall_view
-from recall_core.types import Row
+from recall_core.retrieve.answer import hits
+from recall_core.types import SIGNALS, Hit, Row, Signal
+from recall_core.views import Leaves, explain_view, recall_view
+
+
+class Scored(NamedTuple):
+    """A chunk of the pool, by its position there. hit: its rank counts only where the list holds it."""
+
+    position: int
+    score: float
+    hit: Hit
+    leaves: Leaves
+
+
+class Standing(NamedTuple):
+    """A chunk in an answer."""
+
+    row: Row
+    place: int | None
+    """From 0 in the ranked list; None when that does not hold the chunk."""
+    scored: Scored | None
+    """None when no signal proposed the chunk."""
+
+
+def standings(found: Answer, rows: Sequence[Row], store: Store, embedder: Embedder | None) -> list[Standing]:
+    """Where these chunks stand, with every leaf of their scores.
+
+    A black-box embedder is asked about every sentence of theirs.
+    """
+    pool, ranked = found.pool, found.ranked
+    if pool is None or ranked is None:
+        return [Standing(row, None, None) for row in rows]
+    asked = {row.rowid for row in rows}
+    positions = {key.rowid: position for position, key in enumerate(pool.keys) if key.rowid in asked}
+    held = set(positions.values())
+    places = {position: place for place, position in enumerate(ranked.order[: found.total]) if position in held}
+    standing: list[Standing] = []
+    for row in rows:
+        position = positions.get(row.rowid)
+        if position is None:
+            standing.append(Standing(row, None, None))
+            continue
+        place = places.get(position)
+        if place is None:
+            (alone,) = ranked.reordered([position], kept=1)
+            hit = Hit(0, alone.score, row.doc, row.chunk, alone.parts)
+        else:
+            (hit,) = hits(found, store, start=place, stop=place + 1)
+        (made,) = leaves(found, [weighed(row.rowid, hit)], store=store, embedder=embedder, by_sentence=True)
+        standing.append(Standing(row, place, Scored(position, ranked.scores[position], hit, made)))
+    return standing
+
+
+def weight_lines(found: Answer) -> Lines | None:
+    """The candidates as lines over the weights, where those alone decide the order of chunks."""
+    pool, plan = found.pool, found.plan
+    if pool is None or not (pool.lexical and pool.semantic):
+        return None
+    has_more_to_it = plan.order or plan.config.rerank or plan.table == "doc"
+    return None if has_more_to_it else lines_of(pool, plan.config)
+
+
+def neighbours(found: Answer, standing: Standing, lines: Lines | None, store: Store) -> Iterator[NeighbourView]:
+    """The rows right above and below, and what settled the order. lines: see `weight_lines`."""
+    place, ranked = standing.place, found.ranked
+    if place is None or ranked is None:
+        return
+    for beside in (place - 1, place + 1):
+        if not 0 <= beside < found.total:
+            continue
+        (hit,) = hits(found, store, start=beside, stop=beside + 1)
+        upper, lower = ranked.order[min(place, beside)], ranked.order[max(place, beside)]
+        view = NeighbourView(
+            side="above" if beside < place else "below",
+            rank=beside + 1,
+            id=hit.doc.id if hit.chunk is None else hit.chunk.id,
+            path=hit.doc.path,
+            margin=ranked.scores[upper] - ranked.scores[lower],
+            decided_by=decided_by(found, upper, lower),
+        )
+        if lines is not None and view["decided_by"] != "recall":  # that order is not the scores'
+            view["flips_at"] = flips_at(lines, upper, lower)
+        yield view
+
+
+def decided_by(found: Answer, upper: int, lower: int) -> str:
+    """What put one position of the pool above another: see NeighbourView."""
+    pool, ranked = found.pool, found.ranked
+    if pool is None or ranked is None or found.plan.order:
+        return "order_by"
+    given = found.recall.given if found.recall is not None else {}
+    if ranked.scores[upper] < ranked.scores[lower] or upper in given or lower in given:
+        return "recall"
+    if ranked.scores[upper] > ranked.scores[lower]:
+        return "score"
+    if found.plan.config.rerank:
+        return "fused"
+    return "path" if pool.keys[upper].path != pool.keys[lower].path else "offset"
+
+
+def flips_at(lines: Lines, upper: int, lower: int) -> float | None:
+    """The semantic share of the weights at which two positions change places; None when one leads at every weight."""
+    weight = crossing(lines, upper, lower)
+    return None if weight is None else float(weight)
+
+
+MOST_DIFFERENCES = 30
+
+"""Leaves that are compared one by one; the smaller ones of each signal are one difference together."""
+
+_SIDES: tuple[Literal["points"], Literal["other_points"]] = ("points", "other_points")
+
+_Key: TypeAlias = tuple[Signal, str, str]
+
+
+def versus(found: Answer, one: Standing, other: Standing, lines: Lines | None) -> VersusView | None:
+    """The first chunk against the second; None when one of them has no score. lines: see `weight_lines`."""
+    left, right = one.scored, other.scored
+    if left is None or right is None:
+        return None
+    leads = _order(one, left) <= _order(other, right)
+    higher, lower = (left, right) if leads else (right, left)
+    view = VersusView(
+        winner=(one if leads else other).row.chunk.id,
+        margin=higher.score - lower.score,
+        decided_by=decided_by(found, higher.position, lower.position),
+        differences=_differences(_points(left), _points(right)),
+    )
+    if lines is not None and view["decided_by"] != "recall":
+        view["flips_at"] = flips_at(lines, left.position, right.position)
+    return view
+
+
+def _order(standing: Standing, scored: Scored) -> tuple[bool, int, float, int]:
+    """What is in the list comes first, by place; the rest by score and in natural order."""
+    return (standing.place is None, standing.place or 0, -scored.score, scored.position)
+
+
+def _points(scored: Scored) -> dict[_Key, float]:
+    """Every leaf's points; a part without leaves is its own. Leaves that look the same are added up."""
+    points: dict[_Key, float] = {}
+    for part in scored.hit.parts:
+        whole = LeafView(kind="residual", text="", points=part.points)
+        for leaf in scored.leaves.get(part.signal, [whole]):
+            key = (part.signal, leaf["kind"], leaf["text"])
+            points[key] = points.get(key, 0.0) + leaf["points"]
+    return points
+
+
+def _differences(left: Mapping[_Key, float], right: Mapping[_Key, float]) -> list[DifferenceView]:
+    views = [_difference(key, left.get(key, 0.0), right.get(key, 0.0)) for key in {**left, **right}]
+    views.sort(key=lambda view: -abs(view["delta"]))
+    return [*views[:MOST_DIFFERENCES], *_others(views[MOST_DIFFERENCES:])]
+
+
+def _difference(key: _Key, points: float, other_points: float) -> DifferenceView:
+    signal, kind, text = key
+    return DifferenceView(
+        signal=signal, kind=kind, text=text, points=points, other_points=other_points, delta=points - other_points
+    )
+
+
+def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
+    """One for each signal in place of all of its own."""
+    for signal in SIGNALS:
+        same = [view for view in views if view["signal"] == signal]
+        if same:
+            points, others = (fsum(view[side] for view in same) for side in _SIDES)
+            yield _difference((signal, "other", f"{len(same)} smaller"), points, others)
+
 
 Absence: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "document", "no_score"]
 
 _DEEPEST = 20
+
 """Rows whose order at every weight is looked at; a page of hundreds would take seconds."""
 
 _SHOWN_WORDS = 3 * MOST_WORDS

@@ -14,7 +14,7 @@ Factor = Literal["weights", "fusion", "normalizer", "lexical", "semantic", "rera
 FACTORS: tuple[Factor, ...] = get_args(Factor)
 
 
-class Raw(NamedTuple):
+class RawSignal(NamedTuple):
     """A signal's raw value and its rank in that signal alone; both None where the candidate has none."""
 
     value: float | None
@@ -39,12 +39,12 @@ class Inputs(NamedTuple):
     weights: tuple[float, float]
     fusion: tuple[str, int]
     normalizer: Scale
-    lexical: Raw
-    semantic: Raw
+    lexical: RawSignal
+    semantic: RawSignal
     rerank: tuple[float, float]
 
 
-class Cause(NamedTuple):
+class FactorShare(NamedTuple):
     """A factor's share of a difference between two scores."""
 
     factor: Factor
@@ -100,7 +100,7 @@ def stage_value(raw: float | None, signal: Signal, used: Scale) -> float:
     return round((raw - low) / (high - low), DECIMALS)
 
 
-def causes(a: Inputs, b: Inputs) -> tuple[Cause, ...]:
+def causes(a: Inputs, b: Inputs) -> tuple[FactorShare, ...]:
     """score_of(b) - score_of(a) as the sum of what each factor that changed did, by Shapley values.
 
     A factor that is the same on both sides takes no part; one that changed nothing is left out.
@@ -113,14 +113,14 @@ def causes(a: Inputs, b: Inputs) -> tuple[Cause, ...]:
 
     shares = shapley(worth, len(changed))
     named = zip(changed, shares, strict=True)
-    return tuple(Cause(FACTORS[place], points) for place, points in named if points)
+    return tuple(FactorShare(FACTORS[place], points) for place, points in named if points)
 
 
 _SIGNALS: tuple[Signal, Signal] = ("lexical", "semantic")
 
 
-def _raw(column: Column | None, position: int) -> Raw:
-    return Raw(None, None) if column is None else Raw(column.raw[position], column.ranks[position])
+def _raw(column: Column | None, position: int) -> RawSignal:
+    return RawSignal(None, None) if column is None else RawSignal(column.raw[position], column.ranks[position])
 
 
 def _weight(column: Column | None) -> float:

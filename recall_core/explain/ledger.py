@@ -1,32 +1,157 @@
-"""The ledger's leaves: what the points of each part of a score add up from."""
+"""What each phrase of a question gives to a row's lexical score, exactly, whatever the shape of the expression.
+
+What a cosine is made of: words, where an embedder can tell them apart; sentences, where it has to be asked.
+
+The ledger's leaves: what the points of each part of a score add up from.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
-from typing import NamedTuple
+from operator import mul
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
 
 from recall_core.config import Config
 from recall_core.contract import LeafView
-from recall_core.explain.lexical import Contribution, lexical_contributions
-from recall_core.explain.semantic import sentence_contributions, word_contributions
-from recall_core.ports import Embedder, Store
+from recall_core.contract.ledger import ColumnsView, LeafKind
+from recall_core.embed.windows import components
+from recall_core.explain.shapley import shapley
+from recall_core.ports import Additive, Embedder, Store
+from recall_core.rank.bm25 import contributions
 from recall_core.rank.normalize import scale
 from recall_core.retrieve import Answer
-from recall_core.scored import Leaves
+from recall_core.retrieve.pool import lexical_query
 from recall_core.text import embedded_text
-from recall_core.types import Hit, Part, Signal
+from recall_core.types import Hit, Occurrences, Part, Signal
+from recall_core.views import Leaves
+
+FLOOR = 1e-6
+
+"""The least idf, of a phrase that half the rows or more hold (sqlite fts5_aux.c)."""
+
+
+class Contribution(NamedTuple):
+    """A summand of a raw value, in the signal's own unit, with what is known of it."""
+
+    kind: LeafKind
+    text: str
+    value: float
+    details: Mapping[str, Any] = MappingProxyType({})
+
+    def leaf(self, points: float) -> LeafView:
+        """The same as a leaf of that many points."""
+        view = {"kind": self.kind, "text": self.text, "points": points, "contribution": self.value, **self.details}
+        return cast(LeafView, view)
+
+
+def lexical_contributions(found: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
+    """rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
+
+    One pass over the rows, in FTS5's own counting or, where the answer was ranked so, by BM25F.
+    """
+    query, _ = lexical_query(found.plan, store)
+    if query is None or found.pool is None or not rowids:
+        return {}
+    config = found.plan.config._replace(lexical_model=found.pool.lexical_model)
+    standing = store.phrases(query, found.pool.terms, rowids)
+    return {rowid: list(_terms(standing, rowid, config)) for rowid in rowids if rowid in standing.lengths}
+
+
+def _terms(standing: Occurrences, rowid: int, config: Config) -> Iterator[Contribution]:
+    given = contributions(standing, rowid, config)
+    for phrase, counts, value in zip(standing.phrases, standing.counts, given, strict=True):
+        if value:
+            details: dict[str, Any] = {"df": phrase.df, "idf": phrase.idf}
+            if phrase.idf <= FLOOR:
+                details["floored"] = True
+            details |= {
+                "tf": _columns(counts[rowid]),
+                "length": _columns(standing.lengths[rowid]),
+                "average_length": _columns(standing.averages),
+            }
+            yield Contribution("term", phrase.text, value, details)
+
+
+def _columns(pair: tuple[float, float]) -> ColumnsView:
+    return ColumnsView(title=pair[0], body=pair[1])
+
+
+SHAPLEY_SENTENCES = 8
+
+"""Sentences up to which every subset of them is embedded."""
+
+_SENTENCE = re.compile(r".+?(?:[.!?][\"'”’)\]]*\s+|[。！？]\s*|\n\s*\n|\Z)", re.DOTALL)
+
+
+def word_contributions(embedder: Embedder, question: str, texts: Sequence[str]) -> list[list[Contribution]] | None:
+    """For each text what its words give to its cosine with the question; None where the embedder cannot tell."""
+    if not isinstance(embedder, Additive):
+        return None
+    return [[Contribution(*share) for share in shares] for shares in embedder.shares(question, texts)]
+
+
+def sentence_contributions(embedder: Embedder, question: str, text: str) -> list[Contribution]:
+    """What each sentence gives to the cosine of the question and a text, for an embedder that is a black box.
+
+    Up to 8 sentences: their exact Shapley values, which add up to the cosine, from all 2 ** n - 1 subsets, embedded
+    in one call (Shapley 1953). More: what the cosine loses without each (kind "removal"), and a residual.
+    """
+    pieces = sentences(text)
+    (asked,) = embedder.embed([question], is_query=True)
+    if not asked or not pieces:
+        return []
+    axis = components(asked)
+    if len(pieces) <= SHAPLEY_SENTENCES:
+        subsets = ["".join(_members(pieces, coalition)) for coalition in range(1, 1 << len(pieces))]
+        worths = [0.0, *_cosines(embedder, axis, subsets)]
+        values = shapley(worths.__getitem__, len(pieces))
+        return [Contribution("sentence", *each) for each in zip(_shown(pieces), values, strict=True)]
+    without = ["".join(pieces[:i] + pieces[i + 1 :]) for i in range(len(pieces))]
+    whole, *rest = _cosines(embedder, axis, [text, *without])
+    lost = [whole - cosine for cosine in rest]
+    removals = [Contribution("removal", *each) for each in zip(_shown(pieces), lost, strict=True)]
+    return [*removals, Contribution("residual", "sentences together", whole - fsum(lost))]
+
+
+def sentences(text: str) -> list[str]:
+    """The text cut behind every sentence and empty line; put together again they are the text.
+
+    >>> sentences("Retry once. Then give up!")
+    ['Retry once. ', 'Then give up!']
+    """
+    return _SENTENCE.findall(text) if text.strip() else []
+
+
+def _members(pieces: Sequence[str], coalition: int) -> list[str]:
+    return [piece for i, piece in enumerate(pieces) if coalition >> i & 1]
+
+
+def _shown(pieces: Sequence[str]) -> list[str]:
+    return [" ".join(piece.split()) for piece in pieces]
+
+
+def _cosines(embedder: Embedder, axis: Sequence[float], texts: Sequence[str]) -> list[float]:
+    vectors = embedder.embed(texts)
+    return [fsum(map(mul, axis, components(vector))) if vector else 0.0 for vector in vectors]
+
 
 MOST_WORDS = 8
+
 """Semantic leaves of a row in a list, the largest; the others are one leaf together."""
 
 _OF_TEXT = ("feature", "collision", "token", "sentence", "removal")
+
 _ROUNDING = 2e-6  # half a unit of the sixth decimal, of a raw value and of its stage value, and float32 storage
+
 _NOISE = 1e-10
+
 """Less than this is the rounding of floats, not of stage values."""
 
 
-class Weighed(NamedTuple):
+class LedgerRow(NamedTuple):
     """A row of an answer's pool whose parts are to be taken apart."""
 
     rowid: int
@@ -47,15 +172,15 @@ def hit_leaves(found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Em
     return leaves(found, rows, store=store, embedder=embedder, most=MOST_WORDS)
 
 
-def weighed(rowid: int, hit: Hit) -> Weighed:
+def weighed(rowid: int, hit: Hit) -> LedgerRow:
     """A hit with the text that its embedder was given."""
     text = "" if hit.chunk is None else embedded_text(hit.doc.path, hit.doc.title, hit.chunk.text)
-    return Weighed(rowid, text, hit.parts)
+    return LedgerRow(rowid, text, hit.parts)
 
 
 def leaves(
     found: Answer,
-    rows: Sequence[Weighed],
+    rows: Sequence[LedgerRow],
     *,
     store: Store,
     embedder: Embedder | None,
@@ -88,13 +213,13 @@ def leaves(
     ]
 
 
-def _valued(rows: Sequence[Weighed], signal: Signal) -> list[int]:
+def _valued(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
     """The rows that have a value for this signal."""
     return [row.rowid for row in rows if any(part.signal == signal and part.raw is not None for part in row.parts)]
 
 
 def _semantic(
-    question: str, rows: Sequence[Weighed], embedder: Embedder, *, by_sentence: bool
+    question: str, rows: Sequence[LedgerRow], embedder: Embedder, *, by_sentence: bool
 ) -> Mapping[int, list[Contribution]] | None:
     valued = set(_valued(rows, "semantic"))
     asked = [row for row in rows if row.rowid in valued]
@@ -106,7 +231,7 @@ def _semantic(
 
 def _leaves(
     part: Part,
-    row: Weighed,
+    row: LedgerRow,
     contributions: Sequence[Contribution],
     limits: tuple[float, float],
     found: Answer,

@@ -1,21 +1,135 @@
-"""Two answers to one question, row by row: who moved, who came, who went, and why."""
+"""How alike two ranked lists are.
+
+Which row of one store is which row of another.
+
+Two answers to one question, row by row: who moved, who came, who went, and why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from recall_core.explain.factors import Cause, Inputs, causes, inputs_at
-from recall_core.explain.matching import Pair, across, same
-from recall_core.explain.overlap import jaccard, rbo
+from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at
 from recall_core.ports import Store
 from recall_core.retrieve import Answer
+from recall_core.types import Row, Table
+
+PERSISTENCE = 0.9
+
+"""The chance that a reader goes on to the next row: ten rows on average (Webber, Moffat and Zobel 2010)."""
+
+
+def rbo(a: Sequence[Hashable], b: Sequence[Hashable], *, p: float = PERSISTENCE) -> float:
+    """Rank-biased overlap of two lists without repeats, from 0 (nothing shared) to 1 (equal), the top weighing most.
+
+    The extrapolated form for lists of any lengths (Webber, Moffat and Zobel 2010, equation 32): what lies beyond the
+    lists is taken to agree as they did at their ends. Two empty lists are equal; an empty one shares nothing.
+    """
+    short, long = sorted((a, b), key=len)
+    if list(a) == list(b):
+        return 1.0
+    if not short:
+        return 0.0
+    s, length = len(short), len(long)
+    seen: set[Hashable] = set()
+    common = [0]
+    for depth in range(length):
+        fresh = {long[depth], *short[depth : depth + 1]}
+        new = [each for each in (long[depth], *short[depth : depth + 1]) if each in seen]
+        equal = len(fresh) == 1 and depth < s
+        common.append(common[-1] + len(new) + equal)
+        seen |= fresh
+    series = sum(common[depth] / depth * p**depth for depth in range(1, length + 1))
+    series += sum(common[s] * (depth - s) / (s * depth) * p**depth for depth in range(s + 1, length + 1))
+    value = (1 - p) / p * series + ((common[length] - common[s]) / length + common[s] / s) * p**length
+    return min(1.0, value)
+
+
+def jaccard(a: Sequence[Hashable], b: Sequence[Hashable]) -> float:
+    """The rows that two lists share over the rows that either has; 1 when both are empty."""
+    union = {*a, *b}
+    return len(set(a) & set(b)) / len(union) if union else 1.0
+
+
+class RowPair(NamedTuple):
+    """One row by its rowid (of a chunk, or of a document where rows are documents) on each side; None: not there."""
+
+    a: int | None
+    b: int | None
+
+
+def same(a: Iterable[int], b: Iterable[int]) -> list[RowPair]:
+    """The rows of either list, of one store: every row is itself. Those of a first."""
+    return [RowPair(rowid, rowid) for rowid in dict.fromkeys((*a, *b))]
+
+
+def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, table: Table) -> list[RowPair]:
+    """The rows of either list with their like in the other store; those of a first.
+
+    Documents are alike by path. Chunks are of documents alike by path, and alike themselves by text, and where no
+    text is equal by offset.
+    """
+    wanted = [_places_of_rows(rowids, store, table) for rowids, store in zip((a, b), stores, strict=True)]
+    paths = list(dict.fromkeys([*wanted[0].values(), *wanted[1].values()]))
+    pairs = [pair for path in paths for pair in _alike(path, stores, table)]
+    of_a = {pair.a: pair for pair in pairs if pair.a is not None}
+    of_b = {pair.b: pair for pair in pairs if pair.b is not None}
+    return list(dict.fromkeys([*(of_a[rowid] for rowid in a), *(of_b[rowid] for rowid in b)]))
+
+
+def alike_chunks(a: Sequence[Row], b: Sequence[Row]) -> list[RowPair]:
+    """The chunks of two versions of one document: pairs of equal texts, then of equal offsets, then the rest alone.
+
+    Rows in order of offset. Texts that repeat pair up in that order.
+    """
+    waiting: dict[str, list[Row]] = {}
+    for row in reversed(b):
+        waiting.setdefault(row.chunk.text, []).append(row)
+    found = {row.rowid: waiting[row.chunk.text].pop() for row in a if waiting.get(row.chunk.text)}
+    taken = {row.rowid for row in found.values()}
+    by_offset = {row.chunk.offset: row for row in b if row.rowid not in taken}
+    for row in a:
+        if row.rowid not in found and row.chunk.offset in by_offset:
+            found[row.rowid] = by_offset.pop(row.chunk.offset)
+    taken = {row.rowid for row in found.values()}
+    pairs = [RowPair(row.rowid, found[row.rowid].rowid if row.rowid in found else None) for row in a]
+    return pairs + [RowPair(None, row.rowid) for row in b if row.rowid not in taken]
+
+
+def _places_of_rows(rowids: Sequence[int], store: Store, table: Table) -> dict[int, str]:
+    """rowid to path."""
+    if table == "doc":
+        return {rowid: document.path for rowid, document in store.documents(rowids).items()}
+    return {row.rowid: row.doc.path for row in store.fetch(rowids)}
+
+
+def _alike(path: str, stores: tuple[Store, Store], table: Table) -> list[RowPair]:
+    ids = [_document(path, store) for store in stores]
+    if table == "doc":
+        a, b = (None if each is None else store.rowid("doc", each) for each, store in zip(ids, stores, strict=True))
+        return [RowPair(a, b)]
+    rows = [[] if each is None else store.chunks_of(each) for each, store in zip(ids, stores, strict=True)]
+    return alike_chunks(*rows)
+
+
+def _document(path: str, store: Store) -> str | None:
+    """The live document at exactly this path."""
+    found = [full for kind, full in store.resolve(path) if kind == "doc"]
+    if len(found) != 1:
+        return None
+    rowid = store.rowid("doc", found[0])
+    return found[0] if store.documents([rowid])[rowid].path == path else None
+
 
 DEPTH = 100
+
 """Rows of each list that rank-biased overlap looks at: what lies below weighs 0.9 ** 100, less than 0.0001."""
 
 Kind = Literal["same", "moved", "new", "gone"]
+
 Absence = Literal["store", "filter", "no_match", "pool", "min_score"]
+
 """Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
 nothing else was asked; a bounded pool left it out; its score is below min_score."""
 
@@ -27,7 +141,7 @@ class Side(NamedTuple):
     store: Store
 
 
-class Standing(NamedTuple):
+class RowStanding(NamedTuple):
     """Where a row stands in one answer. rank: from 1 in the full list; None where it is absent.
 
     score, inputs: None where nothing was asked of a signal, or the row is not in the pool. injected: sparse-document
@@ -45,11 +159,11 @@ class Standing(NamedTuple):
 class Move(NamedTuple):
     """A row in the first k of either list. causes: of the change of its score, where it has one on both sides."""
 
-    pair: Pair
+    pair: RowPair
     kind: Kind
-    a: Standing
-    b: Standing
-    causes: tuple[Cause, ...]
+    a: RowStanding
+    b: RowStanding
+    causes: tuple[FactorShare, ...]
 
 
 class Diff(NamedTuple):
@@ -106,7 +220,7 @@ def _scanned(side: Side, depth: int | None) -> list[int]:
     return [doc if chunk is None else chunk for doc, chunk in rows]
 
 
-def _standings(side: Side, rowids: Sequence[int | None]) -> list[Standing]:
+def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     """The standing of each row, in order."""
     found = side.answer
     if found.pool is None or found.ranked is None:
@@ -119,19 +233,19 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[Standing]:
     listed = []
     for rowid in rowids:
         if rowid is None:
-            listed.append(Standing(None, None, None, "store"))
+            listed.append(RowStanding(None, None, None, "store"))
         elif rowid in places:
             listed.append(_placed(found, places[rowid], displaced))
         else:
-            listed.append(Standing(None, None, None, _why_absent(found, rowid in passing)))
+            listed.append(RowStanding(None, None, None, _why_absent(found, rowid in passing)))
     return listed
 
 
-def _unscored(rowid: int | None, ranks: dict[int, int]) -> Standing:
+def _unscored(rowid: int | None, ranks: dict[int, int]) -> RowStanding:
     if rowid is None:
-        return Standing(None, None, None, "store")
+        return RowStanding(None, None, None, "store")
     rank = ranks.get(rowid)
-    return Standing(rank, None, None, "filter" if rank is None else None)
+    return RowStanding(rank, None, None, "filter" if rank is None else None)
 
 
 def _places(found: Answer) -> dict[int, int]:
@@ -144,11 +258,11 @@ def _places(found: Answer) -> dict[int, int]:
     }
 
 
-def _placed(found: Answer, place: int, displaced: Iterable[int | None]) -> Standing:
+def _placed(found: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
     assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - the caller has looked
     position = found.ranked.order[place]
     is_listed = place < found.total
-    return Standing(
+    return RowStanding(
         rank=place + 1 if is_listed else None,
         score=found.ranked.scores[position],
         inputs=inputs_at(position, found.ranked, found.pool, found.plan.config),
@@ -175,7 +289,7 @@ def _why_absent(found: Answer, passes: bool) -> Absence:
     return "no_match" if found.exact else "pool"
 
 
-def _move(pair: Pair, a: Standing, b: Standing, *, k: int) -> Move:
+def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:
     inside = [each.rank is not None and each.rank <= k for each in (a, b)]
     kind: Kind = "moved"
     if not all(inside):

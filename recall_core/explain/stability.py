@@ -14,7 +14,7 @@ FRAGILE = 0.02
 """A weight that may move by less than this before the top k changes its order makes a fragile answer."""
 
 
-class Pair(NamedTuple):
+class NeighbourPair(NamedTuple):
     """Two neighbours in the ranking, with the score between them and the weight at which they change places."""
 
     upper: int
@@ -32,7 +32,7 @@ class Stability(NamedTuple):
     order_distance: float | None
     """To the nearest weight with another order; 0 when the current one is a break point, None when there is none."""
     members_distance: float | None
-    pairs: tuple[Pair, ...]
+    pairs: tuple[NeighbourPair, ...]
     """Ranks 1 and 2, 2 and 3, to k and k + 1."""
     fragile: bool
     """order_distance is below FRAGILE."""
@@ -64,11 +64,11 @@ def _distance(interval: Interval, weight: Weight) -> float | None:
     return float(min(ends)) if ends else None
 
 
-def _pairs(lines: Lines, weight: Weight, depth: int) -> tuple[Pair, ...]:
+def _pairs(lines: Lines, weight: Weight, depth: int) -> tuple[NeighbourPair, ...]:
     scores, scale = scores_at(lines, weight)
     order = order_at(lines, weight)[: depth + 1]
     return tuple(
-        Pair(upper, lower, float(Fraction(scores[upper] - scores[lower], scale)), _flip(lines, upper, lower))
+        NeighbourPair(upper, lower, float(Fraction(scores[upper] - scores[lower], scale)), _flip(lines, upper, lower))
         for upper, lower in pairwise(order)
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core import here
+from recall_core import paths
 from recall_core.config import FILE_NAME, Config
 from recall_core.ingest import ignore
 from recall_core.ingest.ignore import Rules
@@ -123,7 +123,7 @@ class _Walker:
 
     def __init__(self, root: Root, base: Path, config: Config) -> None:
         self.root = root
-        self.base = here.spelt(base)
+        self.base = paths.spelt(base)
         self.config = config
         self.folder = str(self.base / root.folder)
         self.inside = [os.path.realpath(self.folder)]

@@ -24,8 +24,8 @@ from recall_core.ingest.targets import (
 )
 from recall_core.ingest.vectors import (
     TEXT_CHARS,
-    Made,
     Pace,
+    TextVector,
     check_embedder,
     made_in_turn,
     missing_texts,
@@ -61,7 +61,7 @@ def ingest(
     Every commit is complete in itself, so stopping at any event loses at most what came after the last one.
     """
     roots = named_roots(targets, template=template, config=config, base=base)
-    run = _Run(store, embedder, config, base)
+    run = _IngestRun(store, embedder, config, base)
     run.mtime_only = mtime_only
     run.batch.roots = [root for root in roots if root not in run.remembered]
     yield from run.all_of(roots, swept=[root for root in roots if root in run.remembered])
@@ -73,7 +73,7 @@ def sync(store: Store, embedder: Embedder, config: Config, base: Path) -> Iterat
     Where several roots find the same file, the one that was added last gives it its labels.  Raises IngestError
     `root_missing` before anything is written.
     """
-    run = _Run(store, embedder, config, base)
+    run = _IngestRun(store, embedder, config, base)
     run.is_sync = True
     standing = standing_roots(run.remembered, known=run.known, base=base)
     yield from run.all_of(standing, swept=run.remembered)
@@ -86,7 +86,7 @@ class _Batch:
         self.since = monotonic()
         self.roots: list[Root] = []
         self.files: list[NewFile] = []
-        self.touched: list[tuple[str, read.Raw]] = []
+        self.touched: list[tuple[str, read.RawFile]] = []
         self.labelled: list[tuple[str, Root]] = []
         self.gone: list[str] = []
         self.chunks = 0
@@ -123,7 +123,7 @@ class _Batch:
             writer.put(file)
 
 
-class _Run:
+class _IngestRun:
     """One ingest run: its counters, and the batch that is being filled."""
 
     def __init__(self, store: Store, embedder: Embedder, config: Config, base: Path) -> None:
@@ -236,7 +236,7 @@ class _Run:
         if not self.is_sync and (root.tags or root.source is not None or root.meta):
             self.batch.labelled.append((known.path, root))
 
-    def _put(self, found: Found, raw: read.Raw, root: Root, options: Root) -> None:
+    def _put(self, found: Found, raw: read.RawFile, root: Root, options: Root) -> None:
         documents = read.documents(
             raw,
             path=found.path,
@@ -269,7 +269,7 @@ class _Run:
         if batch.is_empty():
             return
         missing = missing_texts(batch.files, self.store)
-        made: dict[bytes, Made] = {}
+        made: dict[bytes, TextVector] = {}
         yield from self._embed(missing, made, path)
         files = [with_vectors(file, made) for file in batch.files]
         with self.store.writer() as writer:
@@ -279,10 +279,10 @@ class _Run:
         self.batch = _Batch()
         yield self._event("commit", path)
 
-    def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, Made], path: str) -> Iterator[Progress]:
+    def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, TextVector], path: str) -> Iterator[Progress]:
         """Fill `made`; what takes longer than a commit may, or is stopped, is kept for the next run on the way."""
         self.batch.waiting = len(missing)
-        unkept: dict[bytes, Made] = {}
+        unkept: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
             for answers in made_in_turn(missing, self.embedder, self.pace):
@@ -298,7 +298,7 @@ class _Run:
             if self.batch.waiting:
                 self._keep(unkept)
 
-    def _keep(self, made: Mapping[bytes, Made]) -> None:
+    def _keep(self, made: Mapping[bytes, TextVector]) -> None:
         if not made:
             return
         with self.store.writer() as writer:

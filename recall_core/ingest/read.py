@@ -17,7 +17,7 @@ from recall_core.text import Counter, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewDocument, Root, Span
 
 
-class Raw(NamedTuple):
+class RawFile(NamedTuple):
     """A file's bytes, and what its status said before they were read."""
 
     content: bytes
@@ -26,7 +26,7 @@ class Raw(NamedTuple):
     digest: str
 
 
-def read_raw(place: Path, *, path: str, config: Config) -> Raw:
+def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
     """The bytes of a file, read a second time if it changed meanwhile.
 
     A file that goes on changing is taken as read; its status is the one from before, so that the next run looks
@@ -41,7 +41,7 @@ def read_raw(place: Path, *, path: str, config: Config) -> Raw:
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             break
-    return Raw(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest())
+    return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest())
 
 
 def too_large(path: str, size: int, config: Config) -> IngestError:
@@ -57,7 +57,7 @@ def settings_of(root: Root, config: Config) -> str:
 
 
 def documents(
-    raw: Raw, *, path: str, root: Root, parser: Parser, counter: Counter, config: Config
+    raw: RawFile, *, path: str, root: Root, parser: Parser, counter: Counter, config: Config
 ) -> tuple[NewDocument, ...]:
     """The documents of a file with their chunks, in file order; no chunk has a vector yet.
 
@@ -68,7 +68,7 @@ def documents(
     )
 
 
-def parsed(raw: Raw, *, path: str, parser: Parser) -> Iterator[ParsedDocument]:
+def parsed(raw: RawFile, *, path: str, parser: Parser) -> Iterator[ParsedDocument]:
     """What a parser makes of a file, one after the other.
 
     Raises IngestError where the bytes are not what it reads, `bad_metadata` where it finds what no store can keep.

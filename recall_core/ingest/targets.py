@@ -9,10 +9,10 @@ from pathlib import Path
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
-from recall_core.here import os_path_of
 from recall_core.ingest.discover import covers, printable
 from recall_core.ingest.parse import parser
 from recall_core.ingest.read import parsed, read_raw, too_large
+from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
 from recall_core.text import nfc
 from recall_core.types import Fingerprint, Root

@@ -10,8 +10,7 @@ from recall_core.config import COMMIT_SECONDS
 from recall_core.errors import EmbedError, StoreError
 from recall_core.ports import Embedder, Store
 from recall_core.text import embedded_text
-from recall_core.types import NewFile, Vector
-from recall_core.vector import flaws
+from recall_core.types import NewFile, Vector, flaws
 
 BATCH_TEXTS = 256
 CALL_SECONDS = 0.5  # what one call of an embedder should take at most, so that a person sees it move
@@ -21,7 +20,7 @@ _MOST_CHARS = 1 << 20
 _PAYS = 1.5  # twice the text at this many times the pace: most of a call's time is not spent on text
 
 
-class Made(NamedTuple):
+class TextVector(NamedTuple):
     """A text's vector, and how many windows it is the mean of."""
 
     vector: Vector
@@ -72,7 +71,7 @@ def cost(texts: Sequence[str]) -> int:
     return sum(map(len, texts)) + TEXT_CHARS * len(texts)
 
 
-def made_in_turn(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, Made]]:
+def made_in_turn(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, TextVector]]:
     """text_hash to vector, a call of the embedder at a time, in order. Raises EmbedError, see `embed`."""
     hashes, waiting = list(texts), list(texts.values())
     while waiting:
@@ -96,7 +95,7 @@ def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
     return {text_hash: text for text_hash, text in texts.items() if text_hash not in cached}
 
 
-def with_vectors(file: NewFile, made: Mapping[bytes, Made]) -> NewFile:
+def with_vectors(file: NewFile, made: Mapping[bytes, TextVector]) -> NewFile:
     """The file with these vectors in its chunks; a chunk whose text is not among them gets None."""
     documents = tuple(
         document._replace(
@@ -112,7 +111,7 @@ def with_vectors(file: NewFile, made: Mapping[bytes, Made]) -> NewFile:
     return file._replace(documents=documents)
 
 
-def embed(texts: Sequence[str], embedder: Embedder) -> list[Made]:
+def embed(texts: Sequence[str], embedder: Embedder) -> list[TextVector]:
     """The embedder's vectors, one a text, fit to be stored.
 
     Raises EmbedError `embed_invalid` for a wrong number or dimension, NaN, infinity or a length other than 1.
@@ -123,8 +122,8 @@ def embed(texts: Sequence[str], embedder: Embedder) -> list[Made]:
     for reason in flaws(vectors, dimension=embedder.dimension).values():
         raise _invalid(embedder, reason)
     if embedder.max_input is None:
-        return [Made(vector) for vector in vectors]
-    return [Made(vector, windows) for vector, windows in zip(vectors, embedder.windows(texts), strict=True)]
+        return [TextVector(vector) for vector in vectors]
+    return [TextVector(vector, windows) for vector, windows in zip(vectors, embedder.windows(texts), strict=True)]
 
 
 def tokens_of(embedder: Embedder) -> int | None:

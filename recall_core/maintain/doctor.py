@@ -11,15 +11,12 @@ from recall_core.config import Config
 from recall_core.contract import CheckView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
 from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
-from recall_core.ingest.vectors import Made, embed
-from recall_core.maintain.alike import near_duplicates
-from recall_core.maintain.ceiling import CALIBRATE, ceiling_reachable
-from recall_core.maintain.files import unchanged_files
-from recall_core.maintain.selves import self_retrieval
+from recall_core.ingest.vectors import TextVector, embed
+from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
-from recall_core.store.sqlite import check, reembed
+from recall_core.store.sqlite import check, maintenance
 from recall_core.store.sqlite.check import Finding
-from recall_core.store.sqlite.repair import back_up, broken_vectors, repair, without_vector
+from recall_core.store.sqlite.maintenance import back_up, broken_vectors, repair, without_vector
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import counter
 
@@ -78,9 +75,9 @@ def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Quest
     )
 
 
-def _vectors_anew(store: SqliteStore, own: Own) -> dict[int, Made]:
+def _vectors_anew(store: SqliteStore, own: Own) -> dict[int, TextVector]:
     """chunk rowid to vector where one is missing or broken; the embedder is not loaded where none is."""
-    made: dict[int, Made] = {}
+    made: dict[int, TextVector] = {}
     for rows in chain(without_vector(store), broken_vectors(store)):
         answers = embed([text for _, text in rows], own())
         made |= zip((rowid for rowid, _ in rows), answers, strict=True)
@@ -130,10 +127,10 @@ def _vectors(store: SqliteStore, own: Own) -> Finding:
 
 
 def _reembed(store: SqliteStore, own: Own) -> Finding:
-    target = reembed.unfinished(store)
+    target = maintenance.unfinished(store)
     if target is None:
         return Finding("ok", "none is unfinished")
-    state = f"{reembed.done(store)} of {reembed.texts(store)} texts"
+    state = f"{maintenance.done(store)} of {maintenance.texts(store)} texts"
     return Finding("warning", f"a reembed to {target.embedder} is unfinished: {state}", target.command)
 
 

@@ -22,11 +22,11 @@ from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 FORMAT_VERSION = 1
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+class ExportLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     """One line of an export."""
 
 
-class Header(Line, frozen=True, tag="header"):
+class Header(ExportLine, frozen=True, tag="header"):
     """What the store is. embeddings: False when the chunks come without vectors."""
 
     recall_export: int
@@ -40,7 +40,7 @@ class Header(Line, frozen=True, tag="header"):
     embeddings: bool
 
 
-class RootLine(Line, frozen=True, tag="root"):
+class RootLine(ExportLine, frozen=True, tag="root"):
     """A remembered root, field by field."""
 
     folder: str
@@ -55,7 +55,7 @@ class RootLine(Line, frozen=True, tag="root"):
     follow: bool
 
 
-class FileLine(Line, frozen=True, tag="file"):
+class FileLine(ExportLine, frozen=True, tag="file"):
     """A file. root: the number of its root line, from 0, or null."""
 
     path: str
@@ -67,7 +67,7 @@ class FileLine(Line, frozen=True, tag="file"):
     root: int | None
 
 
-class DocumentLine(Line, frozen=True, tag="document"):
+class DocumentLine(ExportLine, frozen=True, tag="document"):
     """A document of the file above."""
 
     id: str
@@ -80,7 +80,7 @@ class DocumentLine(Line, frozen=True, tag="document"):
     meta: dict[str, Any]
 
 
-class ChunkLine(Line, frozen=True, tag="chunk"):
+class ChunkLine(ExportLine, frozen=True, tag="chunk"):
     """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request.
 
     windows: of how many the vector is the mean; absent for one.
@@ -98,7 +98,7 @@ class ChunkLine(Line, frozen=True, tag="chunk"):
     windows: int | msgspec.UnsetType = msgspec.UNSET
 
 
-class End(Line, frozen=True, tag="end"):
+class End(ExportLine, frozen=True, tag="end"):
     """The last line. sha256: of every byte before it."""
 
     sha256: str
@@ -122,7 +122,7 @@ def header_of(info: StoreInfo, *, embeddings: bool) -> Header:
     )
 
 
-def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Iterator[Line]:
+def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Iterator[ExportLine]:
     """A file, its documents and their chunks."""
     root = roots.index(file.root) if file.root is not None else None
     yield FileLine(file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
@@ -151,7 +151,7 @@ def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
     )
 
 
-def encoded(line: Line) -> str:
+def encoded(line: ExportLine) -> str:
     """The line as JSON: keys in the order of their declaration, no spaces, a newline at the end."""
     fields = msgspec.to_builtins(line)
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -12,11 +12,11 @@ from recall_core.config import COMMIT_SECONDS, Config, assign, replace
 from recall_core.contract import ReembedView
 from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError, UsageError
-from recall_core.ingest.vectors import Made, Pace, embed, made_in_turn, tokens_of
+from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder
-from recall_core.store.sqlite import reembed as incoming
-from recall_core.store.sqlite.reembed import Target
+from recall_core.store.sqlite import maintenance as incoming
+from recall_core.store.sqlite.maintenance import ReembedTarget
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Progress, Stage
 
@@ -46,7 +46,7 @@ def reembed(
     embedder = new_embedder(wanted)
     previous = store.embedder()
     command = shell.join(["recall", "reembed", wanted.embedding, *(word for s in settings for word in ("--set", s))])
-    run = _Run(store, embedder, Target(embedder.identity, embedder.dimension, command))
+    run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command))
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
     if embedder.identity == previous:
         if incoming.unfinished(store) is not None:
@@ -79,10 +79,10 @@ def _changed(wanted: Config, settings: Sequence[str], *, is_new: bool) -> dict[s
     return changed | {key: getattr(wanted, key) for key in named}
 
 
-class _Run:
+class _ReembedRun:
     """One run: what is done and what waits, counted in distinct texts."""
 
-    def __init__(self, store: SqliteStore, embedder: Embedder, target: Target) -> None:
+    def __init__(self, store: SqliteStore, embedder: Embedder, target: ReembedTarget) -> None:
         self.store = store
         self.embedder = embedder
         self.target = target
@@ -118,7 +118,7 @@ class _Run:
 
     def _embed_left(self) -> Iterator[Progress]:
         """Every text that waits, saved at least every COMMIT_SECONDS, and when this is stopped or fails."""
-        unsaved: dict[bytes, Made] = {}
+        unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
             for answers in self._answers():
@@ -132,13 +132,13 @@ class _Run:
         finally:
             self._save(unsaved)
 
-    def _answers(self) -> Iterator[dict[bytes, Made]]:
+    def _answers(self) -> Iterator[dict[bytes, TextVector]]:
         after = b""
         while texts := incoming.left(self.store, after=after, limit=_BLOCK_TEXTS):
             yield from made_in_turn(texts, self.embedder, self.pace)
             after = max(texts)
 
-    def _save(self, made: Mapping[bytes, Made]) -> bool:
+    def _save(self, made: Mapping[bytes, TextVector]) -> bool:
         """False when another process has made the switch to the same target meanwhile."""
         if not made or incoming.save(self.store, self.target, made):
             return True

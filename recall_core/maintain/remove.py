@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from recall_core.contract import RemovedView
 from recall_core.errors import StoreError
-from recall_core.found import Reading, ambiguous, by_id, readings, unknown
+from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import nfc
 
 
-class Named(NamedTuple):
+class Removal(NamedTuple):
     """What goes. paths: of live documents, sorted.  sources: folders and files that will not be synced any more."""
 
     paths: tuple[str, ...]
@@ -48,20 +48,20 @@ def remove(
     return RemovedView(documents=gone, dry_run=False, paths=[], purged=purge, backups=backups if purge else [])
 
 
-def named(store: SqliteStore, targets: Sequence[str], *, base: Path) -> Named:
+def named(store: SqliteStore, targets: Sequence[str], *, base: Path) -> Removal:
     """What all targets name together.
 
     Raises UnknownTarget for one that names nothing; UsageError `ambiguous_path` for one that names this here and that
     in the store, `ambiguous_id`, `empty_target`.
     """
     found = [_named(store, target, base) for target in targets]
-    return Named(
+    return Removal(
         tuple(sorted({path for each in found for path in each.paths})),
         tuple(sorted({source for each in found for source in each.sources})),
     )
 
 
-def _named(store: SqliteStore, target: str, base: Path) -> Named:
+def _named(store: SqliteStore, target: str, base: Path) -> Removal:
     """What one target names: in the current folder, else as Recall prints paths, else as an id; never two of them."""
     meanings = readings(target, base=base)
     found = [_meant(store, meaning) for meaning in meanings]
@@ -75,18 +75,18 @@ def _named(store: SqliteStore, target: str, base: Path) -> Named:
     kind, doc_id = by_id(store, target) or ("", "")
     if kind != "doc":
         raise unknown(target)
-    return Named((store.documents([store.rowid("doc", doc_id)]).popitem()[1].path,), ())
+    return Removal((store.documents([store.rowid("doc", doc_id)]).popitem()[1].path,), ())
 
 
-def _meant(store: SqliteStore, meaning: Reading) -> Named:
+def _meant(store: SqliteStore, meaning: Reading) -> Removal:
     """What one reading names: a document, a folder, or a glob, whichever comes first."""
     for name in meaning.names:
         paths = [name] if store.document_at(name) is not None else store.paths_below(name)
         if paths:
             sources = sorted({root.folder for root in store.roots() if nfc(root.folder) == name})
-            return Named(tuple(paths), tuple(sources))
+            return Removal(tuple(paths), tuple(sources))
     for pattern in meaning.globs:
         below = store.paths_below("/" if pattern.startswith("/") else ".")
         if paths := [path for path in below if glob_match(pattern, path)]:
-            return Named(tuple(paths), ())
-    return Named((), ())
+            return Removal(tuple(paths), ())
+    return Removal((), ())

@@ -14,11 +14,10 @@ from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
 from recall_core.ports import Embedder, Store, Writer
 from recall_core.rql.ast import Compare, Field
-from recall_core.store.sqlite.dump import live_files
+from recall_core.store.sqlite.catalog import live_files
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import chunk_id, document_id
-from recall_core.types import NewChunk, NewDocument, NewFile, Root
-from recall_core.vector import flaws
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, flaws
 
 ON_CONFLICT = ("error", "skip", "replace")
 
@@ -30,7 +29,7 @@ def export(store: SqliteStore, out: TextIO, *, embeddings: bool = True) -> Trans
     """
     checksum = sha256()
 
-    def write(line: lines.Line) -> None:
+    def write(line: lines.ExportLine) -> None:
         text = lines.encoded(line)
         checksum.update(text.encode())
         out.write(text)

@@ -1,19 +1,92 @@
-"""What a context is worth: its value beside the most that any choice could reach, what it covers, what it wastes."""
+"""Near-duplicates among candidates: groups of chunks that say almost the same words.
+
+What the tokens of a context are spent on.
+
+What a context is worth: its value beside the most that any choice could reach, what it covers, what it wastes.
+"""
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.pack.duplicates import near_duplicates, shingles
 from recall_core.pack.knapsack import Thing, bound
-from recall_core.pack.layout import Layout, layout
+from recall_core.pack.layout import Layout, draft, layout
 from recall_core.pack.optimal import VALUE_SCALE, cost_of, value_of
 from recall_core.text import Counter
-from recall_core.types import Chunk, Hit, Packed
+from recall_core.types import Block, Chunk, Hit, Packed
+
+SHINGLE_WORDS = 3
+
+NEAR = 0.8
+
+"""Jaccard similarity of word 3-shingles from which two texts count as near-duplicates (Broder 1997)."""
+
+
+def shingles(text: str) -> frozenset[tuple[str, ...]]:
+    """Every run of three words, lower-cased; a shorter text is one shingle, an empty one none."""
+    words = text.lower().split()
+    if len(words) <= SHINGLE_WORDS:
+        return frozenset([tuple(words)] if words else [])
+    return frozenset(zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False))
+
+
+def near_duplicates(texts: Sequence[str], *, near: float = NEAR) -> tuple[tuple[int, ...], ...]:
+    """Groups of positions whose texts are alike, each led by its first, in order of their leaders.
+
+    Similarity is exact, by an inverted index over shingles: pairs that share none are never looked at. A text joins
+    the group of the first earlier leader it is near to; a leader is a text that is near to none.
+    """
+    numbers: dict[tuple[str, ...], int] = {}
+    sets = [[numbers.setdefault(shingle, len(numbers)) for shingle in shingles(text)] for text in texts]
+    holders: list[list[int]] = [[] for _ in numbers]
+    groups: dict[int, list[int]] = {}
+    for position, own in enumerate(sets):
+        shared = Tally(chain.from_iterable(map(holders.__getitem__, own)))
+        near_to = [
+            leader for leader, common in shared.items() if common >= near * (len(own) + len(sets[leader]) - common)
+        ]
+        if near_to:
+            groups[min(near_to)].append(position)
+            continue
+        groups[position] = [position]
+        for shingle in own:
+            holders[shingle].append(position)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+class Spent(NamedTuple):
+    """The used tokens in three shares that add up to them.
+
+    chunks: texts of the blocks, counted one by one.  headers: the lines above them.  separators: the rest, which is
+    also where a tokenizer that joins words over a seam saves some; it can then be below 0.
+    """
+
+    chunks: int
+    headers: int
+    separators: int
+
+
+def spent(packed: Packed, chunks: Mapping[str, Chunk], *, counter: Counter, config: Config) -> Spent:
+    """The shares of a context that was packed with this counter and config. chunks: every packed one by its id."""
+    sheet = layout(config, counter)
+    drafts = [draft(sheet, block, _heading(block, chunks)) for block in packed.blocks]
+    texts = sum(each.text_tokens for each in drafts)
+    headers = sum(each.lead_tokens for each in drafts)
+    return Spent(texts, headers, packed.used_tokens - texts - headers)
+
+
+def _heading(block: Block, chunks: Mapping[str, Chunk]) -> str:
+    """The heading of the chunk that a block begins with."""
+    first = min((chunks[each] for each in block.chunk_ids), key=lambda chunk: (chunk.offset, -chunk.end))
+    return first.heading or ""
+
 
 _SEAM_TOKENS = 2  # a stretch cut out of a text can count one token more at either end than it did inside
+
 _SEAM_PIECES = 8  # the same for a tokenizer that may cut words otherwise at a seam
 
 

@@ -1,4 +1,9 @@
-"""Fusion: the values of all signals become one score a candidate, and the order they give."""
+"""A key for what is kept about a long column: equal to itself alone, and never read to be found again.
+
+A NumPy column where a list of Python numbers is meant: only what is read of it is converted.
+
+Fusion: the values of all signals become one score a candidate, and the order they give.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +12,80 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from math import inf
 from operator import add, sub
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
-from recall_core.rank.same import Same
-from recall_core.rank.series import Series
 from recall_core.types import Part, Pool, Ranked, Signal
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
+
+class Same(Generic[T]):
+    """Holds a value and is equal to another holder of the very same object. Hashing a tuple reads all of it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+N = TypeVar("N", int, float)
+
+
+class Series(Sequence[N]):
+    """Equal to the list of its numbers. array: one dimension, of the type that N is in NumPy."""
+
+    __slots__ = ("_array",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    @overload
+    def __getitem__(self, index: int) -> N: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[N]: ...
+    def __getitem__(self, index: int | slice) -> N | list[N]:
+        found: N | list[N] = self._array[index].tolist()
+        return found
+
+    def __iter__(self) -> Iterator[N]:
+        return iter(self._array.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+
 _MILLION = 10.0**DECIMALS  # values are whole millionths
+
 _WHOLE = 2.0**52  # what this was added to and taken from is rounded to a whole number
+
 _POOLS_KEPT = 2  # a weight that moves changes neither the values of a signal nor its ranks
+
 _PLAIN_ROWS = 100  # below this, plain Python costs less than filling arrays
+
 _PLAIN_ROWS_COLD = 100_000  # and below this, less than importing NumPy first
 
 Fused: TypeAlias = tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]
+
 """The order of the candidates, their scores, and the points that each signal gives to them."""
 
 
-class Stage(NamedTuple):
+class SignalStage(NamedTuple):
     """One signal over the pool, as no weight changes it: raw, normalised, and its rank from 1 where present."""
 
     signal: Signal
@@ -120,7 +176,7 @@ def rank(pool: Pool, config: Config) -> Ranking:
     return Ranking(order, scores, columns, kept=kept)
 
 
-def plain(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -> Fused:
+def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
     """The stages weighed, added and put in order, a candidate after the other.
 
     weighted: whole numbers are multiplied, added and divided once, so that scores which are equal as decimals are
@@ -151,7 +207,7 @@ def plain(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -
     return sorted(range(len(scores)), key=scores.__getitem__, reverse=True), scores, points
 
 
-def vectorised(stages: tuple[Stage, ...], weights: Sequence[float], config: Config) -> Fused:
+def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
     """`plain`, a column after the other. Equal operations in equal order give equal bits."""
     import numpy as np  # noqa: PLC0415 - a small pool never needs it
 
@@ -200,18 +256,20 @@ def summed(points: Sequence[Sequence[float]]) -> list[float]:
 
 
 @lru_cache(maxsize=_POOLS_KEPT)
-def _stages(pool: Same[Pool], normalize: str) -> tuple[Stage, ...]:
+def _stages(pool: Same[Pool], normalize: str) -> tuple[SignalStage, ...]:
     """The signals that were asked for: one that was not has no column."""
     lexical, semantic = pool.value.lexical, pool.value.semantic
     stages = []
     if lexical:
-        stages.append(Stage("lexical", lexical, lexical_values(pool.value, normalize), signal_ranks(lexical)))
+        stages.append(SignalStage("lexical", lexical, lexical_values(pool.value, normalize), signal_ranks(lexical)))
     if semantic:
-        stages.append(Stage("semantic", semantic, semantic_values(pool.value, normalize), signal_ranks(semantic)))
+        stages.append(
+            SignalStage("semantic", semantic, semantic_values(pool.value, normalize), signal_ranks(semantic))
+        )
     return tuple(stages)
 
 
-def _weights(stages: tuple[Stage, ...], config: Config) -> list[float]:
+def _weights(stages: tuple[SignalStage, ...], config: Config) -> list[float]:
     """The weight of each signal. Where all are 0, equal ones."""
     weights = [config.bm25_weight if stage.signal == "lexical" else config.vector_weight for stage in stages]
     return [1.0] * len(weights) if sum(weights) < LEAST_WEIGHT else weights
@@ -226,7 +284,7 @@ def _wholes(weights: Sequence[float]) -> list[float]:
 
 
 @lru_cache(maxsize=_POOLS_KEPT)
-def _arrays(stages: Same[tuple[Stage, ...]], fusion: str) -> list[NDArray[np.float64]]:
+def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[np.float64]]:
     """What the weights meet: the values in millionths, or the ranks; what is absent ranks at infinity and gets 0."""
     import numpy as np  # noqa: PLC0415 - asked for by those who have it
 

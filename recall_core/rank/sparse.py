@@ -8,8 +8,7 @@ from heapq import nlargest
 from typing import Literal, NamedTuple
 
 from recall_core.config import Config
-from recall_core.rank.fuse import Ranking
-from recall_core.rank.same import Same
+from recall_core.rank.fuse import Ranking, Same
 from recall_core.types import Pool
 
 LOOK_AT = 50  # the nearest chunks that are looked at, or three times the list's length where that is more
@@ -55,7 +54,7 @@ class Recalled(NamedTuple):
     report: Report
 
 
-class Near(NamedTuple):
+class NearChunks(NamedTuple):
     """The chunks of a pool that are looked at. No weight changes them."""
 
     vectors: int
@@ -104,7 +103,7 @@ def recalled(
     return _injected(pool, ranking, [nearest[doc] for doc in chosen], limit=limit, report=report)
 
 
-def _vain(near: Near, ranking: Ranking, limit: int) -> Reason | None:
+def _vain(near: NearChunks, ranking: Ranking, limit: int) -> Reason | None:
     """Why nothing has to be looked at, if so."""
     if len(ranking) and not near.vectors:
         return "no_vector"
@@ -136,14 +135,14 @@ def _depth(limit: int) -> int:
 
 
 @lru_cache(maxsize=2)
-def _near(pool: Same[Pool], depth: int) -> Near:
+def _near(pool: Same[Pool], depth: int) -> NearChunks:
     """Kept, because a weight that moves asks again."""
     keys, cosines = pool.value.keys, pool.value.semantic
     present = [position for position, cosine in enumerate(cosines) if cosine is not None]
     nearest: dict[int, int] = {}
     for position in nlargest(depth, present, key=lambda position: cosines[position] or 0.0):
         nearest.setdefault(keys[position].doc_rowid, position)
-    return Near(len(present), nearest)
+    return NearChunks(len(present), nearest)
 
 
 def _distance(pool: Pool, position: int) -> float:

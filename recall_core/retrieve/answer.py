@@ -21,7 +21,7 @@ from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
 _FETCH_ROWS = 64  # texts read at a time while packing or listing
 
 
-class Known(NamedTuple):
+class RankingCache(NamedTuple):
     """What ranking learned of some candidates, kept so that a weight that moves does not ask again."""
 
     chunk_counts: Mapping[int, int] = {}
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     """The list before sparse-document recall gave rows away."""
     recall: Recalled | None = None
     """What sparse-document recall did; None where it is off."""
-    known: Known = Known()
+    known: RankingCache = RankingCache()
 
     @property
     def exact(self) -> bool:
@@ -186,7 +186,9 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
     return found._replace(plan=plan, ranked=ranked, total=ranked.kept, fused=fused, recall=recall, known=known)
 
 
-def _recalled(found: Answer, fused: Ranking, config: Config, store: Store, *, limit: int) -> tuple[Recalled, Known]:
+def _recalled(
+    found: Answer, fused: Ranking, config: Config, store: Store, *, limit: int
+) -> tuple[Recalled, RankingCache]:
     """What sparse-document recall makes of a list whose first `limit` rows count, and all that is known by then."""
     pool, known = found.pool, found.known
     assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
@@ -247,7 +249,7 @@ def _is_row_of(key: Key, row: Row) -> bool:
 
 def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     """The kept candidates in the order that ORDER BY names."""
-    from recall_core.rql.order import ordered  # noqa: PLC0415 - few questions have one
+    from recall_core.rql.match import ordered  # noqa: PLC0415 - few questions have one
 
     chosen = ranked[: ranked.kept]
     rows = _read(found, [pool.keys[each.position] for each in chosen], store)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from recall_core.config import BM25_K1, EXACT_VECTORS, Config
 from recall_core.ports import Embedder, Store
-from recall_core.retrieve.literal import literal
 from recall_core.retrieve.plan import Plan
+from recall_core.retrieve.query import literal
 from recall_core.types import Key, LexicalQuery, Pool, TermStat, Vector
 
 
-class Question(NamedTuple):
+class SignalQuery(NamedTuple):
     """What a plan asks of each signal, in the store's and the embedder's own terms."""
 
     lexical: LexicalQuery | None
@@ -54,7 +54,7 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     )
 
 
-def ask(plan: Plan, store: Store, embedder: Embedder | None) -> Question:
+def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
     """The plan's texts as a full-text query with its document frequencies, and as a vector."""
     warnings: list[str] = []
     lexical, complaint = lexical_query(plan, store)
@@ -70,7 +70,7 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> Question:
     if model != "fts5" and lexical and lexical.raw:
         warnings.append(f"W_LEXICAL_MODEL: {model} knows nothing of FTS5's syntax; FTS5's own score stands")
         model = "fts5"
-    return Question(lexical, vector, terms, tuple(warnings), model)
+    return SignalQuery(lexical, vector, terms, tuple(warnings), model)
 
 
 def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | None]:
@@ -84,7 +84,7 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
 
 
 def _everything(
-    plan: Plan, store: Store, question: Question
+    plan: Plan, store: Store, question: SignalQuery
 ) -> tuple[tuple[Key, ...], dict[int, float], dict[int, float]]:
     lexical: dict[int, float] = {}
     if question.lexical is not None:
@@ -97,7 +97,7 @@ def _everything(
 
 
 def _proposed(
-    plan: Plan, store: Store, question: Question
+    plan: Plan, store: Store, question: SignalQuery
 ) -> tuple[tuple[Key, ...], dict[int, float], dict[int, float]]:
     """The best `pool` of each signal together, each with its true value in the other."""
     k, weight = plan.config.pool, plan.config.title_weight
@@ -117,7 +117,7 @@ def _proposed(
 
 def _by_bm25f(query: LexicalQuery, rowids: list[int], store: Store, config: Config) -> dict[int, float]:
     """The rows that FTS5 found, scored again."""
-    from recall_core.rank.bm25f import scores  # noqa: PLC0415 - off by default
+    from recall_core.rank.bm25 import scores  # noqa: PLC0415 - off by default
 
     found = store.occurrences(query, rowids)
     return dict(zip(rowids, scores(found, rowids, config), strict=True))

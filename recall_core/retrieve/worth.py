@@ -7,13 +7,12 @@ from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView, TermCoverView
-from recall_core.pack.account import Account, account, coverage
+from recall_core.pack.account import Account, account, coverage, spent
 from recall_core.pack.optimal import VALUE_SCALE, pack_optimal, value_of
 from recall_core.pack.policy import Terms
-from recall_core.pack.spent import spent
 from recall_core.ports import Store
 from recall_core.retrieve.answer import Answer, candidate_range, candidates
-from recall_core.retrieve.literal import literal
+from recall_core.retrieve.query import literal
 from recall_core.types import Hit, Packed
 
 

@@ -7,13 +7,12 @@ from typing import Literal, NamedTuple, Protocol
 
 from recall_core.errors import RqlError
 from recall_core.rql.ast import Field, Value
-from recall_core.rql.cursor import Cursor
+from recall_core.rql.cursor import Cursor, read_field
 from recall_core.rql.expect import Expected, Word, expected_after
 from recall_core.rql.fields import CATALOGUE, FieldInfo, info_of
 from recall_core.rql.highlight import FUNCTIONS, TABLES
-from recall_core.rql.names import read_field
+from recall_core.rql.lexer import SourceWord, pieces
 from recall_core.rql.options import OPTIONS
-from recall_core.rql.pieces import Piece, pieces
 from recall_core.rql.print import print_field, print_value
 
 CandidateKind = Literal["keyword", "field", "table", "function", "operator", "option", "value"]
@@ -32,7 +31,7 @@ _UNFIT = {"integer": ("LIKE", "ILIKE", "GLOB", "HAS"), "tags": ("<", "<=", ">", 
 _NOT_TAGS = ("HAS",)
 
 
-class Candidate(NamedTuple):
+class Completion(NamedTuple):
     """One way to go on: put `text` in place of the source from start to end (code points, end exclusive)."""
 
     text: str
@@ -43,7 +42,7 @@ class Candidate(NamedTuple):
     """What it is, for a person; "" where the text says it."""
 
 
-class Known(NamedTuple):
+class KnownValue(NamedTuple):
     """A value that a store holds, and in how many documents."""
 
     value: Value
@@ -53,21 +52,21 @@ class Known(NamedTuple):
 class Vocabulary(Protocol):
     """What a store can suggest; a few entries a call, the most frequent first, ties in code point order."""
 
-    def keys(self, prefix: str) -> Sequence[Known]:
+    def keys(self, prefix: str) -> Sequence[KnownValue]:
         """Metadata keys that begin with the prefix."""
 
-    def values(self, field: Field, prefix: str) -> Sequence[Known]:
+    def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
         """Values of the field whose text begins with the prefix."""
 
 
 class NoVocabulary:
     """The vocabulary where there is no store."""
 
-    def keys(self, prefix: str) -> Sequence[Known]:
+    def keys(self, prefix: str) -> Sequence[KnownValue]:
         """None."""
         return ()
 
-    def values(self, field: Field, prefix: str) -> Sequence[Known]:
+    def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
         """None."""
         return ()
 
@@ -82,7 +81,7 @@ class _Place(NamedTuple):
     quoted: bool = False
 
 
-def complete(text: str, cursor: int, *, vocabulary: Vocabulary) -> list[Candidate]:
+def complete(text: str, cursor: int, *, vocabulary: Vocabulary) -> list[Completion]:
     """The candidates at a cursor (code points), best first; of any text, and none inside a comment.
 
     Keywords and fields stand in the order of the language, values as the vocabulary gives them. What is typed of a
@@ -95,7 +94,7 @@ def complete(text: str, cursor: int, *, vocabulary: Vocabulary) -> list[Candidat
     expected = expected_after(place.words)
     if place.quoted:
         return list(_values(expected, place, vocabulary)) if "value" in expected.sources else []
-    found: list[Candidate] = []
+    found: list[Completion] = []
     for source in expected.sources:
         found += _SOURCES[source](expected, place, vocabulary)
     return found
@@ -139,7 +138,7 @@ def _words(text: str) -> Iterator[Word]:
         yield held
 
 
-def _continues(held: Word, piece: Piece) -> bool:
+def _continues(held: Word, piece: SourceWord) -> bool:
     if held.kind != "name":
         return False
     if held.text.endswith("."):
@@ -147,19 +146,19 @@ def _continues(held: Word, piece: Piece) -> bool:
     return piece.text == "."
 
 
-def _keywords(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _keywords(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     unfit = _unfit_operators(expected.field)
     for word in expected.keywords:
         kind: CandidateKind = "operator" if word in _OPERATORS else "keyword"
         if _begins(word, place.prefix) and word not in unfit:
-            yield Candidate(word, kind, place.start, place.end, "")
+            yield Completion(word, kind, place.start, place.end, "")
 
 
-def _symbols(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _symbols(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     unfit = _unfit_operators(expected.field)
     for symbol in expected.symbols:
         if not place.prefix and symbol not in unfit:
-            yield Candidate(symbol, "operator", place.start, place.end, "")
+            yield Completion(symbol, "operator", place.start, place.end, "")
 
 
 def _unfit_operators(raw: str | None) -> tuple[str, ...]:
@@ -170,72 +169,72 @@ def _unfit_operators(raw: str | None) -> tuple[str, ...]:
     return _UNFIT.get(kind, ()) + (() if kind == "tags" else _NOT_TAGS)
 
 
-def _fields(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _fields(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     if place.prefix.startswith("doc.meta."):
         yield from _meta_fields(place, vocabulary)
         return
     for info in CATALOGUE:
         if (_begins(info.qualified, place.prefix) or _begins(info.name, place.prefix)) and _fits(info, expected):
             text = info.qualified + ("." if info.type == "meta" else "")
-            yield Candidate(text, "field", place.start, place.end, info.doc)
+            yield Completion(text, "field", place.start, place.end, info.doc)
 
 
 def _fits(info: FieldInfo, expected: Expected) -> bool:
     return not (expected.documents_only and info.table == "chunk")
 
 
-def _meta_fields(place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _meta_fields(place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     typed = place.prefix.removeprefix("doc.meta.").strip("'\"")
     for known in vocabulary.keys(typed):
         text = print_field(Field("doc", "meta", str(known.value)))
-        yield Candidate(text, "field", place.start, place.end, _counted(known.documents))
+        yield Completion(text, "field", place.start, place.end, _counted(known.documents))
 
 
-def _score(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _score(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     if _begins("score", place.prefix):
-        yield Candidate("score", "field", place.start, place.end, "how well a row answers USING")
+        yield Completion("score", "field", place.start, place.end, "how well a row answers USING")
 
 
-def _tables(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _tables(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     for table in TABLES:
         if _begins(table, place.prefix):
-            yield Candidate(table, "table", place.start, place.end, f"one row for each {_ROWS[table]}")
+            yield Completion(table, "table", place.start, place.end, f"one row for each {_ROWS[table]}")
 
 
 _ROWS = {"chunk": "chunk", "doc": "document"}
 
 
-def _functions(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _functions(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     taken = {other for name in expected.functions for other in _SIGNAL.get(name, ())}
     for name in FUNCTIONS:
         if _begins(name, place.prefix) and name not in taken:
-            yield Candidate(f"{name}(", "function", place.start, place.end, _FUNCTION_DOCS[name])
+            yield Completion(f"{name}(", "function", place.start, place.end, _FUNCTION_DOCS[name])
 
 
-def _options(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _options(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     for name, option in OPTIONS.items():
         if _begins(name, place.prefix) and name not in expected.options[:-1]:
-            yield Candidate(name, "option", place.start, place.end, option.doc)
+            yield Completion(name, "option", place.start, place.end, option.doc)
 
 
-def _settings(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _settings(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     option = OPTIONS.get(expected.options[-1]) if expected.options else None
     if option is None:
         return
     switches = ("OFF",) if option.names_anything else ("ON", "OFF") if option.least is None else ()
     for choice in option.choices or switches:
         if _begins(choice, place.prefix):
-            yield Candidate(choice, "value", place.start, place.end, option.doc)
+            yield Completion(choice, "value", place.start, place.end, option.doc)
 
 
-def _values(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Candidate]:
+def _values(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
     field = _field(expected.field)
     if field is None:
         return
     for known in vocabulary.values(field, place.prefix):
         if isinstance(known.value, str) or not place.quoted:
             text = print_value(known.value)
-            yield Candidate(text, "value", place.start, place.end, _counted(known.documents))
+            yield Completion(text, "value", place.start, place.end, _counted(known.documents))
 
 
 _SOURCES = {

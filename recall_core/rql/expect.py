@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from recall_core.rql.cursor import keyword
 from recall_core.rql.highlight import CLAUSES, KEYWORDS
-from recall_core.rql.pieces import PieceKind
+from recall_core.rql.lexer import PieceKind
 
 Source = Literal["field", "score", "table", "function", "option", "setting", "value", "symbol", "keyword"]
 

@@ -1,7 +1,12 @@
-"""Filter text to tree: AND, OR, NOT and the predicates, with every value checked against its field's type."""
+"""Date literals as the store writes times: fixed-width UTC, so that text order is time order.
+
+Filter text to tree: AND, OR, NOT and the predicates, with every value checked against its field's type.
+"""
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple, cast
 
 from recall_core.errors import UsageError
@@ -21,21 +26,65 @@ from recall_core.rql.ast import (
     PatternOperator,
     Value,
 )
-from recall_core.rql.cursor import Cursor, Reach
-from recall_core.rql.dates import is_bare, to_utc
+from recall_core.rql.cursor import Cursor, Reach, read_field
 from recall_core.rql.fields import info_of
 from recall_core.rql.lexer import Token
-from recall_core.rql.names import read_field
 from recall_core.rql.patterns import check_glob
 from recall_core.text import nfc
 
+_DATE = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)"
+    r"(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(?:[Zz]|([+-])(\d\d):?(\d\d))?)?",
+    re.ASCII,
+)
+
+
+def to_utc(literal: str) -> str:
+    """`YYYY-MM-DDTHH:MM:SS.ffffffZ` of an ISO 8601 date or time; a date is its midnight, no offset means UTC.
+
+    Raises ValueError with a reason when it is not a date of the calendar, or leaves the years 1 to 9999.
+    """
+    found = _DATE.fullmatch(literal)
+    if not found:
+        raise ValueError("not an ISO 8601 date")
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3, 4, 5, 6))
+    micros = int((found[7] or "0").ljust(6, "0"))
+    moment = datetime(year, month, day, hour, minute, second, micros, tzinfo=_zone(*found.group(8, 9, 10)))
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("outside the calendar once in UTC") from error
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def is_bare(literal: str) -> bool:
+    """True for a date without a time."""
+    return re.fullmatch(r"\d{4}-\d\d-\d\d", literal, re.ASCII) is not None
+
+
+def _zone(sign: str | None, hours: str | None, minutes: str | None) -> timezone:
+    if not (sign and hours and minutes):
+        return UTC
+    if int(minutes) > 59:
+        raise ValueError("offset minutes go to 59")
+    if int(hours) > 23:
+        raise ValueError("offset hours go to 23")
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    return timezone(-offset if sign == "-" else offset)
+
+
 MAX_DEPTH = 64
+
 _SHALLOW = f"at most {MAX_DEPTH} levels of brackets and NOT"
 
 _COMPARE = ("=", "!=", "<>", "<", "<=", ">", ">=")
+
 _OPERATORS = ("IN", "BETWEEN", "HAS", "IS", "NOT", "LIKE", "ILIKE", "GLOB")
+
 _HOLDS = {"text": "text", "integer": "a whole number", "time": "a time", "tags": "tags"}
+
 _VALUE_HINTS = {"=": "write one = to compare", ")": "name at least one value"}
+
 _WANTS = {"text": "a quoted string", "integer": "a number", "time": "a quoted date", "tags": "a quoted string"}
 
 

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, get_args
 from recall_core.rql.ast import SearchFunction
 from recall_core.rql.cursor import keyword
 from recall_core.rql.fields import CATALOGUE
+from recall_core.rql.lexer import SourceWord, pieces
 from recall_core.rql.options import OPTIONS
-from recall_core.rql.pieces import Piece, pieces
 from recall_core.types import Table
 
 MarkKind = Literal[
@@ -38,7 +38,7 @@ TABLES: tuple[Table, ...] = get_args(Table)
 _BARE_NAMES = frozenset(info.name for info in CATALOGUE)
 
 
-class Mark(NamedTuple):
+class Highlight(NamedTuple):
     """One coloured stretch; start and end in code points, end exclusive. kind "name": a word that means nothing."""
 
     start: int
@@ -46,23 +46,23 @@ class Mark(NamedTuple):
     kind: MarkKind
 
 
-def highlight(text: str) -> list[Mark]:
+def highlight(text: str) -> list[Highlight]:
     """The marks of a text in order, without overlaps; only white space has none. Never refuses a text."""
-    marks: list[Mark] = []
+    marks: list[Highlight] = []
     head = clause = before = ""
     shown = list(pieces(text))
     following = [*(piece.text for piece in shown if piece.kind != "comment"), ""]
     solid = iter(following[1:])
     for piece in shown:
         if piece.kind == "comment":
-            marks.append(Mark(piece.start, piece.end, "comment"))
+            marks.append(Highlight(piece.start, piece.end, "comment"))
             continue
         if piece.kind == "name" and before != ".":
             head = piece.text
         kind = _kind(piece, before, next(solid), head, clause)
         if kind == "keyword" and keyword(piece.text) in CLAUSES:
             clause = keyword(piece.text)
-        marks.append(Mark(piece.start, piece.end, kind))
+        marks.append(Highlight(piece.start, piece.end, kind))
         before = piece.text
     return marks
 
@@ -83,7 +83,7 @@ def bracket_match(text: str, cursor: int) -> tuple[int, int] | None:
     return pairs.get(cursor) or pairs.get(cursor - 1)
 
 
-def _kind(piece: Piece, before: str, after: str, head: str, clause: str) -> MarkKind:
+def _kind(piece: SourceWord, before: str, after: str, head: str, clause: str) -> MarkKind:
     if piece.kind == "name":
         return _name_kind(piece.text, before, after, head, clause)
     if piece.kind == "symbol":

@@ -1,13 +1,18 @@
-"""Query text as tokens, each with its span."""
+"""Query text as tokens, each with its span.
+
+Query text cut into pieces, broken text too: what highlighting, completion and formatting share.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from recall_core.errors import RqlError
 
 MAX_BYTES = 64 * 1024  # far above any query a person or a model writes; bounds every later step
+
 INT64 = 2**63
 
 Kind = Literal["name", "string", "number", "symbol", "end"]
@@ -26,10 +31,15 @@ class Token(NamedTuple):
 
 
 _SPACE = re.compile(r"(?:\s+|--[^\n]*)+")
+
 _NAME = re.compile(r"[^\W\d]\w*")
+
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
 _SYMBOL = re.compile(r"<>|<=|>=|!=|[=<>(),.;*]")
+
 _STRING_STOP = re.compile(r"['\"\\]")
+
 _BARRED = re.compile("[\x00\ud800-\udfff]")  # neither can be stored, so neither can be found
 
 
@@ -162,3 +172,48 @@ def _bad_character(text: str, start: int) -> RqlError:
         expected="a name, a number or a quoted string",
         hint=_CHARACTER_HINTS.get(text[start], "quote it if it belongs to a value"),
     )
+
+
+PieceKind = Literal["name", "string", "open", "number", "symbol", "comment", "error"]
+
+# Possessive: a backslash that took the quote behind it never gives it back.
+_STRING = r"(?:'(?:[^'\\]++|''|\\['\"\\]?)*+(?P<closed>')?|\"(?:[^\"\\]++|\"\"|\\['\"\\]?)*+(?P<closed2>\")?)"
+
+_PIECE = re.compile(
+    rf"\s+|(?P<comment>--[^\n]*)|(?P<string>{_STRING})|(?P<name>[^\W\d]\w*)"
+    r"|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?P<tail>[\w.]*)"
+    r"|(?P<symbol><>|<=|>=|!=|[=<>(),.;*])|(?P<error>.)",
+    re.DOTALL,
+)
+
+
+class SourceWord(NamedTuple):
+    """One word of a text that need not be a query. start and end count code points, end exclusive."""
+
+    kind: PieceKind
+    """"open" for a string without its closing quote: it runs to the end of the text."""
+    text: str
+    start: int
+    end: int
+
+
+def pieces(text: str) -> Iterator[SourceWord]:
+    """Every piece but white space, in order. On a text that `lexer.tokenize` takes, the tokens and the comments."""
+    for found in _PIECE.finditer(text):
+        kind = _kind(found)
+        if kind is not None:
+            yield SourceWord(kind, found[0], found.start(), found.end())
+
+
+def _kind(found: re.Match[str]) -> PieceKind | None:
+    if found["string"] is not None:
+        return "string" if found["closed"] or found["closed2"] else "open"
+    if found["number"] is not None:
+        return "error" if found["tail"] else "number"
+    for kind in _PLAIN:
+        if found[kind] is not None:
+            return kind
+    return None
+
+
+_PLAIN: tuple[Literal["comment", "name", "symbol", "error"], ...] = ("comment", "name", "symbol", "error")

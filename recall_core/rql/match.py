@@ -1,4 +1,7 @@
-"""The reference meaning of a filter: what every store's compiled form must agree with, row for row."""
+"""The reference meaning of a filter: what every store's compiled form must agree with, row for row.
+
+The order of an answer's rows where a query names it, ended by the natural order.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,26 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from recall_core.rql.ast import And, Between, Compare, Expr, Has, In, IsNull, Like, Not, Or, Predicate, Value
+from recall_core.rql.ast import (
+    And,
+    Between,
+    Compare,
+    Expr,
+    Field,
+    Has,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Or,
+    OrderKey,
+    Predicate,
+    Score,
+    Value,
+)
 from recall_core.rql.fields import FieldValue, mentions_chunk, value_of
 from recall_core.rql.patterns import glob_match, ilike_match, like_match
-from recall_core.types import Chunk, Document, Row
+from recall_core.types import Chunk, Document, Hit, Row
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {  # only ever asked of two values of one family
     "=": operator.eq,
@@ -18,6 +37,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {  # only ever asked of two va
     ">": operator.gt,
     ">=": operator.ge,
 }
+
 _PATTERN = {"LIKE": like_match, "ILIKE": ilike_match, "GLOB": glob_match}
 
 
@@ -85,3 +105,30 @@ def _family(value: FieldValue) -> str:
     if isinstance(value, int | float):
         return "number"
     return "text" if isinstance(value, str) else "nothing comparable"
+
+
+def ordered(hits: Iterable[Hit], keys: Iterable[OrderKey]) -> list[Hit]:
+    """The hits by these keys; rows without a value last in either direction; then path, offset and id.
+
+    Text orders by code point. A metadata key orders numbers, among them FALSE as 0 and TRUE as 1, before text.
+    """
+    found = sorted(hits, key=_natural)
+    for key in reversed(tuple(keys)):
+        known = [(value, hit) for hit in found if (value := _sortable(key.by, hit)) is not None]
+        missing = [hit for hit in found if _sortable(key.by, hit) is None]
+        known.sort(key=lambda pair: pair[0], reverse=key.descending)
+        found = [hit for _, hit in known] + missing
+    return found
+
+
+def _natural(hit: Hit) -> tuple[str, int, str]:
+    if hit.chunk is None:
+        return hit.doc.path, 0, hit.doc.id
+    return hit.doc.path, hit.chunk.offset, hit.chunk.id
+
+
+def _sortable(by: Field | Score, hit: Hit) -> tuple[bool, str | float] | None:
+    value = hit.score if isinstance(by, Score) else value_of(by, hit.doc, hit.chunk)
+    if isinstance(value, tuple):
+        value = value[0] if value else None
+    return None if value is None else (isinstance(value, str), value)

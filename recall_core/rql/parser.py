@@ -1,23 +1,32 @@
-"""Query text to tree: SELECT, FROM and the clauses, in any order and each at most once."""
+"""Query text to tree: SELECT, FROM and the clauses, in any order and each at most once.
+
+Telling a query from plain words, where either may be typed.
+
+Query text in its canonical spelling, with the comments it had.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, cast
 
 from recall_core.errors import RqlError
 from recall_core.rql.ast import Field, OrderKey, Query, Score, SearchFunction, Using
-from recall_core.rql.cursor import Cursor, Reach, nearest
+from recall_core.rql.cursor import Cursor, Name, Reach, find, guess, nearest, read_field, read_name, unknown
 from recall_core.rql.filters import ParsedFilter, parse_filter, parse_filter_with_warnings, read_expr
-from recall_core.rql.lexer import Token
-from recall_core.rql.names import Name, find, guess, read_field, read_name, unknown
+from recall_core.rql.lexer import Token, pieces
 from recall_core.rql.options import read_options
+from recall_core.rql.print import print_query
 from recall_core.types import Table
 
 __all__ = ["Parsed", "ParsedFilter", "parse_filter", "parse_filter_with_warnings", "parse_query"]
 
 MAX_KEYS = 64  # of ORDER BY; SQLite takes fewer than 2,000
+
 _CLAUSES = ("USING", "FILTER", "ORDER", "LIMIT", "OPTION")
+
 _SIGNAL_OF = {"semantic": "semantic", "lexical": "lexical", "lexical_fts": "lexical"}
+
 _FOREIGN = {"WHERE": "did you mean FILTER?", "OFFSET": "write LIMIT n OFFSET m"}
 
 
@@ -246,3 +255,22 @@ def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
             expected="no OFFSET beside sparse_recall ON",
             hint="remove OFFSET or OPTION sparse_recall",
         )
+
+
+_SELECT = re.compile(r"(?:\s|--[^\n]*+)*+select(?=[\s*]|$)", re.IGNORECASE)
+
+
+def is_query(text: str) -> bool:
+    """True when the text, after space and comments, begins with SELECT: it is then read as RQL, right or wrong."""
+    return _SELECT.match(text) is not None
+
+
+def format_query(text: str) -> str:
+    """The query on one line, below its comments, which keep their order; no line break at the end.
+
+    Formatting twice changes nothing more. Raises RqlError, also for what a query may hold in vain (an unknown
+    SELECT field, ORDER BY score without USING): its canonical spelling would leave that out.
+    """
+    query = parse_query(text, strict=True).query
+    comments = [piece.text.rstrip() for piece in pieces(text) if piece.kind == "comment"]
+    return "\n".join([*comments, print_query(query)])

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from recall_tui.actions import context, explain, judge, panes, query, results, store, support, weights
+from recall_tui.actions import groups
 from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.state.session import Session
 
 GROUPS: dict[str, tuple[Action, ...]] = {
-    "Panes": panes.ACTIONS,
-    "Query": query.ACTIONS,
-    "Results": results.ACTIONS,
-    "Explain": explain.ACTIONS,
-    "Weights": weights.ACTIONS,
-    "Context": context.ACTIONS,
-    "Judge": judge.ACTIONS,
-    "Store": store.ACTIONS,
-    "Screen": support.SCREEN,
-    "Help": support.ACTIONS,
+    "Panes": groups.PANES,
+    "Query": groups.QUERY,
+    "Results": groups.RESULTS,
+    "Explain": groups.EXPLAIN,
+    "Weights": groups.WEIGHTS,
+    "Context": groups.CONTEXT,
+    "Judge": groups.JUDGE,
+    "Store": groups.STORE,
+    "Screen": groups.SCREEN,
+    "Help": groups.HELP,
 }
 ACTIONS: tuple[Action, ...] = tuple(action for group in GROUPS.values() for action in group)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_tui.home.places import state_folder
+from recall_tui.home.xdg import state_folder
 
 MOST = 1_000  # queries that are remembered
 LONGEST = 20_000  # characters; a longer text was pasted by mistake
@@ -18,14 +18,14 @@ MOST_DIGITS = 12  # of a digest that are shown
 TAIL_BYTES = 8_000_000  # what is read of a file that somebody else made large
 
 
-class Row(NamedTuple):
+class KeptRow(NamedTuple):
     """A row of an answer: what it is, and where its text stands."""
 
     id: str
     where: str
 
 
-class Past(NamedTuple):
+class PastQuestion(NamedTuple):
     """A question that was answered. settings: `key=value` for each that was moved away from its saved value."""
 
     text: str
@@ -33,21 +33,21 @@ class Past(NamedTuple):
     settings: tuple[str, ...] = ()
     digest: str = ""
     """The state of the store that answered it."""
-    top: tuple[Row, ...] = ()
+    top: tuple[KeptRow, ...] = ()
     """The first rows that it listed, in order."""
     offset: int = 0
     """How many rows of its ranking stand before them."""
 
 
-class Move(NamedTuple):
+class RankMove(NamedTuple):
     """A row with its rank in one answer and in another; None where it is not among the rows that are kept."""
 
-    row: Row
+    row: KeptRow
     before: int | None
     after: int | None
 
 
-def changed(past: Past) -> str:
+def changed(past: PastQuestion) -> str:
     """The filter and the settings of a question, in words."""
     return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *past.settings])
 
@@ -58,9 +58,9 @@ def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | No
     return folder / "history.jsonl" if folder is not None else None
 
 
-def load(path: Path) -> list[Past]:
+def load(path: Path) -> list[PastQuestion]:
     """What is remembered, the newest first and each question once; what cannot be read is passed over."""
-    found: dict[tuple[str, str, tuple[str, ...]], Past] = {}
+    found: dict[tuple[str, str, tuple[str, ...]], PastQuestion] = {}
     for line in reversed(_lines(path)):
         past = _past(line)
         if past is not None:
@@ -70,7 +70,7 @@ def load(path: Path) -> list[Past]:
     return list(found.values())
 
 
-def append(path: Path, past: Past) -> None:
+def append(path: Path, past: PastQuestion) -> None:
     """Remember this as the newest. One write, so that two workbenches do not mix their lines. Raises OSError."""
     if not past.text.strip() or len(past.text) > LONGEST:
         return
@@ -87,14 +87,16 @@ def append(path: Path, past: Past) -> None:
         os.close(target)
 
 
-def moves(before: Past, after: Past) -> list[Move]:
+def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
     """What became of the first rows of one answer in another: those of the later in order, then those that left."""
     ranks = {row.id: rank for rank, row in enumerate(before.top, start=before.offset + 1)}
-    found = [Move(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=after.offset + 1)]
-    return [*found, *(Move(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
+    found = [
+        RankMove(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=after.offset + 1)
+    ]
+    return [*found, *(RankMove(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
 
 
-def _rewrite(path: Path, newest_first: list[Past]) -> None:
+def _rewrite(path: Path, newest_first: list[PastQuestion]) -> None:
     """Put a shorter file in the place of the old one; at no time is there none."""
     target, name = tempfile.mkstemp(dir=path.parent, prefix=".history-")
     with os.fdopen(target, "wb") as file:
@@ -102,7 +104,7 @@ def _rewrite(path: Path, newest_first: list[Past]) -> None:
     Path(name).replace(path)
 
 
-def _line(past: Past) -> bytes:
+def _line(past: PastQuestion) -> bytes:
     """A line of JSON, without what is empty."""
     record = {key: value for key, value in past._asdict().items() if value}
     return f"{json.dumps(record)}\n".encode()
@@ -119,7 +121,7 @@ def _lines(path: Path) -> list[bytes]:
         return []
 
 
-def _past(line: bytes) -> Past | None:
+def _past(line: bytes) -> PastQuestion | None:
     """What a line says; None where it says nothing. Parts that make no sense are left out."""
     try:
         record = json.loads(line)
@@ -130,12 +132,12 @@ def _past(line: bytes) -> Past | None:
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         return None
     rows = [row for row in _list(record.get("top")) if isinstance(row, list) and len(row) == 2]
-    return Past(
+    return PastQuestion(
         text,
         filter=_string(record.get("filter")),
         settings=tuple(each for each in _list(record.get("settings")) if isinstance(each, str)),
         digest=_string(record.get("digest")),
-        top=tuple(Row(*row) for row in rows if all(isinstance(each, str) for each in row)),
+        top=tuple(KeptRow(*row) for row in rows if all(isinstance(each, str) for each in row)),
         offset=_count(record.get("offset")),
     )
 

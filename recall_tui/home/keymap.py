@@ -10,7 +10,7 @@ from recall_core.errors import why_unread
 from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import SWALLOWED, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.home.places import config_folder
+from recall_tui.home.xdg import config_folder
 from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"
@@ -27,7 +27,7 @@ class Keymap(NamedTuple):
     faults: tuple[str, ...] = ()
 
 
-class Line(NamedTuple):
+class KeymapLine(NamedTuple):
     """What the file says of one action. number: its line, from 1."""
 
     number: int
@@ -62,13 +62,13 @@ def applied(text: str, name: str = FILE) -> Keymap:
     keys = document.get("keys", {})
     if not isinstance(keys, dict):
         return Keymap(TABLE, (*faults, f"{name}:{_line_of(text, 'keys')}: [keys] is a table"))
-    lines: dict[str, Line] = {}
+    lines: dict[str, KeymapLine] = {}
     for action, written in keys.items():
         number = _line_of(text, action)
         found, wrong = _read_line(action, written)
         faults += [f"{name}:{number}: {fault}" for fault in wrong]
         if not wrong:
-            lines[action] = Line(number, found)
+            lines[action] = KeymapLine(number, found)
     faults += _settle(lines, name)
     return Keymap(_table(lines), tuple(faults))
 
@@ -126,7 +126,7 @@ def _keeper(key: str) -> str:
     return next(action for action, kept in KEPT.items() if kept == key)
 
 
-def _settle(lines: dict[str, Line], name: str) -> list[str]:
+def _settle(lines: dict[str, KeymapLine], name: str) -> list[str]:
     """Take lines out, the lowest first, until no key means two things in a pane; says which and why."""
     faults = []
     while (clash := _clash(_table(lines), lines)) is not None:
@@ -137,7 +137,7 @@ def _settle(lines: dict[str, Line], name: str) -> list[str]:
     return faults
 
 
-def _clash(table: Table, lines: Mapping[str, Line]) -> tuple[str, str, Pane, str] | None:
+def _clash(table: Table, lines: Mapping[str, KeymapLine]) -> tuple[str, str, Pane, str] | None:
     """A key with two meanings: the action of the file's lowest line that has it, the other one, the pane, the key."""
     worst: tuple[int, str, str, Pane, str] | None = None
     for pane in PANES:
@@ -155,7 +155,7 @@ def _clash(table: Table, lines: Mapping[str, Line]) -> tuple[str, str, Pane, str
     return worst[1:] if worst is not None else None
 
 
-def _table(lines: Mapping[str, Line]) -> Table:
+def _table(lines: Mapping[str, KeymapLine]) -> Table:
     return Table(
         {
             group: tuple(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import ConfigError, why_unread
-from recall_tui.home.places import state_folder, write_private
+from recall_tui.home.xdg import state_folder, write_private
 from recall_tui.state.session import Session, Tweaks
 from recall_tui.state.weighing import KEYS
 

@@ -9,13 +9,13 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Progress, Skip
-from recall_tui.state.keeping import Shelf, cursor_of, shelf
 from recall_tui.state.rates import done_share, left_seconds
-from recall_tui.state.runs import EVERYTHING, Run, Stage, stages
+from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
-from recall_tui.widgets.choosing import ChoosingView
+from recall_tui.state.store_pane import StoreOverview, cursor_of, shelf
 from recall_tui.widgets.draw import Glyphs, bar, counted, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, entitle
+from recall_tui.widgets.lists import ChoosingView
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
@@ -28,7 +28,7 @@ NOTHING = "Nothing was read since the start: A adds a folder, s syncs every fold
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
 
 
-class Opened(NamedTuple):
+class OpenedPane(NamedTuple):
     """What the opened pane shows, and the line of each skipped file."""
 
     lines: list[Text]
@@ -108,14 +108,14 @@ def _mark(run: Run, glyphs: Glyphs) -> str:
     return {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
 
 
-def opened(session: Session, width: int, glyphs: Glyphs) -> Opened:
+def opened(session: Session, width: int, glyphs: Glyphs) -> OpenedPane:
     """Everything about the run and the sources, one line a skipped file."""
     run = session.run
     lines = [Text(line) for line in folded(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
     for row, skip in enumerate(skips):
         lines.append(_skipped(skip, width, glyphs, is_chosen=row == cursor_of(session)))
-    return Opened([*lines, *_sources(session, width, glyphs)], range(above, above + len(skips)))
+    return OpenedPane([*lines, *_sources(session, width, glyphs)], range(above, above + len(skips)))
 
 
 def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
@@ -164,7 +164,7 @@ def _skipped(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text
     return Text(fit(f"{head}{path}: {skip.reason}", width, glyphs), Style(bold=is_chosen))
 
 
-def _stage(stage: Stage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
+def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
     """`read   [####    ] 61%    784 of 1,284 files   120/s`; the rate of a run that stands still says nothing."""
     drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
     drawn = drawn if stage.total else " " * len(drawn)
@@ -194,7 +194,7 @@ def _queue(run: Run, progress: Progress) -> list[str]:
 
 def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     known = shelf(session)
-    if not isinstance(known, Shelf):
+    if not isinstance(known, StoreOverview):
         return []
     watched = f"{glyphs.dot}watched, w stops" if session.watching else f"{glyphs.dot}w watches them"
     heading = f"Sources {figure(len(known.sources))}{glyphs.dot}s syncs them{watched}"

@@ -13,7 +13,7 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 from recall_core.errors import RecallError
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.state import judging
-from recall_tui.state.judging import Board, Line, Missed
+from recall_tui.state.judging import Board, Missed, QueryLine
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
@@ -41,7 +41,7 @@ class JudgePane(LineView, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__(id="judge")
         self._shown: tuple[object, ...] = ()
-        self._layout = Layout((), {}, 0)
+        self._layout = JudgeLines((), {}, 0)
 
     def show_session(self, session: Session) -> None:
         """Show the judgements of this session's store."""
@@ -79,7 +79,7 @@ class JudgePane(LineView, inherit_bindings=False):
         return list(self._layout.lines)
 
 
-class Layout:
+class JudgeLines:
     """The lines of the pane. places: by line, the list and the row of it that stand there. first: the first query."""
 
     def __init__(
@@ -106,15 +106,15 @@ def subtitle(session: Session, glyphs: Glyphs) -> str:
     return glyphs.dot.join((f"judged@{judging.TOP} {known.judged:.0%}", queries))
 
 
-def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) -> Layout:
+def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) -> JudgeLines:
     """Everything in the pane, in so many cells across and down. first: the query that stood first before."""
     width, height = size
     known = judging.board(session)
     if isinstance(known, RecallError) and known.code != "no_judgements":
         reason = f"{known.message} ({known.hint})" if known.hint else known.message
-        return Layout(tuple(Text(line) for line in folded(reason, width)), {}, 0)
+        return JudgeLines(tuple(Text(line) for line in folded(reason, width)), {}, 0)
     if not isinstance(known, Board):
-        return Layout(tuple(_nothing(session, width, glyphs)), {}, 0)
+        return JudgeLines(tuple(_nothing(session, width, glyphs)), {}, 0)
     heads = len(_heads(session, known, size, glyphs))
     below = _below(session, width, height - heads, glyphs)
     return _filled(session, heads, below, size, glyphs, first=first)
@@ -195,7 +195,7 @@ def _columns(session: Session, known: Board, width: int, shown: str) -> str:
     return f"{' ' * MARK_CELLS}{'query':<{ids}} {text:<{cells}}{right}"
 
 
-def _row(session: Session, line: Line, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     """A query: its mark, id, text, measure, judged share and difference."""
     measure, ids = judging.measure_of(session), _id_cells(known)
     is_here = line.query == judging.query_here(session)
@@ -243,7 +243,7 @@ def _filled(
     glyphs: Glyphs,
     *,
     first: int,
-) -> Layout:
+) -> JudgeLines:
     """The heads, as many queries as there is room for around the chosen one, and what that one misses."""
     known = judging.board(session)
     assert isinstance(known, Board)  # noqa: S101 - without one nothing is laid out
@@ -267,7 +267,7 @@ def _filled(
     missed = min(session.cursors.get("missed", 0), len(pointed.missed) - 1) if pointed else NONE
     wanted = ("missed", missed) if judging.is_at_missed(session) else ("judge", chosen)
     chosen_line = next((row for row, place in places.items() if place == wanted), NONE)
-    return Layout(tuple(drawn[: max(height, 1)]), places, first, chosen_line)
+    return JudgeLines(tuple(drawn[: max(height, 1)]), places, first, chosen_line)
 
 
 def _shown(session: Session) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from textual.events import Resize
 from textual.widgets import OptionList, Static, TextArea
 
 from recall_core.errors import Interrupted, RecallError, RqlError
-from recall_core.rql.head import is_query
+from recall_core.rql.parser import is_query
 from recall_tui.messages import Typed
 from recall_tui.state.session import Session, is_lingering, is_stale
 from recall_tui.widgets.draw import UNICODE, Glyphs, fit, folded, glyphs_in

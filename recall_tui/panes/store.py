@@ -13,7 +13,9 @@ from textual.events import Click
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.messages import Wanted
-from recall_tui.state.keeping import (
+from recall_tui.state.rates import done_share
+from recall_tui.state.session import Session
+from recall_tui.state.store_pane import (
     CHECKS,
     VIEWS,
     View,
@@ -26,11 +28,9 @@ from recall_tui.state.keeping import (
     state_of,
     view_of,
 )
-from recall_tui.state.rates import done_share
-from recall_tui.state.session import Session
-from recall_tui.widgets.choosing import ChoosingView
 from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded, split
 from recall_tui.widgets.lines import NONE
+from recall_tui.widgets.lists import ChoosingView
 
 if TYPE_CHECKING:
     from recall_core.contract import CheckView, EmbedderView, StoreView

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import Table
-from recall_tui.home.remembered import Layout
+from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
@@ -125,11 +125,11 @@ class Bench(SizedScreen[None]):
         self.query_one(StatusLine).show(session)
         self.query_one(FooterLine).show(session)
 
-    def lay_out(self, layout: Layout, *, is_narrow: bool) -> None:
+    def lay_out(self, layout: PaneSizes, *, is_narrow: bool) -> None:
         """Put the borders where the layout says; a zoomed pane has none."""
         self.query_one(Body).lay_out(layout, is_narrow=is_narrow)
 
-    def measured(self) -> Layout:
+    def measured(self) -> PaneSizes:
         """Where the borders stand."""
         return self.query_one(Body).measured()
 

@@ -1,7 +1,11 @@
-"""A question that is answered with yes or no."""
+"""A question that is answered with yes or no.
+
+A question with one line for the answer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,7 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.events import Key, Resize
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
@@ -85,3 +89,43 @@ class UnaskedScreen(ConfirmScreen):
             self._rests_since = max(self._rests_since, event.time)
             if event.is_printable and self._behind is not None:
                 self._behind.post_message(Key(event.key, event.character))
+
+
+Check = Callable[[str], str]
+
+"""What is wrong with an answer, or "" when it will do."""
+
+
+class PromptScreen(Dialog[str | None]):
+    """Gives back the answer that was typed, or None when the person stepped out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", show=False),
+        Binding("ctrl+q", "app.leave", "Quit", show=False),
+    ]
+
+    def __init__(self, title: str, value: str, hint: str, check: Check) -> None:
+        super().__init__()
+        self._title = title
+        self._value = value
+        self._hint = hint
+        self._check = check
+
+    def compose(self) -> ComposeResult:
+        """The field above its hint."""
+        with Vertical(id="prompt") as box:
+            box.border_title = self._title
+            yield Input(self._value, select_on_focus=True, compact=True)
+            yield Static(self._hint, id="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Take the next key."""
+        self.set_focus(self.query_one(Input))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Give the answer back if it will do, else say why not."""
+        wrong = self._check(event.value.strip())
+        if wrong:
+            self.query_one("#hint", Static).update(wrong)
+        else:
+            self.dismiss(event.value.strip())

@@ -14,11 +14,11 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.home.history import MOST_DIGITS, Move, Past, changed, moves
+from recall_tui.home.history import MOST_DIGITS, PastQuestion, RankMove, changed, moves
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
 from recall_tui.widgets.lines import LineView
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.lists import PointedList
 
 KEYS = (
     "Enter takes it with filter and settings, F5 its text alone, Tab marks, F6 compares, Esc closes",
@@ -30,14 +30,14 @@ KEYS = (
 CORNERS = 6  # cells of the border that its text never has
 
 
-class Choice(NamedTuple):
+class HistoryChoice(NamedTuple):
     """What is to be taken of an earlier question: all that made its answer, or its text."""
 
     act: Literal["all", "text"]
-    past: Past
+    past: PastQuestion
 
 
-class HistoryScreen(Dialog[Choice | None]):
+class HistoryScreen(Dialog[HistoryChoice | None]):
     """Gives back what was picked, or None. past: newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,11 +50,11 @@ class HistoryScreen(Dialog[Choice | None]):
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
-    def __init__(self, past: Sequence[Past]) -> None:
+    def __init__(self, past: Sequence[PastQuestion]) -> None:
         super().__init__()
         self._past = past
         self._found = list(past)
-        self._marked: Past | None = None
+        self._marked: PastQuestion | None = None
 
     def compose(self) -> ComposeResult:
         """The line above the list."""
@@ -79,7 +79,7 @@ class HistoryScreen(Dialog[Choice | None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back the one that was clicked."""
-        self.dismiss(Choice("all", self._found[event.option_index]))
+        self.dismiss(HistoryChoice("all", self._found[event.option_index]))
 
     def on_resize(self, _event: Resize) -> None:
         """Another width has room for other words."""
@@ -90,7 +90,7 @@ class HistoryScreen(Dialog[Choice | None]):
         """Give back the chosen one, or its text alone."""
         chosen = self._chosen
         if chosen is not None:
-            self.dismiss(Choice(act, chosen))
+            self.dismiss(HistoryChoice(act, chosen))
 
     def action_step(self, rows: int) -> None:
         """Choose another."""
@@ -111,7 +111,7 @@ class HistoryScreen(Dialog[Choice | None]):
             self.app.push_screen(MovedScreen(older, newer))
 
     @property
-    def _chosen(self) -> Past | None:
+    def _chosen(self) -> PastQuestion | None:
         row = self.query_one(PointedList).highlighted
         return self._found[row] if row is not None else None
 
@@ -138,7 +138,7 @@ class MovedScreen(Dialog[None]):
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
-    def __init__(self, before: Past, after: Past) -> None:
+    def __init__(self, before: PastQuestion, after: PastQuestion) -> None:
         super().__init__()
         self._before = before
         self._after = after
@@ -157,7 +157,7 @@ class MovedScreen(Dialog[None]):
         self.set_focus(view)
 
 
-def entry_line(past: Past, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
+def entry_line(past: PastQuestion, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
     """One line: a mark, the query, and what was set besides, which has up to half of the line."""
     said = changed(past)
     beside = f"  {glyphs.dot.strip()} {said}" if said else ""
@@ -166,7 +166,7 @@ def entry_line(past: Past, glyphs: Glyphs, width: int, *, is_marked: bool) -> Te
     return line.append(cut(beside, width - line.cell_len, glyphs), Style(italic=True))
 
 
-def moved_lines(before: Past, after: Past, width: int, glyphs: Glyphs) -> list[Text]:
+def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: Glyphs) -> list[Text]:
     """What was asked each time, then the rows of the later answer, then those that left."""
     lines = []
     for name, past in (("before", before), ("after", after)):
@@ -184,7 +184,7 @@ def moved_lines(before: Past, after: Past, width: int, glyphs: Glyphs) -> list[T
     return [*lines, Text(), Text(fit(_counted(found), width, glyphs))]
 
 
-def _counted(found: Sequence[Move]) -> str:
+def _counted(found: Sequence[RankMove]) -> str:
     """How many rows moved, came and left."""
     new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
     moved = sum(move.before != move.after for move in found) - new - left
@@ -192,7 +192,7 @@ def _counted(found: Sequence[Move]) -> str:
     return ", ".join(told) or f"all {len(found)} where they were"
 
 
-def _move_line(move: Move, glyphs: Glyphs) -> str:
+def _move_line(move: RankMove, glyphs: Glyphs) -> str:
     if move.before is None:
         how = "new"
     elif move.after is None:
@@ -204,7 +204,7 @@ def _move_line(move: Move, glyphs: Glyphs) -> str:
     return f"{move.before or '.':>6} {move.after or '.':>6} {how:>5}  {move.row.where}"
 
 
-def having(past: Sequence[Past], words: str) -> list[Past]:
+def having(past: Sequence[PastQuestion], words: str) -> list[PastQuestion]:
     """Those that contain every one of the words, in any case and order."""
     wanted = words.lower().split()
     return [each for each in past if all(word in f"{each.text} {changed(each)}".lower() for word in wanted)]

@@ -15,12 +15,12 @@ from textual.widgets import Input, OptionList
 
 from recall_tui.messages import Picking
 from recall_tui.screens.dialog import Dialog
+from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.findings import found
+from recall_tui.state.results import found
 from recall_tui.state.session import Session
-from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import blanked, counted, fit_place
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.lists import PointedList
 
 AS_IT_STANDS = "  as it stands"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
@@ -77,7 +77,7 @@ class TargetScreen(Dialog[str | None]):
 
     def show_session(self, session: Session) -> None:
         """Show the paths that were found for what is typed."""
-        finding = found(session, Study("paths", self._typed), of=Paths)
+        finding = found(session, Analysis("paths", self._typed), of=Paths)
         if isinstance(finding, Paths) and finding != self._found:
             self._found = finding
             self._fill()

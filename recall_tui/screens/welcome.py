@@ -18,16 +18,16 @@ from textual.events import Click, Resize
 from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 
-from recall_core import here
+from recall_core import paths
 from recall_core.errors import RecallError
 from recall_tui import opening
-from recall_tui.opening import Choice, Count
+from recall_tui.opening import Count, FirstStore
 from recall_tui.screens.bench import NO_ROOM, Bench
 from recall_tui.screens.sized import SizedScreen
-from recall_tui.state.keeping import embedder_words, ndcg, state_of
+from recall_tui.state.store_pane import embedder_words, ndcg, state_of
 from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
 from recall_tui.widgets.lines import entitle
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.lists import PointedList
 
 if TYPE_CHECKING:
     from recall_core.contract import EmbedderView
@@ -77,7 +77,7 @@ class WelcomeScreen(SizedScreen[None]):
     class Named(Message):
         """A store to make."""
 
-        def __init__(self, choice: Choice, *, sends_text: bool) -> None:
+        def __init__(self, choice: FirstStore, *, sends_text: bool) -> None:
             super().__init__()
             self.choice = choice
             self.sends_text = sends_text
@@ -86,7 +86,7 @@ class WelcomeScreen(SizedScreen[None]):
         """The store is to be opened once more."""
 
     def __init__(
-        self, error: RecallError, store: str | None, *, can_create: bool, before: Choice | None = None
+        self, error: RecallError, store: str | None, *, can_create: bool, before: FirstStore | None = None
     ) -> None:
         super().__init__()
         self._error = error
@@ -186,7 +186,7 @@ class WelcomeScreen(SizedScreen[None]):
         sends_text = embedder["network"]
         settings = ("allow_network=true",) if sends_text else ()
         folder = self.query_one("#folder", Input).value.strip() or self._spot.folder
-        self.post_message(self.Named(Choice(folder, embedder["name"], settings), sends_text=sends_text))
+        self.post_message(self.Named(FirstStore(folder, embedder["name"], settings), sends_text=sends_text))
 
     def action_again(self) -> None:
         """Ask the application to open the store once more."""
@@ -238,11 +238,11 @@ class WelcomeScreen(SizedScreen[None]):
             field.cursor_position = len(field.value)
 
     def _list_folders(self, typed: str) -> None:
-        home = Path.home() if here.expanded("~") != Path("~") else None
+        home = Path.home() if paths.expanded("~") != Path("~") else None
         if typed:
             folders = opening.completions(typed, MOST_FOLDERS)
         else:
-            folders = opening.candidates(self._spot.folder, here.known(), home)
+            folders = opening.candidates(self._spot.folder, paths.known(), home)
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.state.lexicon import Entry, Lookup
+from recall_tui.state.analyses import Analysis, Stamp
+from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.rates import Meter
-from recall_tui.state.studies import Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.contract import IngestView
@@ -28,7 +28,7 @@ Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Half-open ranges of code points, in order."""
 
 
-class Opened(NamedTuple):
+class StoreOpened(NamedTuple):
     """The store is open, or has changed."""
 
     info: StoreInfo
@@ -63,7 +63,7 @@ class Answered(NamedTuple):
     """Where words of the question stand in titles and headings, by their text."""
 
 
-class Weighed(NamedTuple):
+class Reweighed(NamedTuple):
     """The same pool under other settings."""
 
     generation: int
@@ -116,7 +116,7 @@ class Learned(NamedTuple):
     """What the store said to a lookup."""
 
     lookup: Lookup
-    entry: Entry
+    entry: LookupResult
 
 
 class Unread(NamedTuple):
@@ -162,23 +162,23 @@ class Ended(NamedTuple):
     error: RecallError | None
 
 
-class Studied(NamedTuple):
+class AnalysisDone(NamedTuple):
     """A study is done: what it found, or why it cannot be done."""
 
-    study: Study
+    study: Analysis
     stamp: Stamp
     finding: object
 
 
-class StudyMoved(NamedTuple):
+class AnalysisMoved(NamedTuple):
     """A long study has done so many of its steps."""
 
-    study: Study
+    study: Analysis
     done: int
     total: int
 
 
-class Chored(NamedTuple):
+class TaskDone(NamedTuple):
     """A chore is done. summary: what it did, in a line; error: why it did not."""
 
     name: str
@@ -186,7 +186,7 @@ class Chored(NamedTuple):
     error: RecallError | None = None
 
 
-class ChoreMoved(NamedTuple):
+class TaskMoved(NamedTuple):
     """A chore under way has come this far."""
 
     name: str
@@ -209,11 +209,11 @@ class Crashed(NamedTuple):
 
 
 OfQuestion: TypeAlias = Answered | Failed | Charted
-OfGeneration: TypeAlias = Weighed | Fetched | Repacked
+OfGeneration: TypeAlias = Reweighed | Fetched | Repacked
 Event: TypeAlias = (
     OfQuestion
     | OfGeneration
-    | Opened
+    | StoreOpened
     | Learned
     | Unread
     | Unusable
@@ -222,10 +222,10 @@ Event: TypeAlias = (
     | Ended
     | Changed
     | Unwatched
-    | Studied
-    | StudyMoved
-    | Chored
-    | ChoreMoved
+    | AnalysisDone
+    | AnalysisMoved
+    | TaskDone
+    | TaskMoved
     | Ran
     | Crashed
 )

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.types import Hit
+from recall_tui.state.analyses import Analysis
 from recall_tui.state.session import VIEWS, Session, Tweaks, View, focused, is_seen
-from recall_tui.state.studies import Study
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplanationView
@@ -38,7 +38,7 @@ class Funnel(NamedTuple):
     view: TraceView
 
 
-class Remedy(NamedTuple):
+class FixOffer(NamedTuple):
     """One thing that brings in what is missed, as the workbench can do it. Fields that change nothing are empty."""
 
     kind: str
@@ -54,16 +54,16 @@ class Remedy(NamedTuple):
     pin: str = ""
 
 
-class Absence(NamedTuple):
+class Missing(NamedTuple):
     """What `recall whynot --json` says under `whynot`, of the list, or of the context where the list has it."""
 
     view: WhyNotView
     in_list: bool
     """The list shows it, so that the context was asked."""
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[FixOffer, ...] = ()
 
 
-class Mark(NamedTuple):
+class LineMark(NamedTuple):
     """A stretch of a line, in its code points."""
 
     start: int
@@ -71,13 +71,13 @@ class Mark(NamedTuple):
     kind: MarkKind
 
 
-class Line(NamedTuple):
+class PassageLine(NamedTuple):
     """A line of a document. offset: of its first code point in the document."""
 
     number: int
     offset: int
     text: str
-    marks: tuple[Mark, ...]
+    marks: tuple[LineMark, ...]
 
 
 class Stretch(NamedTuple):
@@ -91,12 +91,12 @@ class Stretch(NamedTuple):
     tokens: int
 
 
-class Passage(NamedTuple):
+class DocumentPassage(NamedTuple):
     """A document around one of its chunks. from_start, to_end: nothing is left out on that side."""
 
     path: str
     chunk_id: str
-    lines: tuple[Line, ...]
+    lines: tuple[PassageLine, ...]
     chunks: tuple[Stretch, ...]
     from_start: bool
     to_end: bool
@@ -129,35 +129,35 @@ def short(chunk_id: str) -> str:
     return chunk_id[:DIGITS]
 
 
-def ledger_study(session: Session) -> Study | None:
+def ledger_study(session: Session) -> Analysis | None:
     """The study that takes the selected hit's score apart."""
-    return Study("ledger", chunk) if (chunk := chunk_of(session)) else None
+    return Analysis("ledger", chunk) if (chunk := chunk_of(session)) else None
 
 
-def passage_study(session: Session) -> Study | None:
+def passage_study(session: Session) -> Analysis | None:
     """The study that reads the document around the selected hit."""
     plan = session.answer.plan if session.answer else None
-    return Study("passage", chunk, (plan and plan.lexical) or "") if (chunk := chunk_of(session)) else None
+    return Analysis("passage", chunk, (plan and plan.lexical) or "") if (chunk := chunk_of(session)) else None
 
 
-def absence_study(session: Session) -> Study | None:
+def absence_study(session: Session) -> Analysis | None:
     """The study that looks for what is missed. Its context depends on the budget, and on what is pinned to it."""
     if not session.sought or session.answer is None:
         return None
-    return Study("absence", session.sought, " ".join([str(session.budget_tokens), *session.pins, *session.drops]))
+    return Analysis("absence", session.sought, " ".join([str(session.budget_tokens), *session.pins, *session.drops]))
 
 
-def funnel_study(session: Session) -> Study | None:
+def funnel_study(session: Session) -> Analysis | None:
     """The study that counts rows from the store to the context."""
-    return Study("funnel", str(session.budget_tokens)) if session.answer is not None else None
+    return Analysis("funnel", str(session.budget_tokens)) if session.answer is not None else None
 
 
-def versus_study(session: Session) -> Study | None:
+def versus_study(session: Session) -> Analysis | None:
     """The study that compares the selected hit with the marked one."""
     chunk, marked = chunk_of(session), session.marked.chunk if session.marked else None
     if not chunk or marked is None or marked.id == chunk or session.answer is None or session.answer.pool is None:
         return None
-    return Study("versus", chunk, marked.id)
+    return Analysis("versus", chunk, marked.id)
 
 
 _STUDIES = {
@@ -169,10 +169,10 @@ _STUDIES = {
 }
 
 
-def wants(session: Session) -> Iterator[Study]:
+def wants(session: Session) -> Iterator[Analysis]:
     """What is to be found out for the view in front."""
     if session.picking is not None:
-        yield Study("paths", session.picking)
+        yield Analysis("paths", session.picking)
     if not is_seen(session, "explain"):
         return
     for study_of in _STUDIES[session.view]:

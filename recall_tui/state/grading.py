@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recall_core.errors import RecallError
 from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
-from recall_tui.state.findings import lately
-from recall_tui.state.judging import Grading, Judged, judged, spot_of, words_of
+from recall_tui.state.judging import Grading, JudgedQueries, judged, spot_of, words_of
+from recall_tui.state.results import lately
 from recall_tui.state.session import Session, chosen
 
 GRADE = "Grade"
@@ -19,7 +19,7 @@ def why_not(session: Session) -> str:
         return "The row is still being read."
     if not words_of(session.answer):
         return "The query asks for no words, so there is nothing to judge its rows for."
-    known = lately(session, "grades", Judged)
+    known = lately(session, "grades", JudgedQueries)
     if isinstance(known, RecallError):
         return known.message
     return "The judgements are still being read." if known is None else ""

@@ -16,9 +16,9 @@ from recall_core.evaluate.grades import (
 )
 from recall_core.evaluate.names import Spot
 from recall_core.types import Hit, Table
-from recall_tui.state.findings import found, lately
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.results import found, lately
 from recall_tui.state.session import Session, assignments, is_ingesting, is_seen, pointed
-from recall_tui.state.studies import Study
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MEASURES = ("ndcg@10", "mrr", "map", "p@10", "recall@10", "recall@100")
 TOP = 10  # rows that people read: what is missed is not among them, and so many are looked at for judged@10
 
 
-class Judged(NamedTuple):
+class JudgedQueries(NamedTuple):
     """Every judged query, and the judgements of each by path."""
 
     texts: Mapping[str, str]
@@ -50,7 +50,7 @@ class Missed(NamedTuple):
     """How many ranked ones were looked at, where that is as deep as the board goes: it may stand below."""
 
 
-class Line(NamedTuple):
+class QueryLine(NamedTuple):
     """One query on the board. before: its values under the saved settings, where others hold."""
 
     query: str
@@ -81,7 +81,7 @@ class Figure(NamedTuple):
 class Board(NamedTuple):
     """All judged queries under the settings as they are. is_moved: these are not the saved ones."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[QueryLine, ...]
     figures: Mapping[str, Figure]
     judged: float | None
     passed_over: int
@@ -101,26 +101,26 @@ class Grading(NamedTuple):
 # What is wanted, and what is known.
 
 
-def grades_study(_session: Session) -> Study:
+def grades_study(_session: Session) -> Analysis:
     """The study that reads all judgements."""
-    return Study("grades")
+    return Analysis("grades")
 
 
-def board_study(session: Session) -> Study:
+def board_study(session: Session) -> Analysis:
     """The study that measures all judged queries under the moved settings, beside the saved ones."""
-    return Study("board", "\n".join(assignments(session.tweaks)), _saved(session))
+    return Analysis("board", "\n".join(assignments(session.tweaks)), _saved(session))
 
 
-def line_study(session: Session) -> Study | None:
+def line_study(session: Session) -> Analysis | None:
     """The study that measures the question on the screen alone; None unless it has a relevant document."""
     query, study = query_here(session), board_study(session)
     grades = (each.grade for judgements in judgements_here(session).values() for each in judgements)
     if query is None or not any(grade > 0 for grade in grades):
         return None
-    return Study("line", query, f"{study.target}\n\n{study.other}")
+    return Analysis("line", query, f"{study.target}\n\n{study.other}")
 
 
-def wants(session: Session) -> Iterator[Study]:
+def wants(session: Session) -> Iterator[Analysis]:
     """All judgements always, since any row may have one; the board while it is seen and the store stands still."""
     yield grades_study(session)
     known = judged(session)
@@ -133,9 +133,9 @@ def wants(session: Session) -> Iterator[Study]:
     yield board_study(session)
 
 
-def judged(session: Session) -> Judged | None:
+def judged(session: Session) -> JudgedQueries | None:
     """The judgements with the grades that are on their way into the store; None while none were read."""
-    known = lately(session, "grades", Judged)
+    known = lately(session, "grades", JudgedQueries)
     if known is None or isinstance(known, RecallError):
         return None
     for grading in session.gradings:
@@ -143,7 +143,7 @@ def judged(session: Session) -> Judged | None:
     return known
 
 
-def relevant(known: Judged) -> bool:
+def relevant(known: JudgedQueries) -> bool:
     """True when some query has a document with a grade above 0: only then is there something to measure."""
     return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
 
@@ -227,7 +227,7 @@ def spot_of(hit: Hit, table: Table) -> Spot:
     )
 
 
-def lines_of(session: Session) -> tuple[Line, ...]:
+def lines_of(session: Session) -> tuple[QueryLine, ...]:
     """The queries of the newest board, that of the question on the screen as fresh as it is known."""
     known = board(session)
     if not isinstance(known, Board):
@@ -238,14 +238,14 @@ def lines_of(session: Session) -> tuple[Line, ...]:
     return tuple(fresh if fresh.query == line.query else line for line in known.lines)
 
 
-def line_here(session: Session) -> Line | None:
+def line_here(session: Session) -> QueryLine | None:
     """The question on the screen, where it was measured under these settings before the others."""
     study = line_study(session)
-    fresh = found(session, study, Line) if study else None
-    return fresh if isinstance(fresh, Line) else None
+    fresh = found(session, study, QueryLine) if study else None
+    return fresh if isinstance(fresh, QueryLine) else None
 
 
-def pointed_line(session: Session) -> Line | None:
+def pointed_line(session: Session) -> QueryLine | None:
     """The chosen query."""
     known = board(session)
     if not isinstance(known, Board):
@@ -279,7 +279,7 @@ def rows_of(session: Session, name: str) -> int:
     return len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
 
 
-def in_top(line: Line) -> str:
+def in_top(line: QueryLine) -> str:
     """How many of a query's relevant documents are not among the first, or that all of them are."""
     if line.missed:
         return f"{len(line.missed)} of {line.relevant} relevant not in the top {TOP}"
@@ -329,7 +329,7 @@ def sided(session: Session, *, missed: bool) -> Session:
     return session._replace(cursors={**session.cursors, "at missed": int(missed)})
 
 
-def _after(known: Judged, change: Regrade) -> Judged:
+def _after(known: JudgedQueries, change: Regrade) -> JudgedQueries:
     """The judgements once a change is made."""
     change = at_home(change, known.texts, known.ids)
     query = change.query
@@ -340,7 +340,7 @@ def _after(known: Judged, change: Regrade) -> Judged:
     ids = {**known.ids, words(change.text): known.ids.get(words(change.text), query)}
     if change.ends:
         del texts[query], ids[words(change.text)]
-    return Judged(texts, ids, {**known.places, query: paths})
+    return JudgedQueries(texts, ids, {**known.places, query: paths})
 
 
 def _saved(session: Session) -> str:

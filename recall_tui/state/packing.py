@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from recall_core.rank.same import Same
+from recall_core.rank.fuse import Same
 from recall_core.types import Packed
+from recall_tui.state.analyses import Analysis
 from recall_tui.state.session import Packing, Session, budgeted, is_seen, listed, pointed
-from recall_tui.state.studies import Study
 
 if TYPE_CHECKING:
     from recall_core.contract import AccountView
@@ -193,16 +193,16 @@ def repacked(session: Session, event: Repacked) -> Session:
     return session
 
 
-def worth_study(session: Session) -> Study | None:
+def worth_study(session: Session) -> Analysis | None:
     """The study that says what the context on the screen is worth; None while that is of an older ranking."""
     packing = session.packing
     shown_at = session.generation if session.answered == session.question else session.ranked_at
     if session.packed is None or packing is None or session.packed_at != shown_at:
         return None
-    return Study("worth", str(packing.budget_tokens), " ".join((*packing.pins, "-", *packing.drops)))
+    return Analysis("worth", str(packing.budget_tokens), " ".join((*packing.pins, "-", *packing.drops)))
 
 
-def wants(session: Session) -> Iterator[Study]:
+def wants(session: Session) -> Iterator[Analysis]:
     """What the pane wants to be found out while it is seen."""
     study = worth_study(session) if is_seen(session, "context") else None
     if study is not None:

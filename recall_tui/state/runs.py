@@ -43,7 +43,7 @@ class Run(NamedTuple):
         return "every folder" if self.folder == EVERYTHING else Path(self.folder).name or self.folder
 
 
-class Stage(NamedTuple):
+class PipelineStage(NamedTuple):
     """One step of the pipeline. total: 0 while it is unknown; rate: a second."""
 
     name: Literal["read", "chunk", "embed", "index"]
@@ -58,7 +58,7 @@ class Stage(NamedTuple):
         return min(1.0, self.done / self.total) if self.total else 0.0
 
 
-def stages(meter: Meter) -> tuple[Stage, ...]:
+def stages(meter: Meter) -> tuple[PipelineStage, ...]:
     """Every step with its counts. How many chunks there will be is known when the last file is read."""
     progress = meter.progress
     if progress is None:
@@ -66,10 +66,10 @@ def stages(meter: Meter) -> tuple[Stage, ...]:
     rates, chunks = meter.rates, progress.chunks
     is_read = 0 < progress.files_total <= progress.files_done
     return (
-        Stage("read", progress.files_done, progress.files_total, "files", rates.read),
-        Stage("chunk", chunks, chunks if is_read else 0, "chunks", rates.cut),
-        Stage("embed", embedded(progress), chunks, "chunks", rates.embedded),
-        Stage("index", meter.indexed, chunks, "chunks", rates.stored),
+        PipelineStage("read", progress.files_done, progress.files_total, "files", rates.read),
+        PipelineStage("chunk", chunks, chunks if is_read else 0, "chunks", rates.cut),
+        PipelineStage("embed", embedded(progress), chunks, "chunks", rates.embedded),
+        PipelineStage("index", meter.indexed, chunks, "chunks", rates.stored),
     )
 
 

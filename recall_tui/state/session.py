@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.home.history import Past
-from recall_tui.state.lexicon import Entry, Lookup
+from recall_tui.home.history import PastQuestion
+from recall_tui.state.analyses import Analysis, Stamp
+from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.runs import Run
-from recall_tui.state.studies import Stamp, Study
 
 if TYPE_CHECKING:
     from recall_core.evaluate.grades import Regrade
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from recall_core.retrieve.freshness import State
     from recall_tui.home.profiles import Profile
     from recall_tui.state.chart import Chart
+    from recall_tui.state.fixes import Tried
     from recall_tui.state.judging import Grading
-    from recall_tui.state.remedies import Tried
-    from recall_tui.state.tuning import Pin
+    from recall_tui.state.tuning import PinnedChunk
 
 Pane = Literal["query", "results", "explain", "weights", "context", "judge", "ingest", "store"]
 PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "judge", "ingest", "store")
@@ -56,7 +56,7 @@ class Waiting(NamedTuple):
     path: str
 
 
-class Asked(NamedTuple):
+class QuestionChange(NamedTuple):
     """A question that took the place of another in one step with settings: text and filter, of each."""
 
     before: tuple[str, str]
@@ -68,7 +68,7 @@ class Moved(NamedTuple):
 
     tweaks: Mapping[str, str | float | bool] = {}
     k: int | None = None
-    asked: Asked | None = None
+    asked: QuestionChange | None = None
     """Among what can be undone, or made again: the question that came with the step away from here."""
 
 
@@ -142,13 +142,13 @@ class Session(NamedTuple):
     """The settings that the answer's question itself decides."""
     before: Mapping[int, int | None] = {}
     chart: Chart | None = None
-    must: tuple[Pin, ...] = ()
+    must: tuple[PinnedChunk, ...] = ()
     """Chunks that shall be among the first rows of a question, or shall not."""
     is_of_all: bool = False
     """The curve is the mean of all judged queries, not that of the question."""
     profile: Profile | None = None
     """The kept settings that were chosen last."""
-    entries: Mapping[Lookup, Entry] = {}
+    entries: Mapping[Lookup, LookupResult] = {}
     """What completion knows of the store as it is."""
     lookups: tuple[Lookup, ...] = ()
     """What completion still wants to know."""
@@ -156,7 +156,7 @@ class Session(NamedTuple):
     """An expression that the rows of plain words have to satisfy; a query in RQL has its own."""
     is_settled: bool = False
     """The person has let the text stand: ran it, went on from it, or left."""
-    kept: Past = Past("")
+    kept: PastQuestion = PastQuestion("")
     """The question that went into the history last."""
     kept_at: int = 0
     """Which question that was, counted."""
@@ -167,13 +167,13 @@ class Session(NamedTuple):
     """Something changed in them that no run has begun to read, or that one could not."""
     synced: Mapping[str, str] = {}
     """The time of day at which each folder was last brought up to date by this workbench."""
-    studied: Mapping[Study, tuple[Stamp, object]] = {}
+    studied: Mapping[Analysis, tuple[Stamp, object]] = {}
     """What was found out; `found` gives what still holds."""
     gradings: tuple[Grading, ...] = ()
     """Grades that were given and that no finding has yet, the newest last."""
     regrades: tuple[Regrade, ...] = ()
     """What was graded, the newest last, for an undo."""
-    studying: tuple[Study, int, int] | None = None
+    studying: tuple[Analysis, int, int] | None = None
     """A long study under way: how many of its steps are done, and of how many."""
     chore: str = ""
     """What is being done to the store."""

@@ -1,15 +1,21 @@
-"""What each event from a thread makes of the session. Pure, and without a screen."""
+"""What each event from a thread makes of the session. Pure, and without a screen.
+
+Where the selected row stands once its question was answered from another state of the store. Pure, no screen.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from recall_core.types import StoreInfo
 from recall_tui.state import grading, weighing
+from recall_tui.state.analyses import CHORES_AT, LASTING
 from recall_tui.state.events import (
     Advanced,
+    AnalysisDone,
+    AnalysisMoved,
     Answered,
     Charted,
-    Chored,
-    ChoreMoved,
     Ended,
     Event,
     Failed,
@@ -18,22 +24,25 @@ from recall_tui.state.events import (
     Learned,
     OfGeneration,
     OfQuestion,
-    Opened,
     Ran,
     Repacked,
-    Studied,
-    StudyMoved,
+    Reweighed,
+    StoreOpened,
+    TaskDone,
+    TaskMoved,
     Unusable,
     Unwatched,
-    Weighed,
 )
-from recall_tui.state.findings import lately, stamp_of
-from recall_tui.state.following import followed, is_anew
-from recall_tui.state.judging import Judged
+from recall_tui.state.judging import JudgedQueries
 from recall_tui.state.packing import forgotten, repacked
+from recall_tui.state.results import lately, stamp_of
 from recall_tui.state.runs import run_after
 from recall_tui.state.session import Session, listed
-from recall_tui.state.studies import CHORES_AT, LASTING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recall_core.retrieve import Answer
 
 MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows
 
@@ -41,7 +50,7 @@ MOST_KEPT = 50  # findings of a kind: going through a long list would keep a doc
 def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - one line an event
     """The session once the event has happened; stale events leave it as it is."""
     match event:
-        case Opened():
+        case StoreOpened():
             return _opened(session, event)
         case Learned(lookup, entry):
             wanted = tuple(other for other in session.lookups if other != lookup)
@@ -52,24 +61,24 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
             return session._replace(is_storeless=True)
         case Unwatched():
             return session._replace(watching=False)
-        case Studied():
+        case AnalysisDone():
             return _studied(session, event)
-        case StudyMoved(study, done, total):
+        case AnalysisMoved(study, done, total):
             return session._replace(studying=(study, done, total))
-        case ChoreMoved(name, progress):
+        case TaskMoved(name, progress):
             return session._replace(chore=name, chore_progress=progress)
         case Ran():
             return session._replace(chores=session.chores + 1)
-        case Chored():
+        case TaskDone():
             return _chored(session, event)
         case Answered() | Failed() | Charted() if event.question == session.question:
             return _of_question(session, event)
-        case Weighed() | Fetched() | Repacked() if event.generation == session.generation:
+        case Reweighed() | Fetched() | Repacked() if event.generation == session.generation:
             return _of_generation(session, event)
     return session
 
 
-def _opened(session: Session, event: Opened) -> Session:
+def _opened(session: Session, event: StoreOpened) -> Session:
     is_same = session.info is not None and _stage(session.info) == _stage(event.info)
     fresh = session._replace(info=event.info, is_storeless=False)
     if event.config is not None:
@@ -88,20 +97,20 @@ def _stage(info: StoreInfo) -> tuple[int, str]:
     return info.generation, info.digest
 
 
-def _is_judged_elsewhere(session: Session, event: Opened) -> bool:
+def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
     """Judgements are others than those that were read, and nothing of this workbench is on its way into the store."""
-    known = lately(session, "grades", Judged)
-    if not event.judged or not isinstance(known, Judged) or session.chore or session.gradings:
+    known = lately(session, "grades", JudgedQueries)
+    if not event.judged or not isinstance(known, JudgedQueries) or session.chore or session.gradings:
         return False
     return known.digest != event.judged
 
 
-def _chored(session: Session, event: Chored) -> Session:
+def _chored(session: Session, event: TaskDone) -> Session:
     fresh = session._replace(chore="", chore_progress=None, chores=session.chores + 1)
     return grading.ended(fresh, failed=event.error is not None) if event.name == grading.GRADE else fresh
 
 
-def _studied(session: Session, event: Studied) -> Session:
+def _studied(session: Session, event: AnalysisDone) -> Session:
     """The session with a finding; those that no longer hold make room."""
     held = {
         study: kept
@@ -131,7 +140,7 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
 
 def _of_generation(session: Session, event: OfGeneration) -> Session:
     match event:
-        case Weighed():
+        case Reweighed():
             return _weighed(session, event)
         case Fetched(_, hits, states, before, matched):
             fresh = session._replace(
@@ -174,7 +183,7 @@ def _answered(session: Session, event: Answered) -> Session:
     )
 
 
-def _weighed(session: Session, event: Weighed) -> Session:
+def _weighed(session: Session, event: Reweighed) -> Session:
     """The selection stays on its row: what stands there is what a person watches."""
     selected = max(0, min(session.selected, listed(event.answer)[1] - 1))
     is_asked = session.text == event.answer.plan.text
@@ -190,3 +199,35 @@ def _weighed(session: Session, event: Weighed) -> Session:
         hit=event.hits.get(selected),
         trouble=None if is_asked else session.trouble,
     )
+
+
+def is_anew(before: Answer, answer: Answer) -> bool:
+    """True when the same question was answered from another state of the store."""
+    is_other = (before.generation, before.digest) != (answer.generation, answer.digest)
+    return is_other and before.plan.text == answer.plan.text
+
+
+def followed(before: Answer, row: int, answer: Answer) -> tuple[int, bool]:
+    """The row that this row of the older answer has become, and whether its document is still listed.
+
+    It is the same place of the document, else the document's first row, else the row of the same number. Rows without
+    a signal have nothing to be followed by.
+    """
+    older, newer = _positions(before), _positions(answer)
+    number = max(0, min(row, listed(answer)[1] - 1))
+    if before.pool is None or answer.pool is None or row >= len(older):
+        return number, True
+    was, keys, first = before.pool.keys[older[row]], answer.pool.keys, None
+    for place, position in enumerate(newer):
+        key = keys[position]
+        if key.path == was.path:
+            if key.offset == was.offset:
+                return place, True
+            first = place if first is None else first
+    return (number, False) if first is None else (first, True)
+
+
+def _positions(answer: Answer) -> Sequence[int]:
+    """The listed rows, by position in the pool."""
+    first, rows = listed(answer)
+    return () if answer.ranked is None else answer.ranked.order[first : first + rows]

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
-from recall_core.tuning.grid import FUSION, RETRIEVAL, unswept
+from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.types import Hit
-from recall_tui.state.findings import found
+from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import words_of
+from recall_tui.state.results import found
 from recall_tui.state.session import Session, assignments, is_seen
-from recall_tui.state.studies import Study
 from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Stretch: TypeAlias = tuple[float, float]
 """Weights between two ends."""
 
 
-class Pin(NamedTuple):
+class PinnedChunk(NamedTuple):
     """A wish for one question: that a chunk be among its first rows, or that it be not."""
 
     question: str
@@ -64,30 +64,30 @@ class Granted(NamedTuple):
     conflict: tuple[int, ...] = ()
 
 
-def wants(session: Session) -> Iterator[Study]:
+def wants(session: Session) -> Iterator[Analysis]:
     """The pins' weights, then the curve: it may take long."""
     if not is_seen(session, "weights"):
         return
     yield from filter(None, (pins_study(session), curve_study(session)))
 
 
-def curve_study(session: Session) -> Study | None:
+def curve_study(session: Session) -> Analysis | None:
     """The study of the curve that is shown; None where the weight of this question moves no rank."""
     answer = session.answer
     if session.is_of_all:
-        return Study("curve", "", _scale(of_words(session)))
+        return Analysis("curve", "", _scale(of_words(session)))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return None
-    return Study("curve", words_of(answer), _ranking(answer, current(session)))
+    return Analysis("curve", words_of(answer), _ranking(answer, current(session)))
 
 
-def pins_study(session: Session) -> Study | None:
+def pins_study(session: Session) -> Analysis | None:
     """The study of the weights that grant the pins of this question."""
     answer, pins = session.answer, pins_of(session)
     if answer is None or not pins or not is_hybrid(answer) or why_no_lines(answer):
         return None
     scale = f"{_scale(current(session))} k={first_rows(session)}"
-    return Study("pins", " ".join(f"{pin.want}:{pin.chunk_id}" for pin in pins), scale)
+    return Analysis("pins", " ".join(f"{pin.want}:{pin.chunk_id}" for pin in pins), scale)
 
 
 def curve_of(session: Session) -> Curve | None:
@@ -109,7 +109,7 @@ def of_words(session: Session) -> Config:
     return (session.saved or Config())._replace(**dict(session.tweaks))  # type: ignore[arg-type]
 
 
-def pins_of(session: Session) -> tuple[Pin, ...]:
+def pins_of(session: Session) -> tuple[PinnedChunk, ...]:
     """The pins of the answered question."""
     answer = session.answer
     return () if answer is None else tuple(pin for pin in session.must if pin.question == answer.plan.text)
@@ -120,7 +120,7 @@ def pinned(session: Session, want: Want) -> Session:
     answer, hit = session.answer, session.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
-    pin = Pin(answer.plan.text, want, hit.chunk.id, _place(hit))
+    pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, _place(hit))
     others = tuple(each for each in session.must if (each.question, each.chunk_id) != (pin.question, pin.chunk_id))
     return session._replace(must=others if pin in session.must else (*others, pin))
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from recall_core.config import SEARCH_K, SETTINGS, Config
-from recall_core.tuning.grid import retrieval
-from recall_tui.state.session import Asked, Moved, Session, Tweaks, asked
+from recall_core.evaluate.grid import retrieval
+from recall_tui.state.session import Moved, QuestionChange, Session, Tweaks, asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
@@ -147,7 +147,7 @@ def recalled(session: Session, text: str, filters: str, moved: Moved) -> Session
     kept = Moved(_unsaved(session, moved.tweaks), moved.k)
     if now == then and kept == Moved(dict(session.tweaks), session.k):
         return session
-    fresh = _changed(session, kept, question=Asked(now, then))
+    fresh = _changed(session, kept, question=QuestionChange(now, then))
     return asked(fresh._replace(filter=filters), text, session.asked_at)
 
 
@@ -226,11 +226,13 @@ def _gone_to(session: Session, place: Moved) -> Session:
 
 def _way_back(session: Session, place: Moved) -> Moved:
     """Where the session stands, as a place to come back to from there."""
-    came_with = None if place.asked is None else Asked(place.asked.after, place.asked.before)
+    came_with = None if place.asked is None else QuestionChange(place.asked.after, place.asked.before)
     return Moved(session.tweaks, session.k, came_with)
 
 
-def _changed(session: Session, moved: Moved, *, joins: bool = False, question: Asked | None = None) -> Session:
+def _changed(
+    session: Session, moved: Moved, *, joins: bool = False, question: QuestionChange | None = None
+) -> Session:
     """The session with this moved in place of what was; what had been undone is gone."""
     before = Moved(session.tweaks, session.k, question)
     undo = session.undo if joins and session.undo else (*session.undo, before)[-UNDO_MOST:]

@@ -8,8 +8,8 @@ from typing import Literal
 from textual.containers import Container
 from textual.events import MouseDown, MouseMove, MouseUp, Resize
 
-from recall_tui.home import remembered
-from recall_tui.home.remembered import Layout
+from recall_tui.home import preferences
+from recall_tui.home.preferences import PaneSizes
 from recall_tui.messages import Dragged
 
 Border = Literal["right", "below"]
@@ -26,9 +26,9 @@ class Body(Container):
     def __init__(self) -> None:
         super().__init__(id="body")
         self._held: Border | None = None
-        self._wanted = self._laid_out = Layout(), False
+        self._wanted = self._laid_out = PaneSizes(), False
 
-    def lay_out(self, layout: Layout, *, is_narrow: bool) -> None:
+    def lay_out(self, layout: PaneSizes, *, is_narrow: bool) -> None:
         """Give the panes their sizes. On a narrow screen everything behind the results stands below them."""
         self._wanted = layout, is_narrow
         self._lay_out()
@@ -41,17 +41,17 @@ class Body(Container):
         """A share of the height in percent that leaves rows for the results, and for what stands below them."""
         height = self.size.height
         if height == 0:
-            return remembered.bounded(below)
+            return preferences.bounded(below)
         query = SHORT_QUERY_ROWS if self.screen.has_class("-short") else QUERY_ROWS
         most = 100 * (height - query - LEAST_ROWS) // height
-        return remembered.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
+        return preferences.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
-    def measured(self) -> Layout:
+    def measured(self) -> PaneSizes:
         """Where the borders stand."""
         right = 100 * self.query_one("#right").outer_size.width / max(1, self.size.width)
         heights = [self.query_one(pane).outer_size.height for pane in (*BELOW, "#right") if self._is_below(pane)]
         below = 100 * max(heights, default=0) / max(1, self.size.height)
-        return Layout(round(right), round(below))
+        return PaneSizes(round(right), round(below))
 
     def on_mouse_down(self, event: MouseDown) -> None:
         """Take hold of the border under the pointer."""

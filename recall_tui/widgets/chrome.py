@@ -35,7 +35,7 @@ LEAST_GAUGE, MOST_GAUGE = 12, 20  # cells of the gauge in the status line
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
 
-class Place(NamedTuple):
+class ClickPlace(NamedTuple):
     """The cells of a line that do something when they are clicked: first, end (exclusive), the action's id."""
 
     first: int
@@ -49,7 +49,7 @@ class Line(Static):
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False)
         self._session = Session()
-        self._places: list[Place] = []
+        self._places: list[ClickPlace] = []
         self._shown = Text()
 
     def show(self, session: Session) -> None:
@@ -70,7 +70,7 @@ class Line(Static):
         """Add a piece to the line that does this when it is clicked."""
         first = line.cell_len
         line.append_text(piece)
-        self._places.append(Place(first, line.cell_len, action))
+        self._places.append(ClickPlace(first, line.cell_len, action))
 
     def on_resize(self, _event: Resize) -> None:
         """Fill the new width."""

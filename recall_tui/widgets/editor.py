@@ -13,14 +13,14 @@ from textual.geometry import Offset
 from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
-from recall_core.rql.head import is_query
+from recall_core.rql.parser import is_query
 from recall_tui.messages import Lacking
-from recall_tui.state.lexicon import Entry, Lexicon, Lookup
+from recall_tui.state.completion import KnownNames, Lookup, LookupResult
 from recall_tui.widgets.draw import COLOURS
 from recall_tui.widgets.offers import Offers
 
 if TYPE_CHECKING:
-    from recall_core.rql.complete import Candidate
+    from recall_core.rql.complete import Completion
 
 # Okabe and Ito's colours, and a way to tell each kind without them: by weight, slant, or how it is spelt anyway.
 _FIELD, _STRING, _NUMBER = "#cc79a7", "#2fb58a", "#f0e442"
@@ -53,7 +53,7 @@ class Editor(TextArea):
         self.match_cursor_bracket = False
         self.offers = offers
         self._fault: tuple[int, int] | None = None
-        self._entries: Mapping[Lookup, Entry] = {}
+        self._entries: Mapping[Lookup, LookupResult] = {}
         self._offered: tuple[str, int] | None = None
         self._coloured: tuple[str, list[tuple[int, int, Style]]] = ("", [])
 
@@ -100,7 +100,7 @@ class Editor(TextArea):
 
     # What may come next.
 
-    def learn(self, entries: Mapping[Lookup, Entry]) -> None:
+    def learn(self, entries: Mapping[Lookup, LookupResult]) -> None:
         """Know this of the store; the list grows if the cursor still stands where it was asked for."""
         if entries is self._entries:
             return
@@ -122,7 +122,7 @@ class Editor(TextArea):
         self._offered = None
         self.offers.close()
 
-    def take(self, candidate: Candidate) -> None:
+    def take(self, candidate: Completion) -> None:
         """Write a candidate in the place it is for."""
         start, end = map(self._location, (candidate.start, candidate.end))
         self.close_offers()
@@ -159,7 +159,7 @@ class Editor(TextArea):
 
     def _offer(self) -> None:
         text, cursor = self.text, self.cursor
-        lexicon = Lexicon(self._entries)
+        lexicon = KnownNames(self._entries)
         found = candidates(text, cursor, lexicon) if is_read(text) and self.selection.is_empty else []
         self._offered = (text, cursor)
         if lexicon.missing:
@@ -210,7 +210,7 @@ def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
     return [(here, here + 1, BRACKET), (there, there + 1, PARTNER)]
 
 
-def candidates(text: str, cursor: int, lexicon: Lexicon) -> list[Candidate]:
+def candidates(text: str, cursor: int, lexicon: KnownNames) -> list[Completion]:
     """What can be offered at a cursor: nothing for a finished word, and no new word glued to the one before."""
     from recall_core.rql.complete import complete  # noqa: PLC0415 - plain words never need it
 

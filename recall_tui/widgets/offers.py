@@ -11,10 +11,10 @@ from rich.text import Text
 from textual.geometry import Offset
 
 from recall_tui.widgets.draw import fit
-from recall_tui.widgets.pointed import MARGIN, PointedList
+from recall_tui.widgets.lists import MARGIN, PointedList
 
 if TYPE_CHECKING:
-    from recall_core.rql.complete import Candidate
+    from recall_core.rql.complete import Completion
 
 MOST_TEXT = 40  # cells for a candidate
 MOST_DETAIL = 60  # cells for what it is
@@ -28,14 +28,14 @@ class Offers(PointedList, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="offers")
         self.display = False
-        self._candidates: tuple[Candidate, ...] = ()
+        self._candidates: tuple[Completion, ...] = ()
 
     @property
     def is_open(self) -> bool:
         """True while there is something to take."""
         return bool(self._candidates)
 
-    def open(self, candidates: Sequence[Candidate], below: Offset, *, is_chosen: bool) -> None:
+    def open(self, candidates: Sequence[Completion], below: Offset, *, is_chosen: bool) -> None:
         """Show these, their texts in line with the cell above, and choose the first one or none."""
         self._candidates = tuple(candidates)
         width = min(MOST_TEXT, max(cell_len(candidate.text) for candidate in candidates))
@@ -57,7 +57,7 @@ class Offers(PointedList, can_focus=False):
         self._candidates = ()
         self.display = False
 
-    def taken(self, row: int | None = None) -> Candidate | None:
+    def taken(self, row: int | None = None) -> Completion | None:
         """The candidate of a row, or the chosen one; None when none is."""
         place = self.highlighted if row is None else row
         return None if place is None or place >= len(self._candidates) else self._candidates[place]

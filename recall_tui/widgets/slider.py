@@ -1,16 +1,122 @@
-"""The weight of the signals on a line between words and meaning."""
+"""One number from 0 to 1 on a line that the mouse moves; its keys stand in the table of actions.
+
+The weight of the signals on a line between words and meaning.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 from rich.style import Style
+from rich.text import Text
+from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp, MouseUp
+from textual.strip import Strip
+from textual.widget import Widget
 
 from recall_tui.messages import Slid
-from recall_tui.widgets.draw import COLOURS
-from recall_tui.widgets.track import Track
+from recall_tui.widgets.draw import COLOURS, Glyphs, fit, glyphs_in
+from recall_tui.widgets.lines import strip_of
+
+
+class Track(Widget):
+    """A knob between two labels. A subclass says what the labels are, and what a moved knob means."""
+
+    end_styles: ClassVar[tuple[Style, Style]] = (Style(), Style())
+    """How the labels left and right are drawn."""
+
+    _share = 0.0
+    _hint = ""
+    _is_held = False
+    _has_moved = False
+
+    @abstractmethod
+    def labels(self, width: int) -> tuple[str, str]:
+        """What stands left and right of the line, where the widget has so many cells."""
+
+    @abstractmethod
+    def slide(self, share: float, *, joins: bool) -> None:
+        """Tell that the knob was put there. joins: the mouse was already down on it."""
+
+    @abstractmethod
+    def turn(self, steps: int) -> None:
+        """Tell that the wheel was turned, forwards (1) or back (-1)."""
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """What this terminal can draw."""
+        return glyphs_in(self.app)
+
+    def render_line(self, y: int) -> Strip:
+        """The line between its labels, or the hint in their place when there is nothing to slide."""
+        glyphs, width = self.glyphs, self.size.width
+        if self._hint:
+            return strip_of(Text(fit(self._hint, width, glyphs)), width, self.rich_style, self.app.console)
+        first, last = self.track
+        knob = self.cell_of(self._share) - first
+        left, right = self.labels(width)
+        line = Text().append(left, self.end_styles[0]).append(f" {glyphs.ends[0]}")
+        line.append(glyphs.track * knob, Style(dim=True))
+        line.append(glyphs.knob, Style(bold=True))
+        line.append(glyphs.track * (last - first - knob), Style(dim=True))
+        line.append(f"{glyphs.ends[1]} ").append(right, self.end_styles[1])
+        return strip_of(line, width, self.rich_style, self.app.console)
+
+    @property
+    def track(self) -> tuple[int, int]:
+        """The cells of 0 and of 1."""
+        left, right = self.labels(self.size.width)
+        return len(left) + 2, max(len(left) + 3, self.size.width - len(right) - 3)
+
+    def cell_of(self, share: float) -> int:
+        """The cell that a share stands in."""
+        first, last = self.track
+        return first + round(share * (last - first))
+
+    def share_at(self, cell: int) -> float:
+        """The share that a cell stands for, in hundredths."""
+        first, last = self.track
+        return round(min(1.0, max(0.0, (cell - first) / (last - first))), 2)
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """A click goes there at once."""
+        if self._hint or event.button != 1:
+            return
+        self._is_held, self._has_moved = True, False
+        self.capture_mouse()
+        self._put(self.share_at(event.x))
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """While the button is down the knob follows."""
+        if self._is_held:
+            self._put(self.share_at(event.x))
+
+    def on_mouse_up(self, _event: MouseUp) -> None:
+        """Let go."""
+        self._is_held = False
+        self.capture_mouse(False)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        """The wheel moves a step to the right."""
+        self._turned(event, 1)
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        """The wheel moves a step to the left."""
+        self._turned(event, -1)
+
+    def _put(self, share: float) -> None:
+        """Everything from pressing the button to letting it go is one change."""
+        self.slide(share, joins=self._has_moved)
+        self._has_moved = self._has_moved or share != round(self._share, 2)
+
+    def _turned(self, event: MouseScrollUp | MouseScrollDown, steps: int) -> None:
+        event.stop()
+        if not self._hint:
+            self.turn(steps)
+
 
 STEP = 0.05  # one turn of the wheel
+
 WIDE = 40  # cells from which both ends have their names
 
 

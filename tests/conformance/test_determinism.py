@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recall_core.service import Ask, Pack, Recall
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.types import Root
 
 WORDS = "engine store signal pool candidate hit budget plan weight chunk document token vector query answer".split()

@@ -21,7 +21,7 @@ ALONE = ("unshare", "--user", "--map-root-user", "--net")
 SCRIPT = """
 import json, socket, sys
 from pathlib import Path
-from recall_core.service import Ask, Recall
+from recall_core.api.recall import Ask, Recall
 from recall_core.types import Root
 
 is_alone = [name for _, name in socket.if_nameindex()] == ["lo"]

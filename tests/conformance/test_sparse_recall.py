@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recall_core.service import Ask, Recall
+from recall_core.api.recall import Ask, Recall
 from recall_core.types import Root
 
 TOPICS = (

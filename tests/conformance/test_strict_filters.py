@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.retrieve import pool
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
-from recall_core.service import Ask, Pack, Recall
 from recall_core.types import NewChunk, Row, Span
 from tests import builders
 from tests.builders import memory_store, new_file, put

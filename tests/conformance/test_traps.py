@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
+from recall_core.api.recall import Ask, Recall
 from recall_core.errors import RqlError
-from recall_core.service import Ask, Recall
 from recall_core.types import Root
 
 TEXTS = {

@@ -7,14 +7,14 @@ import pytest
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
-from recall_tui.actions import store
+from recall_tui.actions import groups
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.actions.table import ACTIONS, TABLE, footer, is_valid, markdown
 from recall_tui.app import Workbench
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import HELP_COLUMN, help_lines
-from recall_tui.state.events import Opened, Unusable
+from recall_tui.state.events import StoreOpened, Unusable
 from recall_tui.state.session import PANES, Session
 from recall_tui.state.transitions import after
 from tests.builders import memory_store
@@ -53,7 +53,7 @@ def test_what_needs_the_store_is_possible_while_one_may_be_opened_and_not_withou
 def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
     lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
     opened = memory_store()
-    found = after(lost, Opened(opened.info()))
+    found = after(lost, StoreOpened(opened.info()))
     opened.close()
 
     assert [is_valid(action, found) for action in ACTIONS] == [is_valid(action, Session()) for action in ACTIONS]
@@ -92,7 +92,7 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
 def test_the_footer_begins_with_what_only_the_pane_in_front_has_and_ends_with_help_and_quit() -> None:
     names = [offer.label for offer in footer(Session(pane="store"), editing=False)]
 
-    assert names[0] in {action.label for action in store.ACTIONS}
+    assert names[0] in {action.label for action in groups.STORE}
     assert names[-2:] == ["help", "quit"]
 
 

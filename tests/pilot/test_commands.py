@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recall_tui.state import explaining, judging, keeping, packing, remedies, tuning, weighing
+from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.chart import gauge_at
-from recall_tui.state.explaining import Funnel, Ledger, Passage, Versus
-from recall_tui.state.findings import found
-from recall_tui.state.keeping import Shelf
+from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Versus
+from recall_tui.state.results import found
 from recall_tui.state.session import PANES, VIEWS, Moved, Pane, Session, chosen
+from recall_tui.state.store_pane import StoreOverview
 from recall_tui.state.weighing import current, exact_share
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench
@@ -152,12 +152,12 @@ def finding(now: Session, view: str) -> Any:
     """What the tab shows."""
     studies = {
         "ledger": (explaining.ledger_study, Ledger),
-        "passage": (explaining.passage_study, Passage),
+        "passage": (explaining.passage_study, DocumentPassage),
         "funnel": (explaining.funnel_study, Funnel),
         "versus": (explaining.versus_study, Versus),
     }
     if view == "absence":
-        return remedies.absence_of(now)
+        return fixes.absence_of(now)
     study_of, of = studies[view]
     study = study_of(now)
     known = found(now, study, of=of) if study else None
@@ -199,13 +199,13 @@ def same_board(now: Session, said: str, _more: str) -> None:
 
 
 def same_store(now: Session, said: str, _more: str) -> None:
-    answer, shelf = json.loads(said), keeping.shelf(now)
-    assert isinstance(shelf, Shelf)
-    match keeping.view_of(now):
+    answer, shelf = json.loads(said), store_pane.shelf(now)
+    assert isinstance(shelf, StoreOverview)
+    match store_pane.view_of(now):
         case "figures":
             assert answer["store"] == json.loads(json.dumps(shelf.view))
         case "checks":
-            assert answer["checks"] == json.loads(json.dumps(keeping.checks(now)))
+            assert answer["checks"] == json.loads(json.dumps(store_pane.checks(now)))
         case "embedders":
             assert answer["embedders"] == json.loads(json.dumps(shelf.embedders))
 
@@ -234,9 +234,9 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
     elif pane == "judge":
         await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
     elif pane == "store":
-        await become(bench, lambda now: keeping.viewed(now, view))  # type: ignore[arg-type]
-        await bench.until(lambda now: isinstance(keeping.shelf(now), Shelf))
-        await bench.until(lambda now: view != "checks" or all(keeping.checks(now)))
+        await become(bench, lambda now: store_pane.viewed(now, view))  # type: ignore[arg-type]
+        await bench.until(lambda now: isinstance(store_pane.shelf(now), StoreOverview))
+        await bench.until(lambda now: view != "checks" or all(store_pane.checks(now)))
 
 
 CHECKS: dict[tuple[Pane, str], Check] = {
@@ -248,7 +248,7 @@ CHECKS: dict[tuple[Pane, str], Check] = {
     ("weights", "pins"): same_wishes,
     ("context", ""): same_context,
     ("judge", ""): same_board,
-    **{("store", view): same_store for view in keeping.VIEWS},
+    **{("store", view): same_store for view in store_pane.VIEWS},
 }
 """By pane and what stands in it."""
 ANY_STATE: tuple[Pane, ...] = ("store",)

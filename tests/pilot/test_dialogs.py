@@ -11,19 +11,16 @@ from textual.events import Key
 from textual.screen import Screen
 
 from recall_tui.home import history
-from recall_tui.home.history import Past
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.home.history import PastQuestion
+from recall_tui.screens.choices import JumpScreen, ProfilesScreen, ThemeScreen
+from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
-from recall_tui.screens.jump import JumpScreen
 from recall_tui.screens.line import LineScreen
-from recall_tui.screens.profiles import ProfilesScreen
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.target import TargetScreen
-from recall_tui.screens.theme import ThemeScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.lists import PointedList
 from tests.workbench_driver import Driver, workbench
 
 ENTER, ESCAPE = Key("enter", "\r"), Key("escape", "\x1b")
@@ -77,7 +74,7 @@ async def at_once(bench: Driver, *keys: Key) -> None:
 @pytest.fixture
 def kept_questions(state_home: Path) -> None:
     for text in ("tea", "household"):
-        history.append(state_home / "recall" / "history.jsonl", Past(text))
+        history.append(state_home / "recall" / "history.jsonl", PastQuestion(text))
 
 
 @pytest.mark.usefixtures("kept_questions")
@@ -111,7 +108,7 @@ async def test_a_long_question_takes_one_line_of_the_history(
     shared_store: Path, state_home: Path, width: int
 ) -> None:
     for text in ("tea", "quokka\n" * 800, "household"):
-        history.append(state_home / "recall" / "history.jsonl", Past(text))
+        history.append(state_home / "recall" / "history.jsonl", PastQuestion(text))
     async with workbench(shared_store, size=(width, 40)) as bench:
         await bench.press("ctrl+r")
         await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen) and is_filled(bench.app.screen))

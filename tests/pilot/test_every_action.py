@@ -16,28 +16,28 @@ from rich.cells import cell_len
 from textual.command import CommandPalette
 from textual.events import MouseScrollDown, MouseScrollUp
 
+from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_core.evaluate.judgements import Judgement, put
 from recall_core.evaluate.names import Spot
 from recall_core.maintain.settings import write_settings
-from recall_core.service import Recall
 from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GROUPS, TABLE, is_valid
 from recall_tui.app import Workbench
 from recall_tui.home import history, profiles
+from recall_tui.home.preferences import PaneSizes
 from recall_tui.home.profiles import Profile
-from recall_tui.home.remembered import Layout
 from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
 from recall_tui.panes.explain import ExplainPane
-from recall_tui.panes.explain.absence import FIX
 from recall_tui.panes.explain.pane import TITLE_AT, pieces
+from recall_tui.panes.explain.whynot import FIX
+from recall_tui.screens.choices import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
-from recall_tui.screens.jump import JumpScreen, Label
-from recall_tui.state import explaining, judging, keeping, packing, remedies, shell, tuning, weighing
-from recall_tui.state.explaining import Funnel, Remedy
-from recall_tui.state.findings import found
+from recall_tui.state import explaining, fixes, judging, packing, shell, store_pane, tuning, weighing
+from recall_tui.state.explaining import FixOffer, Funnel
 from recall_tui.state.rates import Meter
+from recall_tui.state.results import found
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Pane, Session, chosen, pointed
 from recall_tui.widgets.slider import Slider
@@ -61,7 +61,7 @@ class Was(NamedTuple):
     """What there was before the action."""
 
     session: Session
-    layout: Layout
+    layout: PaneSizes
     documents: int
 
 
@@ -150,7 +150,7 @@ async def sought(bench: Driver) -> None:
     """Something is missing from a context that is too small for it, and fixes are known."""
     await _become(bench, explaining.sought_after(bench.session._replace(budget_tokens=SMALL), MISSED))
     bench.app.bench.give_focus("explain")
-    await bench.until(remedies.chosen_remedy)
+    await bench.until(fixes.chosen_remedy)
 
 
 async def lower(bench: Driver) -> None:
@@ -174,8 +174,8 @@ def scrolled_to(line: int) -> Step:
 
 def two_fixes(now: Session) -> Session:
     """Two fixes are being tried."""
-    for fix in (Remedy("budget", "", "", budget_tokens=77), Remedy("pin", "", "", pin=now.hits[9].chunk.id)):  # type: ignore[union-attr]
-        now = remedies.applied(now, fix, 0.0)
+    for fix in (FixOffer("budget", "", "", budget_tokens=77), FixOffer("pin", "", "", pin=now.hits[9].chunk.id)):  # type: ignore[union-attr]
+        now = fixes.applied(now, fix, 0.0)
     return explaining.turned_to(now, "absence")
 
 
@@ -214,29 +214,31 @@ def graded(key: str) -> Step:
     return press
 
 
-def viewed(view: keeping.View) -> Step:
+def viewed(view: store_pane.View) -> Step:
     """The store pane shows this view."""
-    return in_turn(become(lambda now: keeping.viewed(now, view)), lambda bench: bench.until(keeping.embedders))
+    return in_turn(become(lambda now: store_pane.viewed(now, view)), lambda bench: bench.until(store_pane.embedders))
 
 
 def skipping(now: Session) -> Session:
     """A run has skipped three files; the store pane shows the embedders."""
     skipped = tuple(Skip(f"docs/bad{number}.md", "not_utf8", "bytes that are no text") for number in range(3))
     at_end = Progress("done", "", 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, skipped)
-    return keeping.viewed(now._replace(run=Run("docs", Meter(progress=at_end), ended="done")), "embedders")
+    return store_pane.viewed(now._replace(run=Run("docs", Meter(progress=at_end), ended="done")), "embedders")
 
 
 async def listing(bench: Driver) -> None:
     """Whichever pane is in front has lines to choose from."""
     await _become(bench, skipping(bench.session))
-    await bench.until(lambda now: keeping.rows_of(now) > 1)
+    await bench.until(lambda now: store_pane.rows_of(now) > 1)
 
 
 def at_line(row: int) -> Step:
     """The line of that number is chosen."""
     return in_turn(
         listing,
-        become(lambda now: pointed(now, keeping.list_of(now), row % keeping.rows_of(now), keeping.rows_of(now))),
+        become(
+            lambda now: pointed(now, store_pane.list_of(now), row % store_pane.rows_of(now), store_pane.rows_of(now))
+        ),
     )
 
 
@@ -245,10 +247,10 @@ async def broken(bench: Driver) -> None:
     db = apsw.Connection(bench.session.info.path)  # type: ignore[union-attr]
     db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
     db.close()
-    await _become(bench, keeping.viewed(bench.session._replace(chores=bench.session.chores + 1), "checks"))
-    place = keeping.CHECKS.index("counts")
-    await _become(bench, pointed(bench.session, "store checks", place, len(keeping.CHECKS)))
-    await bench.until(lambda now: (check := keeping.chosen_check(now)) and check.get("fix"))
+    await _become(bench, store_pane.viewed(bench.session._replace(chores=bench.session.chores + 1), "checks"))
+    place = store_pane.CHECKS.index("counts")
+    await _become(bench, pointed(bench.session, "store checks", place, len(store_pane.CHECKS)))
+    await bench.until(lambda now: (check := store_pane.chosen_check(now)) and check.get("fix"))
 
 
 async def new_file(bench: Driver) -> None:
@@ -271,7 +273,7 @@ async def remembered(_bench: Driver) -> None:
     """The history has a query."""
     path = history.place(os.environ)
     assert path is not None
-    history.append(path, history.Past("cosine", "doc.path GLOB 'docs/*'", ("fusion=rrf",)))
+    history.append(path, history.PastQuestion("cosine", "doc.path GLOB 'docs/*'", ("fusion=rrf",)))
 
 
 async def kept(_bench: Driver) -> None:
@@ -382,8 +384,8 @@ def gives(grade: int) -> Effect:
 def line_chosen(row: Callable[[int], int]) -> Effect:
     """That line of the pane in front is chosen and painted so. row: of so many."""
     return lambda _was, bench: (
-        keeping.rows_of(bench.session) > 0
-        and keeping.cursor_of(bench.session) == row(keeping.rows_of(bench.session))
+        store_pane.rows_of(bench.session) > 0
+        and store_pane.cursor_of(bench.session) == row(store_pane.rows_of(bench.session))
         and "▶" in bench.painted(bench.session.pane)
     )
 
@@ -493,7 +495,7 @@ async def jump_to_context(bench: Driver) -> None:
 
 
 def _budget_of(now: Session) -> bool:
-    return len(remedies.standing(now)) == 1 and now.budget_tokens == 77 and now.pins == ()
+    return len(fixes.standing(now)) == 1 and now.budget_tokens == 77 and now.pins == ()
 
 
 def _packed(now: Session) -> set[str]:
@@ -631,14 +633,14 @@ ROWS: tuple[Row, ...] = (
     Row(
         "why_not",
         lambda was, bench: (
-            (absence := remedies.absence_of(bench.session))
+            (absence := fixes.absence_of(bench.session))
             and absence.view["target"]["chosen"]["chunk_id"] == was.session.hit.chunk.id  # type: ignore[union-attr]
             and in_front("explain")(was, bench)
         ),
     ),
     Row(
         "miss",
-        lambda _, bench: bench.session.sought == MISSED and remedies.absence_of(bench.session),
+        lambda _, bench: bench.session.sought == MISSED and fixes.absence_of(bench.session),
         then=(f"@{MISSED}", "enter"),
     ),
     Row("mark_hit", lambda was, bench: bench.session.marked == was.session.hit),
@@ -648,7 +650,7 @@ ROWS: tuple[Row, ...] = (
         of_session(lambda now: now.view == "funnel" and found(now, explaining.funnel_study(now), of=Funnel)),  # type: ignore[arg-type]
     ),
     Row("page_document", lambda *_: _read("paged").startswith("# Token budget")),
-    Row("try_fix", lambda _, bench: len(remedies.standing(bench.session)) == 1, sought, mouse=click_fix),
+    Row("try_fix", lambda _, bench: len(fixes.standing(bench.session)) == 1, sought, mouse=click_fix),
     Row("take_back", of_session(_budget_of), become(two_fixes)),
     Row(
         "take_all_back",
@@ -860,14 +862,14 @@ ROWS: tuple[Row, ...] = (
         lambda was, bench: bench.session.watching and bench.session.info.documents == was.documents + 1,  # type: ignore[union-attr]
         new_file,
     ),
-    Row("turn_store(-1)", of_session(lambda now: keeping.view_of(now) == "embedders")),
-    Row("turn_store(1)", of_session(lambda now: keeping.view_of(now) == "checks")),
-    Row("check", of_session(lambda now: keeping.view_of(now) == "checks" and all(keeping.checks(now)))),
+    Row("turn_store(-1)", of_session(lambda now: store_pane.view_of(now) == "embedders")),
+    Row("turn_store(1)", of_session(lambda now: store_pane.view_of(now) == "checks")),
+    Row("check", of_session(lambda now: store_pane.view_of(now) == "checks" and all(store_pane.checks(now)))),
     *(
         Row(
             action,
             lambda _, bench: (
-                _idle(bench) and (check := keeping.chosen_check(bench.session)) and check["severity"] == "ok"
+                _idle(bench) and (check := store_pane.chosen_check(bench.session)) and check["severity"] == "ok"
             ),
             broken,
             then=("y",),
@@ -888,7 +890,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "reembed",
-        lambda _, bench: keeping.view_of(bench.session) == "embedders" and "in use" in bench.painted("store"),
+        lambda _, bench: store_pane.view_of(bench.session) == "embedders" and "in use" in bench.painted("store"),
     ),
     # Screen.
     Row(

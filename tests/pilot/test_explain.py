@@ -20,31 +20,30 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.widgets import Input
 
+from recall_core.api.recall import Recall
 from recall_core.errors import UsageError
-from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.panes.explain import ExplainPane
-from recall_tui.panes.explain.ledger import VISIBLE
+from recall_tui.panes.explain.ledger import BAR_CELLS, VISIBLE
 from recall_tui.panes.explain.pane import NAMES, TITLE_AT, pieces
-from recall_tui.panes.explain.versus import BAR_CELLS
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
-from recall_tui.state.explaining import Absence, Funnel, Ledger, Passage, Paths, Versus
-from recall_tui.state.findings import found
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Missing, Paths, Versus
+from recall_tui.state.fixes import absence_of, chosen_remedy
 from recall_tui.state.packing import chosen_entry
-from recall_tui.state.remedies import absence_of, chosen_remedy
+from recall_tui.state.results import found
 from recall_tui.state.session import VIEWS, Session, Tweaks, View
-from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.lists import PointedList
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
 
-STUDIES: dict[View, tuple[Callable[[Session], Study | None], type[Any]]] = {
+STUDIES: dict[View, tuple[Callable[[Session], Analysis | None], type[Any]]] = {
     "ledger": (explaining.ledger_study, Ledger),
-    "passage": (explaining.passage_study, Passage),
-    "absence": (explaining.absence_study, Absence),
+    "passage": (explaining.passage_study, DocumentPassage),
+    "absence": (explaining.absence_study, Missing),
     "funnel": (explaining.funnel_study, Funnel),
     "versus": (explaining.versus_study, Versus),
 }
@@ -70,7 +69,7 @@ async def missed(bench: Driver, target: str) -> None:
     await bench.press("t")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.write(target)
-    await bench.until(lambda now: found(now, Study("paths", target), of=Paths))
+    await bench.until(lambda now: found(now, Analysis("paths", target), of=Paths))
     await bench.press("enter")
     await bench.until(lambda now: now.sought == target and absence_of(now))
 
@@ -341,7 +340,7 @@ async def test_the_passage_shows_the_document_around_the_chunk(chunked_store: Pa
     async with workbench(chunked_store, size=(120, 50)) as bench:
         await opened(bench, "step30 word30")
         await bench.press("3", "right", "z")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
 
         passage, chunk = finding(bench.session, "passage"), bench.session.hit.chunk  # type: ignore[union-attr]
         painted = bench.painted("explain")
@@ -358,7 +357,7 @@ async def test_a_line_break_at_the_end_of_a_document_begins_no_line(shared_store
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("3", "right")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
 
         lines = finding(bench.session, "passage").lines
 
@@ -370,7 +369,7 @@ async def test_the_words_of_the_question_and_of_the_language_are_marked(chunked_
     async with workbench(chunked_store) as bench:
         await opened(bench, "budgets")
         await bench.press("3", "right")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
 
         lines = finding(bench.session, "passage").lines
         marked = {(mark.kind, line.text[mark.start : mark.end]) for line in lines for mark in line.marks}
@@ -389,7 +388,7 @@ async def test_the_passage_shows_where_the_context_cuts_the_chunk(chunked_store:
         assert cut.chunk_ids == (bench.session.hit.chunk.id,)  # type: ignore[union-attr]
 
         await bench.press("3", "right", "z")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
 
         lines = bench.painted("explain").splitlines()
         at = next(row for row, line in enumerate(lines) if "the context is cut here" in line)
@@ -401,7 +400,7 @@ async def test_the_command_of_the_passage_prints_the_document(chunked_store: Pat
     async with workbench(chunked_store) as bench:
         await opened(bench, "step30")
         await bench.press("3", "right")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), Passage))
+        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
 
         await bench.press("Y")
         _, said = printed_by(bench)
@@ -456,7 +455,7 @@ async def test_paths_that_fit_are_offered_while_a_target_is_typed(shared_store: 
         await bench.press("tab")
         assert screen.query_one(Input).value == "docs/files.md"
         await bench.type(":2-3")
-        await bench.until(lambda now: found(now, Study("paths", "docs/files.md:2-3"), of=Paths))
+        await bench.until(lambda now: found(now, Analysis("paths", "docs/files.md:2-3"), of=Paths))
         await bench.press("enter")
 
         await bench.until(lambda now: now.sought == "docs/files.md:2-3" and absence_of(now))
@@ -611,7 +610,7 @@ async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shar
         assert bench.app.bench.editor.text == case.text
 
 
-def is_whole(session: Session, absence: Absence) -> bool:
+def is_whole(session: Session, absence: Missing) -> bool:
     """Whether the account says that it is there. Pins are not among what it counts."""
     return absence.view["present"] or bool(session.pins) or absence.in_list
 

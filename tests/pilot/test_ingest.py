@@ -12,16 +12,15 @@ from textual.widgets import Input
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
+from recall_core.api.recall import Recall
 from recall_core.errors import Interrupted
-from recall_core.service import Recall
 from recall_core.store.sqlite import connect
 from recall_core.types import Root
-from recall_tui.acts import ingest
-from recall_tui.acts.ingest import UNDER_WAY
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.handlers import ingest
+from recall_tui.handlers.ingest import UNDER_WAY
+from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.line import LineScreen
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.runs import EVERYTHING
 from recall_tui.state.shell import command

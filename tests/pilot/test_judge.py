@@ -14,16 +14,16 @@ from textual.events import Key
 from textual.message import Message
 from textual.widgets import Input
 
+from recall_core.api.recall import Recall
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Spot
-from recall_core.service import Recall
-from recall_tui.panes.judge import JudgePane, Layout, layout
+from recall_tui.panes.judge import JudgeLines, JudgePane, layout
 from recall_tui.screens.confirm import READING_SECONDS
 from recall_tui.state import judging
 from recall_tui.state.session import Session
+from recall_tui.threads import query_thread
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.work import asking
 from tests.workbench_driver import Driver, workbench
 
 SET = {
@@ -65,7 +65,7 @@ def board_row(bench: Driver, query: str) -> str:
     return next((line for line in lines if line[3:].startswith(f"{query} ")), "")
 
 
-def is_dim(drawn: Layout) -> list[bool]:
+def is_dim(drawn: JudgeLines) -> list[bool]:
     """Whether the row of each query is dim."""
     styles = [drawn.lines[at].style for at, (name, _) in drawn.places.items() if name == "judge"]
     return [isinstance(style, Style) and bool(style.dim) for style in styles]
@@ -216,7 +216,7 @@ async def test_two_programs_that_begin_a_query_at_once_begin_two(own_store: Path
 async def test_a_grade_goes_to_the_row_that_was_selected_when_the_store_changes(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await open_results(bench)
         await bench.press("j")
@@ -234,7 +234,7 @@ async def test_a_grade_goes_to_the_row_that_was_selected_when_the_store_changes(
 async def test_a_key_that_was_on_its_way_does_not_grade_the_row_that_took_the_place(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await open_results(bench)
         early = Key("a", "a")

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.errors import StoreLocked
 from recall_core.evaluate.judgements import names_of, put, stored
 from recall_core.maintain.settings import write_settings
-from recall_core.service import Recall
 from recall_core.store.sqlite import connect
 from recall_tui.app import Workbench
 from recall_tui.messages import Happened
 from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.state import judging, keeping
+from recall_tui.state import judging, store_pane
 from recall_tui.state.events import Crashed, Failed
 from tests.provider_server import provider_server
 from tests.workbench_driver import Driver, workbench
@@ -164,8 +164,8 @@ async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_s
         async with workbench(own_store) as bench:
             await open_results(bench)
             await bench.press("8", "e")
-            await bench.until(keeping.embedders)
-            names = [each["name"] for each in keeping.embedders(bench.session)]
+            await bench.until(store_pane.embedders)
+            names = [each["name"] for each in store_pane.embedders(bench.session)]
             await bench.press("g", *["down"] * names.index("ollama"), "enter")
             await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
             await bench.press("y")

@@ -12,9 +12,9 @@ from textual.events import Paste
 from textual.widgets import Input, Static
 
 from recall_tui.home import history
-from recall_tui.home.history import Past, Row
+from recall_tui.home.history import KeptRow, PastQuestion
+from recall_tui.screens.confirm import PromptScreen
 from recall_tui.screens.line import LineScreen
-from recall_tui.screens.prompt import PromptScreen
 from tests.workbench_driver import Driver, workbench
 
 
@@ -238,9 +238,14 @@ async def test_an_answer_behind_an_offset_is_remembered_with_its_ranks(shared_st
 
 async def test_two_answers_are_compared(shared_store: Path, state_home: Path) -> None:
     path = state_home / "recall" / "history.jsonl"
-    history.append(path, Past("tea", top=(Row("a", "a.txt"), Row("b", "b.txt"), Row("c", "c.txt"))))
     history.append(
-        path, Past("tea", settings=("k1=2",), top=(Row("b", "b.txt"), Row("d", "d.txt"), Row("c", "c.txt")))
+        path, PastQuestion("tea", top=(KeptRow("a", "a.txt"), KeptRow("b", "b.txt"), KeptRow("c", "c.txt")))
+    )
+    history.append(
+        path,
+        PastQuestion(
+            "tea", settings=("k1=2",), top=(KeptRow("b", "b.txt"), KeptRow("d", "d.txt"), KeptRow("c", "c.txt"))
+        ),
     )
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+r", "f6", "down", "tab", "up", "f6")

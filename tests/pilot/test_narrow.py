@@ -8,9 +8,9 @@ import pytest
 
 from recall_tui.panes.explain import pane
 from recall_tui.panes.results import ResultsPane
-from recall_tui.state import explaining, judging, keeping
+from recall_tui.state import explaining, judging, store_pane
+from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, View, is_seen
-from recall_tui.state.wants import wanted
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.lines import LineView
 from tests.workbench_driver import Driver, workbench
@@ -49,7 +49,7 @@ async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> N
         await bench.press("escape", "a", "s", "f", "6")
         await bench.until(lambda now: judging.is_current(now) and not now.gradings)
         assert draw_at_every_width(bench) > len(WIDTHS)
-        for _ in keeping.VIEWS:
+        for _ in store_pane.VIEWS:
             await bench.press("8", "right")
             await bench.until(lambda now: is_seen(now, "store") and not wanted(now))
 

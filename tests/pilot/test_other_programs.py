@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.contract import Response
-from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.messages import Happened
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.screens.welcome import WelcomeScreen
-from recall_tui.state.events import Opened
+from recall_tui.state.events import StoreOpened
 from recall_tui.state.weighing import current
-from recall_tui.work import asking
+from recall_tui.threads import query_thread
 from tests.workbench_driver import workbench
 
 
 @pytest.fixture(autouse=True)
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
 
 
 def rewrite(toml: Path, **values: float) -> None:
@@ -158,7 +158,7 @@ async def test_a_run_that_goes_on_in_a_store_that_was_moved_away_opens_no_second
         own_store.rename(away)
         bench.app.bench.editor.text = "household tea"
         await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
-        bench.app.post_message(Happened(Opened(known)))  # as the thread that reads files says at its end
+        bench.app.post_message(Happened(StoreOpened(known)))  # as the thread that reads files says at its end
         await bench.pilot.pause(0.3)
         assert [type(each) for each in bench.app.screen_stack].count(WelcomeScreen) == 1
         away.rename(own_store)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.evaluate.grades import Judgement, Regrade
 from recall_core.evaluate.judgements import change
 from recall_core.evaluate.names import Spot
-from recall_core.service import Recall
 from recall_core.types import Root
 from recall_tui.state.judging import judged
 from recall_tui.state.session import is_lingering
-from recall_tui.work import asking
+from recall_tui.threads import query_thread
 from tests.provider_server import provider_server
 from tests.workbench_driver import workbench
 
@@ -210,7 +210,7 @@ async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: 
 async def test_a_grade_that_another_program_gives_stands_in_its_row(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await bench.ask()
         await bench.until(judged)
@@ -226,7 +226,7 @@ async def test_a_grade_that_another_program_gives_stands_in_its_row(
 
 
 async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await bench.ask()
         await bench.until(judged)
@@ -243,7 +243,7 @@ async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkey
 async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await bench.ask()
         gone = bench.session.hits[0].doc.path

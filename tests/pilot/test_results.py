@@ -7,7 +7,7 @@ import pytest
 from textual.events import MouseDown, MouseUp
 from textual.geometry import Offset, Region
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.panes.results import ResultsPane
 from tests.workbench_driver import Driver, workbench

@@ -8,20 +8,19 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
-from recall_tui.home import history, remembered
+from recall_tui.home import history, preferences
 from recall_tui.home.crash import keep_query
-from recall_tui.home.history import Past
-from recall_tui.home.remembered import Layout, Remembered
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.home.history import PastQuestion
+from recall_tui.home.preferences import PaneSizes, Preferences
+from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
-from recall_tui.screens.prompt import PromptScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.picture import plain_text
-from recall_tui.widgets.pointed import PointedList
 from tests.workbench_driver import Driver, workbench
 
 DEEP = "/".join(f"a very long name of folder {letter}" for letter in "abcde")
@@ -84,7 +83,7 @@ async def test_a_list_is_cut_anew_when_the_screen_becomes_narrow(deep_store: Pat
 async def test_a_list_of_paths_that_is_not_all_of_them_says_so(
     deep_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_tui.work.studies.paths.MOST", 3)
+    monkeypatch.setattr("recall_tui.analyses.document.MOST", 3)
     async with workbench(deep_store) as bench:
         await ask_for_target(bench, "")
         await bench.until(lambda _: edge(bench).startswith("the first 3 paths,"))
@@ -220,7 +219,7 @@ async def test_the_border_below_the_results_stops_where_a_pane_would_have_no_row
 
 
 async def test_a_border_that_is_remembered_leaves_rows_on_a_lower_screen(shared_store: Path) -> None:
-    remembered.save(os.environ, Remembered(layouts={"normal-tall": Layout(None, 85)}))
+    preferences.save(os.environ, Preferences(layouts={"normal-tall": PaneSizes(None, 85)}))
     async with workbench(shared_store, size=(120, 60)) as bench:
         await bench.until(lambda _: seen_rows(bench)[1] > 30)
         assert seen_rows(bench)[0] >= 3
@@ -234,7 +233,7 @@ async def test_a_border_that_is_remembered_leaves_rows_on_a_lower_screen(shared_
 
 
 async def test_a_pane_that_was_zoomed_has_its_height_back(shared_store: Path) -> None:
-    remembered.save(os.environ, Remembered(layouts={"normal-tall": Layout(None, 60)}))
+    preferences.save(os.environ, Preferences(layouts={"normal-tall": PaneSizes(None, 60)}))
     async with workbench(shared_store) as bench:
         await bench.until(lambda _: seen_rows(bench)[1] == 20)
         await bench.press("escape", "3", "z")
@@ -252,7 +251,7 @@ async def test_of_two_earlier_questions_the_older_one_is_before_whichever_is_mar
     place = history.place(os.environ)
     assert place is not None
     for text in ("the older", "the newer"):
-        history.append(place, Past(text))
+        history.append(place, PastQuestion(text))
     async with workbench(shared_store) as bench:
         await bench.press("escape", "h")
         await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen))

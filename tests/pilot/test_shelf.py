@@ -6,11 +6,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_tui.panes.store import mebibytes
-from recall_tui.state.findings import stamp_of
-from recall_tui.state.keeping import SHELF, Shelf, checks, shelf
-from recall_tui.work import asking
+from recall_tui.state.results import stamp_of
+from recall_tui.state.store_pane import SHELF, StoreOverview, checks, shelf
+from recall_tui.threads import query_thread
 from tests.workbench_driver import Driver, workbench
 
 TALL = (120, 60)
@@ -42,7 +42,7 @@ def figure_of(bench: Driver, name: str) -> str:
 async def test_the_figures_follow_a_compact_of_another_program(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     with Recall.open(str(own_store)) as recall:
         recall.remove(["manual"])
     async with workbench(own_store, size=TALL) as bench:
@@ -58,7 +58,7 @@ async def test_the_figures_follow_a_compact_of_another_program(
 
 
 async def test_the_size_follows_what_changes_nothing_else(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store, size=TALL) as bench:
         await opened(bench)
         await bench.until(lambda _: figure_of(bench, "file"))
@@ -74,7 +74,7 @@ async def test_the_size_follows_what_changes_nothing_else(own_store: Path, monke
 async def test_the_checks_are_made_anew_after_another_program_wrote(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store, size=TALL) as bench:
         await opened(bench, "d")
         await bench.until(lambda now: all(checks(now)))
@@ -96,7 +96,7 @@ async def test_only_a_vector_for_every_chunk_is_a_full_cover(
 ) -> None:
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
-        await bench.until(lambda now: isinstance(shelf(now), Shelf))
+        await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
         assert bench.session.info
         bench.app.become(bench.session._replace(info=bench.session.info._replace(vectors=vectors, chunks=chunks)))
 
@@ -106,9 +106,9 @@ async def test_only_a_vector_for_every_chunk_is_a_full_cover(
 async def test_the_shares_of_the_file_are_a_hundred_percent(shared_store: Path) -> None:
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
-        await bench.until(lambda now: isinstance(shelf(now), Shelf))
+        await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
         known = shelf(bench.session)
-        assert isinstance(known, Shelf)
+        assert isinstance(known, StoreOverview)
         view = {**known.view, "bytes": 1_000, "text_bytes": 476, "vector_bytes": 316, "index_bytes": 127}
         finding = known._replace(view=view)  # type: ignore[arg-type]
         bench.app.become(bench.session._replace(studied={SHELF: (stamp_of(bench.session, SHELF), finding)}))

@@ -15,15 +15,14 @@ from textual.widgets import Input, Static
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
-from recall_tui.acts.store import Named, named_in, reembedded
+from recall_tui.handlers.store import NamedTarget, named_in, reembedded
 from recall_tui.panes.store import TITLE_AT
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen
-from recall_tui.screens.prompt import PromptScreen
-from recall_tui.state import keeping
-from recall_tui.state.keeping import CHECKS, Remedy
+from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, PromptScreen
+from recall_tui.state import store_pane
 from recall_tui.state.shell import command
+from recall_tui.state.store_pane import CHECKS, StoreCommand
 from tests.workbench_driver import NAMES, Driver, workbench
 
 
@@ -196,7 +195,9 @@ def test_one_text_is_not_told_as_many(tmp_path: Path, texts: int, said: str) -> 
     with Recall.open(str(tmp_path)) as recall:
         deque(recall.add([str(tmp_path)], Root("")), maxlen=0)
 
-        summary = reembedded(recall, lambda _: None, remedy=Remedy("reembed", "local"), stopped=threading.Event())
+        summary = reembedded(
+            recall, lambda _: None, remedy=StoreCommand("reembed", "local"), stopped=threading.Event()
+        )
 
     assert said in summary
 
@@ -216,7 +217,7 @@ async def test_enter_is_offered_only_where_it_does_something_and_under_a_name_th
     break_counts(own_store)
     async with workbench(own_store, size=(200, 60)) as bench:
         await opened(bench)
-        await bench.until(keeping.embedders)
+        await bench.until(store_pane.embedders)
         assert "Enter" not in bench.painted("footer")
 
         await checked(bench)
@@ -386,11 +387,11 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """What is to be removed is looked up when this is set."""
     event = threading.Event()
 
-    def looked_up(store: str | None, target: str) -> Named:
+    def looked_up(store: str | None, target: str) -> NamedTarget:
         event.wait()
         return named_in(store, target)
 
-    monkeypatch.setattr("recall_tui.acts.store.named_in", looked_up)
+    monkeypatch.setattr("recall_tui.handlers.store.named_in", looked_up)
     return event
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
+from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS
-from recall_tui.state.wants import wanted
-from recall_tui.work import asking
+from recall_tui.threads import query_thread
 from tests.workbench_corpus import TEXTS
 from tests.workbench_driver import Driver, workbench
 from tests.workbench_grades import grade
@@ -51,7 +51,7 @@ async def studied(bench: Driver) -> None:
 async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, taken: Callable[[Recall, Path], None]
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 3600.0)
     with Recall.open(str(own_store)) as recall:
         grade(own_store, own_store.parent)
         async with workbench(own_store, size=(200, 60)) as bench:
@@ -73,7 +73,7 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
             await bench.press("enter")
             await studied(bench)
             assert bench.app.is_running
-            monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+            monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
             await bench.press("4", "left")
             await bench.until(lambda now: now.answer and now.answer.generation == recall.store.generation())
             await studied(bench)
@@ -104,7 +104,7 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
 async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     away = own_store.with_name("away.db")
     async with workbench(own_store, size=(200, 60)) as bench:
         await bench.ask()

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from recall_tui.home import history
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, having
-from recall_tui.screens.prompt import PromptScreen
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk\nUSING lexical('budget') LIMIT 3"
@@ -72,7 +71,7 @@ async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
     shared_store: Path, state_home: Path, keys: list[str]
 ) -> None:
     for text in (RQL, "cosine", "household tea"):
-        history.append(state_home / "recall" / "history.jsonl", history.Past(text))
+        history.append(state_home / "recall" / "history.jsonl", history.PastQuestion(text))
     async with workbench(shared_store) as bench:
         await bench.type("draft")
         await bench.press(*keys)
@@ -89,7 +88,7 @@ async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
         assert editor.text == "draft"
 
 
-PAST = history.Past("household tea", "doc.path GLOB 'notes/*'", ("fusion=rrf", "min_score=0.01", "k=3"))
+PAST = history.PastQuestion("household tea", "doc.path GLOB 'notes/*'", ("fusion=rrf", "min_score=0.01", "k=3"))
 
 
 def asked_with(bench: Driver) -> tuple[object, ...]:
@@ -184,7 +183,7 @@ async def test_the_list_says_what_enter_takes_and_what_f5(
 
 async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store: Path, state_home: Path) -> None:
     for text in ("first", "second", "third"):
-        history.append(state_home / "recall" / "history.jsonl", history.Past(text))
+        history.append(state_home / "recall" / "history.jsonl", history.PastQuestion(text))
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+r", "down", "down", "up", "enter")
         assert bench.app.bench.editor.text == "second"
@@ -219,7 +218,7 @@ async def test_a_history_that_cannot_be_written_is_said_once(shared_store: Path,
 
 
 def test_earlier_queries_are_found_by_every_word_in_any_case() -> None:
-    texts = [*map(history.Past, ("SELECT * FROM chunk", "token budget", "Budget of a token"))]
+    texts = [*map(history.PastQuestion, ("SELECT * FROM chunk", "token budget", "Budget of a token"))]
 
     assert having(texts, "BUDGET tok") == texts[1:]
     assert having(texts, " ") == texts

@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 from textual.events import MouseScrollDown
 
+from recall_core.api.recall import Recall
 from recall_core.config import Config, load
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Answer, Plan
-from recall_core.service import Recall
 from recall_core.types import Root
-from recall_tui.panes.weights.pane import Board
+from recall_tui.panes.weights.pane import WeightsBody
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import curve_of, granted_of, pins_of
 from recall_tui.state.weighing import current, exact_share, share
-from recall_tui.widgets.pointed import PointedList
+from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import ProviderServer, Reply, provider_server
 from tests.workbench_corpus import write_corpus
@@ -209,11 +209,11 @@ async def test_a_click_on_a_setting_is_its_key(
 ) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
         await bench.ask()
-        board = bench.app.bench.query_one(Board)
+        board = bench.app.bench.query_one(WeightsBody)
         await bench.until(lambda _: any(setting in line for line in board.lines))
         row, line = next((at, line) for at, line in enumerate(board.lines) if setting in line)
 
-        await bench.pilot.click(Board, offset=(line.index(setting) + cell, row))
+        await bench.pilot.click(WeightsBody, offset=(line.index(setting) + cell, row))
 
         await bench.until(holds)
         assert bench.session.pane == "weights"

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.events import Key
 from textual.widgets import Input, OptionList
 
+from recall_core.api.recall import Recall
 from recall_core.errors import StoreError
-from recall_core.service import Recall
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import ConfirmScreen

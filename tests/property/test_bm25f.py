@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.rank.bm25f import contributions, plain, scores, vectorised
-from recall_core.retrieve.literal import literal
+from recall_core.rank.bm25 import contributions, plain, scores, vectorised
+from recall_core.retrieve.query import literal
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery
 from tests.builders import memory_store, new_file, put

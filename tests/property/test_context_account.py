@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
-from recall_core.service import Ask, Pack, Recall
 from tests.builders import EMBEDDER, TEMPORARY, memory_store, new_file, put
 
 TEXTS = {

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.explain.factors import FACTORS, causes, inputs_at, score_of
-from recall_core.explain.matching import alike_chunks
-from recall_core.explain.overlap import jaccard, rbo
+from recall_core.explain.moves import alike_chunks, jaccard, rbo
 from recall_core.explain.shapley import shapley
 from recall_core.rank.fuse import Ranking, rank
 from recall_core.rank.rescore import head, rescored

@@ -13,14 +13,20 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.baseline import read_baseline
-from recall_core.evaluate.compare import paired
-from recall_core.evaluate.formats import is_query_id, parse_qrels, parse_queries, qrels_lines, queries_lines
+from recall_core.evaluate.compare import paired, read_baseline
+from recall_core.evaluate.formats import (
+    is_query_id,
+    parse_qrels,
+    parse_queries,
+    parse_run,
+    qrels_lines,
+    queries_lines,
+    run_lines,
+)
 from recall_core.evaluate.gate import parse_gate
 from recall_core.evaluate.judgements import located, names_of, put, stored, stored_queries
 from recall_core.evaluate.measures import bounds, parse_measures, values
 from recall_core.evaluate.names import Names, Spot, unknown_spot
-from recall_core.evaluate.runs import parse_run, run_lines
 from tests.builders import memory_store
 
 PIECES = st.sampled_from([

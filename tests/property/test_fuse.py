@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.rank.fuse import Ranking, Stage, plain, rank, vectorised
+from recall_core.rank.fuse import Ranking, SignalStage, plain, rank, vectorised
 from recall_core.rank.sparse import recalled
 from recall_core.types import Key, Pool
 
@@ -48,7 +48,7 @@ def everything(ranking: Ranking) -> tuple[object, ...]:
 def test_columns_and_candidates_are_weighed_to_the_same_bits(case: Case) -> None:
     found = rank(case.pool, case.config)
     weights = [column.weight for column in found.columns]
-    stages = tuple(Stage(column.signal, column.raw, column.values, column.ranks) for column in found.columns)
+    stages = tuple(SignalStage(column.signal, column.raw, column.values, column.ranks) for column in found.columns)
 
     by_candidate, by_column = plain(stages, weights, case.config), vectorised(stages, weights, case.config)
 

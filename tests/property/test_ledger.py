@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall_core.asking import Ask, Pack
+from recall_core.api.answers import Ask, Pack
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract import ExplainView, Response
-from recall_core.embed.hash import HashEmbedder, features, log_tf, plain_sums, words
-from recall_core.embed.shares import word_shares
-from recall_core.rank.bm25f import contributions
-from recall_core.service import Recall
+from recall_core.embed.hash import HashEmbedder, features, log_tf, plain_sums, word_shares, words
+from recall_core.rank.bm25 import contributions
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery
 from tests.builders import memory_store, new_file, put

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.pack import pack
-from recall_core.pack.account import account
-from recall_core.pack.duplicates import near_duplicates, shingles
+from recall_core.pack.account import account, near_duplicates, shingles
 from recall_core.pack.layout import draft, layout, render
 from recall_core.pack.optimal import pack_optimal, value_of
 from recall_core.text import Counter, counter

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError, RqlError
 from recall_core.rql.complete import NoVocabulary, complete
 from recall_core.rql.highlight import highlight
-from recall_core.service import Recall
 from tests.builders import memory_store, new_file, put
 
 GOLDEN = (Path(__file__).parents[1] / "golden" / "identity.rql").read_text(encoding="utf-8").splitlines()

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.rql.print import print_value
-from recall_core.service import Ask, Recall
 from tests.builders import memory_store, new_file, put
 
 MARK = "planted"

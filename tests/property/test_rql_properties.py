@@ -27,10 +27,9 @@ from recall_core.rql.ast import (
     Score,
     Using,
 )
-from recall_core.rql.dates import to_utc
 from recall_core.rql.fields import CATALOGUE
-from recall_core.rql.match import match, match_document
-from recall_core.rql.order import ordered
+from recall_core.rql.filters import to_utc
+from recall_core.rql.match import match, match_document, ordered
 from recall_core.rql.parser import parse_filter, parse_filter_with_warnings, parse_query
 from recall_core.rql.patterns import glob_match, glob_prefix, like_match, like_prefix
 from recall_core.rql.print import print_filter, print_query

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.explain.documents import sweep_documents
 from recall_core.explain.lines import Lines, lines_of
-from recall_core.explain.sweep import Sweep, sweep, top_at
+from recall_core.explain.sweep import Sweep, sweep, sweep_documents, top_at
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.retrieve import plan_words
 from recall_core.retrieve.pool import retrieve

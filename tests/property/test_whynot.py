@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall_core.asking import Pack, packing
+from recall_core.api.answers import Pack, packing
 from recall_core.config import Config
 from recall_core.explain.whynot import ranking_fixes
 from recall_core.explain.whynot.fixes import Fixes, fixes

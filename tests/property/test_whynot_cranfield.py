@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.service import Ask, Recall
+from recall_core.api.recall import Ask, Recall
 from recall_core.types import Root
 
 DATA = os.environ.get("RECALL_DATA", "")

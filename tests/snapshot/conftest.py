@@ -11,9 +11,9 @@ from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 
 from recall_tui.app import Workbench
-from recall_tui.home.places import write_private
+from recall_tui.home.xdg import write_private
+from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
-from recall_tui.state.wants import wanted
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from recall_tui.state import packing
-from recall_tui.state.findings import found
 from recall_tui.state.packing import Worth
+from recall_tui.state.results import found
 from recall_tui.state.session import Session
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
-from recall_tui.state.findings import found
-from recall_tui.state.remedies import absence_of
-from recall_tui.state.studies import Study
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.fixes import absence_of
+from recall_tui.state.results import found
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_corpus import MODIFIED
 from tests.workbench_driver import Driver
@@ -24,7 +24,7 @@ SHORT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budg
 FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8 LIMIT 2"
 
 
-async def seen(bench: Driver, study: Study | None) -> None:
+async def seen(bench: Driver, study: Analysis | None) -> None:
     """Wait until this has been found out."""
     assert study is not None
     await bench.until(lambda now: found(now, study, of=object) is not None)
@@ -71,7 +71,7 @@ async def missed(bench: Driver, text: str, target: str) -> None:
     await bench.press("escape", "t")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.write(target)
-    await seen(bench, Study("paths", target))
+    await seen(bench, Analysis("paths", target))
     await bench.press("enter")
     await bench.until(absence_of)
 
@@ -164,7 +164,7 @@ def test_the_prompt_for_what_is_missed(store: Path, picture: Picture) -> None:
         await bench.press("escape", "t")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
         await bench.write("part 1")
-        await seen(bench, Study("paths", "part 1"))
+        await seen(bench, Analysis("paths", "part 1"))
         bench.app.screen.query_one(Input).cursor_blink = False
 
     assert picture(steps, (80, 24))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, TextArea
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_tui.state import weighing
 from tests.snapshot.conftest import Picture, Steps, is_settled
 from tests.workbench_driver import Driver

@@ -9,10 +9,10 @@ from textual.command import CommandPalette
 from textual.widgets import Input, OptionList
 
 from recall_tui.home import history
-from recall_tui.home.history import Past, Row
-from recall_tui.home.places import write_private
+from recall_tui.home.history import KeptRow, PastQuestion
+from recall_tui.home.xdg import write_private
+from recall_tui.screens.choices import JumpScreen
 from recall_tui.screens.help import HelpScreen
-from recall_tui.screens.jump import JumpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.themes import NAMES
 from tests.snapshot.conftest import Picture, Steps
@@ -89,10 +89,12 @@ def test_letters_to_jump_by(store: Path, picture: Picture, size: tuple[int, int]
 
 def test_what_moved_between_two_answers(home: Path, store: Path, picture: Picture) -> None:
     path = home / "state" / "recall" / "history.jsonl"
-    rows = [Row(name, f"docs/{name}.md:1-9") for name in ("budget", "scoring", "files", "packing")]
-    history.append(path, Past("token budget", digest="3f2a91c0ffee", top=tuple(rows[:3])))
+    rows = [KeptRow(name, f"docs/{name}.md:1-9") for name in ("budget", "scoring", "files", "packing")]
+    history.append(path, PastQuestion("token budget", digest="3f2a91c0ffee", top=tuple(rows[:3])))
     swapped = (rows[1], rows[0], rows[3])
-    history.append(path, Past("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",), "3f2a91c0ffee", swapped))
+    history.append(
+        path, PastQuestion("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",), "3f2a91c0ffee", swapped)
+    )
 
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.info)
@@ -104,8 +106,8 @@ def test_what_moved_between_two_answers(home: Path, store: Path, picture: Pictur
 
 def test_a_marked_question_of_the_history(home: Path, store: Path, picture: Picture) -> None:
     path = home / "state" / "recall" / "history.jsonl"
-    history.append(path, Past("token budget"))
-    history.append(path, Past("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",)))
+    history.append(path, PastQuestion("token budget"))
+    history.append(path, PastQuestion("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",)))
 
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.info)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.recall import Pack, Recall
 from recall_core.errors import Outdated
-from recall_core.service import Pack, Recall
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root
 from tests.workbench_corpus import build_store

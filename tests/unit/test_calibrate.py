@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from recall_core.evaluate.calibrate import Effect, Judged, Near, effect, held_out, propose
-from recall_core.maintain.ceiling import ceiling_reachable
-from recall_core.service import Ask, Recall
+from recall_core.api.recall import Ask, Recall
+from recall_core.evaluate.calibrate import Effect, JudgedDistances, ShortDocument, effect, held_out, propose
+from recall_core.maintain.checks import ceiling_reachable
 from recall_core.types import Root
 
 
-def near(*rows: tuple[float, bool]) -> list[Near]:
-    return [Near(query, distance, relevant) for query, (distance, relevant) in enumerate(rows)]
+def near(*rows: tuple[float, bool]) -> list[ShortDocument]:
+    return [ShortDocument(query, distance, relevant) for query, (distance, relevant) in enumerate(rows)]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_nothing_relevant_in_reach_proposes_nothing() -> None:
 def test_a_query_is_held_out_of_its_own_ceiling() -> None:
     rows = near((0.1, True), (0.4, True))
     # The first is within the ceiling that the second proposes, the second beyond that of the first.
-    assert held_out(Judged(tuple(rows), tuple(rows), (1, 1)), 0.4) == Effect(0.4, 1, 1)
+    assert held_out(JudgedDistances(tuple(rows), tuple(rows), (1, 1)), 0.4) == Effect(0.4, 1, 1)
 
 
 def test_calibration_says_that_the_default_cannot_fire_and_what_would(recall: Recall) -> None:

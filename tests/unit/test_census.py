@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from recall_core.service import Recall
-from recall_core.store.sqlite.census import sizes, sources
+from recall_core.api.recall import Recall
+from recall_core.store.sqlite.catalog import sizes, sources
 from recall_core.types import Root
 from tests.workbench_corpus import build_store
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 from recall_core.types import Root
 
 UNWANTED = {

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import FILE_NAME, Config, assign, load, override
 from recall_core.errors import ConfigError, RecallError
 from recall_core.maintain.settings import write_settings
-from recall_core.service import Recall
 
 
 @pytest.mark.parametrize(

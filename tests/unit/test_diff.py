@@ -13,7 +13,7 @@ import pytest
 from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.comparing import configured
+from recall_core.api.compare import configured
 from recall_core.config import Config
 from recall_core.errors import ConfigError
 from recall_core.retrieve import pool

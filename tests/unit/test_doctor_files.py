@@ -14,10 +14,10 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.contract import CheckView
-from recall_core.maintain.files import unchanged_files
-from recall_core.service import Ask, Recall
+from recall_core.maintain.checks import unchanged_files
 from recall_core.types import Root
 from tests.builders import memory_store, new_file, put, without_privileges
 

@@ -16,7 +16,7 @@ import pytest
 from recall_core.config import Config
 from recall_core.embed.installed import ModelFile, folder_of
 from recall_core.embed.local import LOCAL, TOKENIZER, WEIGHTS, LocalEmbedder, LocalKind, embed_numpy, embed_plain
-from recall_core.embed.unit import components
+from recall_core.embed.windows import components
 from recall_core.errors import EmbedError
 from recall_core.testing import DeterministicEmbedderConformance
 

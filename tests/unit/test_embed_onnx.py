@@ -23,7 +23,7 @@ from recall_core.embed.onnx import (
     MinilmKind,
     OnnxEmbedder,
 )
-from recall_core.embed.unit import components, unit
+from recall_core.embed.windows import components, unit
 from recall_core.errors import ConfigError, EmbedError, RecallError
 from recall_core.testing import DeterministicEmbedderConformance
 from recall_core.types import Vector

@@ -20,16 +20,16 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.embed.providers.gemini import GEMINI
 from recall_core.embed.providers.openai import LLAMACPP, OLLAMA, OPENAI
 from recall_core.embed.providers.remote import RemoteEmbedder, RemoteKind
 from recall_core.embed.providers.sentence import SENTENCE
 from recall_core.embed.providers.windows import cut
-from recall_core.embed.providers.wire import BACKOFF_SECONDS, Key, is_loopback
+from recall_core.embed.providers.wire import BACKOFF_SECONDS, ApiKey, is_loopback
 from recall_core.errors import ConfigError, EmbedError, Interrupted, RecallError
 from recall_core.ports import Embedder, EmbedderKind
-from recall_core.service import Recall
 from recall_core.testing import DeterministicEmbedderConformance
 from recall_core.text import counter
 from recall_core.types import Root, Vector
@@ -551,14 +551,14 @@ def test_no_object_shows_the_key(server: ProviderServer, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("text", ["sk-tést", "sk test", "sk\x00test"])
 def test_a_key_that_is_none_is_refused_without_being_shown(text: str) -> None:
     with pytest.raises(EmbedError) as caught:
-        Key("OPENAI_API_KEY", text).reveal()
+        ApiKey("OPENAI_API_KEY", text).reveal()
 
     assert caught.value.code == "provider_unauthorized"
     assert text not in shown(caught.value)
 
 
 def test_a_short_key_is_hidden_too() -> None:
-    assert Key("X", "abc").redact("the key abc is bad") == "the key *** is bad"
+    assert ApiKey("X", "abc").redact("the key abc is bad") == "the key *** is bad"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import FILE_NAME, Config, load
 from recall_core.embed import registry
 from recall_core.embed.hash import HASH, HashEmbedder
@@ -14,10 +15,9 @@ from recall_core.embed.installed import folder_of
 from recall_core.embed.local import IDENTITY as LOCAL_IDENTITY
 from recall_core.embed.onnx import MINILM_IDENTITY, MINILM_MODEL, MINILM_TOKENIZER
 from recall_core.embed.rescore import EmbedderReranker, new_reranker
-from recall_core.embed.unit import components
+from recall_core.embed.windows import components
 from recall_core.errors import EmbedError, RecallError
 from recall_core.ports import Embedder
-from recall_core.service import Recall
 from recall_core.testing import DeterministicEmbedderConformance
 
 PLUG_IN = """

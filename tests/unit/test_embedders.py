@@ -8,10 +8,10 @@ import pytest
 
 import tests.embedders
 from recall_core.adapters import render
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract import EmbedderView
 from recall_core.maintain import embedders as module
-from recall_core.service import Recall
 from tests.embedders import COUNTING, KEYED, WINDOWED
 
 

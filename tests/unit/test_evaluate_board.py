@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.contract import Response
+from recall_core.embed.cached import Once
 from recall_core.errors import UsageError
-from recall_core.evaluate.once import Once
-from recall_core.evaluate.options import Options
-from recall_core.service import Recall
+from recall_core.evaluate.options import EvalOptions
 from recall_core.types import Root
 from tests.builders import EMBEDDER
 
@@ -34,10 +34,10 @@ def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
         yield opened
 
 
-FILES = Options(queries=Path("q.jsonl"), qrels=Path("r.tsv"), modes="bm25", metrics="mrr,ndcg@10,p@1")
+FILES = EvalOptions(queries=Path("q.jsonl"), qrels=Path("r.tsv"), modes="bm25", metrics="mrr,ndcg@10,p@1")
 
 
-def evaluated(recall: Recall, options: Options = FILES) -> Response:
+def evaluated(recall: Recall, options: EvalOptions = FILES) -> Response:
     work = recall.evaluate(options)
     while True:
         try:
@@ -47,7 +47,7 @@ def evaluated(recall: Recall, options: Options = FILES) -> Response:
             return response
 
 
-def refused(recall: Recall, options: Options) -> str:
+def refused(recall: Recall, options: EvalOptions) -> str:
     with pytest.raises(UsageError) as caught:
         evaluated(recall, options)
     return caught.value.code

@@ -12,14 +12,15 @@ from recall_core.evaluate.formats import (
     holds_queries,
     parse_qrels,
     parse_queries,
+    parse_run,
     qrels_lines,
     quepid_lines,
     queries_lines,
     query_id,
     read_qrels,
     read_queries,
+    run_lines,
 )
-from recall_core.evaluate.runs import parse_run, run_lines
 
 BEIR = "query-id\tcorpus-id\tscore\nq1\tdoc 1\t2\nq2\td2\t0\n"
 TREC = "q1 0 d1 2\nq2\t0\td2\t0\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.baseline import Baseline, fallen, read_baseline
+from recall_core.evaluate.compare import Baseline, fallen, read_baseline
 from recall_core.evaluate.gate import Condition, parse_gate
-from recall_core.evaluate.options import Options, parse_modes
+from recall_core.evaluate.options import EvalOptions, parse_modes
 
 
 def test_conditions_are_read_with_mode_sign_and_number() -> None:
@@ -49,7 +49,11 @@ def test_a_condition_holds_as_its_sign_says(sign: str, holds: list[bool]) -> Non
 
 def test_modes_are_a_list_with_each_once() -> None:
     assert parse_modes("bm25, Hybrid,bm25") == ("bm25", "hybrid")
-    assert [Options(modes=modes).is_semantic for modes in ("bm25", "bm25,vector", "hybrid")] == [False, True, True]
+    assert [EvalOptions(modes=modes).is_semantic for modes in ("bm25", "bm25,vector", "hybrid")] == [
+        False,
+        True,
+        True,
+    ]
     with pytest.raises(UsageError) as caught:
         parse_modes("hybird")
     assert caught.value.hint == "did you mean hybrid?"

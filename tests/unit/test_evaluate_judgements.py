@@ -20,8 +20,8 @@ from recall_core.evaluate.judgements import (
     stored,
     stored_queries,
 )
-from recall_core.evaluate.judging import export, import_
 from recall_core.evaluate.names import Names, Spot
+from recall_core.evaluate.questions import export, import_
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file
 from tests.builders import put as put_files

@@ -12,13 +12,11 @@ import pytest
 from recall_core.adapters import commands
 from recall_core.adapters.parser import parse
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
 from recall_core.errors import UsageError
-from recall_core.evaluate.fixture.facts import holds
-from recall_core.evaluate.fixture.rates import gate_values, rate, recorded_passes
-from recall_core.evaluate.fixture.reading import Fixture, parse_fixtures, read_fixtures
-from recall_core.evaluate.fixture.verdict import verdict
-from recall_core.evaluate.fixture.wilson import wilson
-from recall_core.service import Ask, Recall
+from recall_core.evaluate.fixture.harness import verdict
+from recall_core.evaluate.fixture.rates import gate_values, rate, recorded_passes, wilson
+from recall_core.evaluate.fixture.reading import Fixture, holds, parse_fixtures, read_fixtures
 from recall_core.types import Root
 
 FILES = {

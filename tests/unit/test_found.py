@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from recall_core import found
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
 from recall_core.maintain.remove import named
-from recall_core.service import Recall
+from recall_core.retrieve import targets
 from recall_core.types import Root
 
 FILES = ("old/a.md", "old/old/c.md", "new/b.md", "new/top.md", "top.md", "c/x.md", "c#.md")
@@ -227,10 +227,10 @@ def test_what_no_file_can_be_called_names_nothing(home: Path, target: str) -> No
 def test_readings_are_one_where_a_name_says_where_it_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "new")
 
-    assert [reading.names for reading in found.readings("x.md", base=home)] == [("new/x.md",), ("x.md",)]
+    assert [reading.names for reading in targets.readings("x.md", base=home)] == [("new/x.md",), ("x.md",)]
     for target in ("./x.md", "../x.md", ".", "..", str(home / "x.md")):
-        assert len(found.readings(target, base=home)) == 1
-    assert [reading.names for reading in found.readings("x.md", base=home, start=home)] == [("x.md",)]
+        assert len(targets.readings(target, base=home)) == 1
+    assert [reading.names for reading in targets.readings("x.md", base=home, start=home)] == [("x.md",)]
 
 
 def test_a_file_of_fixtures_means_the_same_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.ingest.discover import Skip, single
 from recall_core.ingest.targets import is_gone
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.service import Recall
 from recall_core.types import Root
 from tests.builders import memory_store, new_file, put
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from recall_core import here
+from recall_core import paths
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.embed.registry import resolve_auto
 from recall_core.errors import RecallError
-from recall_core.found import readings
-from recall_core.service import Recall
+from recall_core.retrieve.targets import readings
 from recall_core.store.sqlite.connect import connect
-from recall_tui.acts.ingest import missing
-from recall_tui.acts.judge import unreadable, unwritable
+from recall_tui.handlers.ingest import missing
+from recall_tui.handlers.judge import unreadable, unwritable
 from recall_tui.home import crash, profiles
 from recall_tui.opening import Count, candidates, completions, counted, settings_there
 from tests.builders import without_privileges
@@ -56,16 +56,16 @@ def told(*words: str) -> dict[str, Any]:
 def test_the_current_folder_is_told_while_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert here.folder() == here.known() == tmp_path
-    assert here.absolute(Path("../a")) == tmp_path / "../a"
+    assert paths.folder() == paths.known() == tmp_path
+    assert paths.absolute(Path("../a")) == tmp_path / "../a"
 
 
 @pytest.mark.usefixtures("gone")
 def test_without_the_current_folder_only_what_begins_at_the_root_is_found() -> None:
-    assert here.known() is None
-    assert here.absolute(Path("/a")) == Path("/a")
+    assert paths.known() is None
+    assert paths.absolute(Path("/a")) == Path("/a")
     with pytest.raises(RecallError) as caught:
-        here.absolute(Path("a"))
+        paths.absolute(Path("a"))
 
     assert (caught.value.code, caught.value.hint, caught.value.exit_code) == ("no_folder", "cd DIR", 1)
 
@@ -129,7 +129,7 @@ def test_an_embedder_needs_the_current_folder_only_for_a_relative_path() -> None
 def test_a_first_store_is_offered_other_folders_than_the_current_one(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
 
-    assert candidates(".", here.known(), tmp_path) == ("~/notes",)
+    assert candidates(".", paths.known(), tmp_path) == ("~/notes",)
     assert counted(".", lambda: 0.0) == Count(0, is_all=True)
 
 

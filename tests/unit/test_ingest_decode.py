@@ -3,7 +3,7 @@
 import pytest
 
 from recall_core.errors import IngestError
-from recall_core.ingest.decode import decode
+from recall_core.ingest.parse.text import decode
 
 
 def test_a_byte_order_mark_is_stripped() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.config import Config
-from recall_core.here import path_of
 from recall_core.ingest.discover import Found, covers, walk
+from recall_core.paths import path_of
 from recall_core.types import Root, Skip
 from tests.builders import without_privileges
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.ingest.vectors import BATCH_TEXTS, CALL_SECONDS, TEXT_CHARS, Made, Pace, cost, embed, made_in_turn
+from recall_core.ingest.vectors import (
+    BATCH_TEXTS,
+    CALL_SECONDS,
+    TEXT_CHARS,
+    Pace,
+    TextVector,
+    cost,
+    embed,
+    made_in_turn,
+)
 from tests.embedders import CountingEmbedder, WindowedEmbedder
 
 SHORT, LONG = "x" * 500, "x" * 2_500
@@ -78,7 +87,7 @@ def test_texts_are_answered_in_order_call_by_call() -> None:
 
     assert [key for each in answers for key in each] == list(texts)
     assert embedder.calls == [4, 8, 16, 22]
-    assert answers[0][b"\0"] == Made(embedder.embed([texts[b"\0"]])[0])
+    assert answers[0][b"\0"] == TextVector(embedder.embed([texts[b"\0"]])[0])
 
 
 def test_windows_are_asked_only_of_an_embedder_whose_input_is_bounded() -> None:

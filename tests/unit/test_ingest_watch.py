@@ -8,11 +8,11 @@ from queue import Queue
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.ingest.discover import walk
 from recall_core.ingest.watch import changes
-from recall_core.service import Recall
 from recall_core.types import Root
 from tests.builders import without_privileges
 

@@ -13,14 +13,14 @@ import pytest
 
 from recall_core.adapters import cli, ledger
 from recall_core.adapters.streams import Streams
-from recall_core.asking import Ask
+from recall_core.api.answers import Ask
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract import LeafView, LedgerView, PartView
-from recall_core.embed.unit import components
+from recall_core.embed.windows import components
 from recall_core.errors import StaleError, UnknownTarget
-from recall_core.explain.semantic import SHAPLEY_SENTENCES, sentence_contributions, sentences
-from recall_core.explain.standing import standings
-from recall_core.service import Recall
+from recall_core.explain.explanation import standings
+from recall_core.explain.ledger import SHAPLEY_SENTENCES, sentence_contributions, sentences
 from recall_core.types import Root, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.retrieve.literal import literal
+from recall_core.retrieve.query import literal
 from tests.builders import memory_store
 
 STORE = memory_store()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.retrieve.literal import literal
+from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
-from recall_core.store.sqlite import lexical, many
+from recall_core.store.sqlite import lexical, postings
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery
 from tests.builders import fish_store, memory_store
@@ -20,15 +20,15 @@ def store() -> SqliteStore:
 
 
 def long_query(store: SqliteStore, *, match: str = "any") -> LexicalQuery:
-    query = literal(WORDS * (many.FEW // 8 + 1), tokens=store.tokens, match=match)
-    assert len(query.phrases) > many.FEW
+    query = literal(WORDS * (postings.FEW // 8 + 1), tokens=store.tokens, match=match)
+    assert len(query.phrases) > postings.FEW
     return query
 
 
 def test_very_many_words_score_as_fts5_scores_them(store: SqliteStore) -> None:
     query = long_query(store)
     expected = lexical.scores(store.execute, query.match, where=None, k=None, title_weight=3.0)
-    assert many.is_long(query)
+    assert postings.is_long(query)
     assert store.lexical(query, where=None, k=None, title_weight=3.0) == pytest.approx(expected, rel=1e-12)
     assert list(store.lexical(query, where=None, k=None, title_weight=3.0)) == sorted(expected)
 
@@ -50,7 +50,7 @@ def test_very_many_words_score_the_rows_that_are_asked_for(store: SqliteStore) -
 
 
 def test_words_that_must_all_match_are_left_to_fts5(store: SqliteStore) -> None:
-    assert not many.is_long(long_query(store, match="all"))
+    assert not postings.is_long(long_query(store, match="all"))
 
 
 def test_very_many_words_in_an_empty_store_find_nothing() -> None:

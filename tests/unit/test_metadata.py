@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from recall_core.adapters.render import json_line
-from recall_core.asking import Ask
+from recall_core.api.answers import Ask
+from recall_core.api.recall import Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import IngestError, StoreError, UsageError
 from recall_core.ingest.metadata import DEEPEST, why_unfit
 from recall_core.maintain.transfer import export, import_
 from recall_core.ports import ParsedDocument
-from recall_core.service import Recall
+from recall_core.steps import Segment, chunk, index
 from recall_core.store.sqlite.store import create_store
 from recall_core.types import Progress, Root
-from recall_core.verbs import Segment, chunk, index
 
 INFINITE = float("inf")
 

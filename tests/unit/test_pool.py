@@ -8,13 +8,13 @@ from operator import add
 import pytest
 
 from recall_core.config import Config
-from recall_core.rank.bm25f import contributions
-from recall_core.respond import plan_echo
+from recall_core.rank.bm25 import contributions
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
 from recall_core.retrieve.plan import Plan
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Pool
+from recall_core.views import plan_echo
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 BM25F = Config(embedding_dim=64, lexical_model="bm25f", bm25_k1=0.9, bm25_b=0.4, title_weight=2.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.retrieve.literal import literal
+from recall_core.retrieve.query import literal
 from recall_core.store.sqlite import postings
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery, Occurrences

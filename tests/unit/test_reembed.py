@@ -14,12 +14,12 @@ import pytest
 import tests.embedders
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
 from recall_core.contract import Response
 from recall_core.errors import EmbedError, StoreError, UsageError
 from recall_core.ingest.pipeline import sync
 from recall_core.maintain import reembed as module
-from recall_core.service import Ask, Recall
-from recall_core.store.sqlite import reembed as incoming
+from recall_core.store.sqlite import maintenance as incoming
 from recall_core.types import Progress, Root
 from tests.embedders import COUNTING, KEY, KEYED, WINDOWED
 
@@ -159,7 +159,7 @@ def test_an_embedder_that_fails_leaves_the_store_answering_as_before(recall: Rec
 _KILLED = """
 import os, sys
 from recall_core.maintain import reembed
-from recall_core.service import Recall
+from recall_core.api.recall import Recall
 reembed.COMMIT_SECONDS = 0
 with Recall.open() as recall:
     for event in recall.reembed("counting"):

@@ -14,9 +14,9 @@ import pytest
 
 from recall_core import contract
 from recall_core.adapters import cli
-from recall_core.adapters.report.markdown import fenced, flat
 from recall_core.adapters.report.markup import tag, visible
 from recall_core.adapters.report.page import page
+from recall_core.adapters.report.writing import fenced, flat
 from recall_core.adapters.streams import Streams
 
 HOSTILE = (

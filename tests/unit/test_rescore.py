@@ -10,12 +10,11 @@ from recall_core.config import Config
 from recall_core.errors import EmbedError
 from recall_core.rank.fuse import rank
 from recall_core.rank.rescore import head, rescored
-from recall_core.respond import plan_echo
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words
-from recall_core.scored import explain_view
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Key, Pool
+from recall_core.views import explain_view, plan_echo
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 

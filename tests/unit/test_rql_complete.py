@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.rql.complete import Candidate, NoVocabulary, Vocabulary, complete
+from recall_core.rql.complete import Completion, NoVocabulary, Vocabulary, complete
 from recall_core.rql.highlight import highlight
 from recall_core.rql.parser import parse_query
-from recall_core.store.sqlite.vocabulary import MOST, SqliteVocabulary
+from recall_core.store.sqlite.catalog import MOST, SqliteVocabulary
 from tests.builders import memory_store, new_file, put
 
 GOLDEN = (Path(__file__).parents[1] / "golden" / "identity.rql").read_text(encoding="utf-8").splitlines()
@@ -39,7 +39,7 @@ def vocabulary() -> Vocabulary:
     return SqliteVocabulary(store.execute)
 
 
-def at(text: str, known: Vocabulary | None = None) -> list[Candidate]:
+def at(text: str, known: Vocabulary | None = None) -> list[Completion]:
     """The candidates at the bar in the text."""
     cursor = text.index("|")
     return complete(text.replace("|", ""), cursor, vocabulary=known or NoVocabulary())
@@ -122,7 +122,7 @@ def test_values_and_keys_come_from_the_store(text: str, expected: list[str]) -> 
 def test_a_value_says_in_how_many_documents_it_is() -> None:
     first = at("SELECT * FROM doc FILTER doc.tag = 'd|'", vocabulary())[0]
 
-    assert first == Candidate("'docs'", "value", 35, 38, "2 documents")
+    assert first == Completion("'docs'", "value", 35, 38, "2 documents")
 
 
 def test_no_call_offers_more_values_than_a_person_reads() -> None:

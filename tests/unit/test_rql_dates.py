@@ -1,6 +1,6 @@
 import pytest
 
-from recall_core.rql.dates import is_bare, to_utc
+from recall_core.rql.filters import is_bare, to_utc
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recall_core
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config, override
 from recall_core.errors import RqlError
 from recall_core.rql.fields import qualified_names
 from recall_core.rql.highlight import FUNCTIONS, KEYWORDS, TABLES
 from recall_core.rql.options import OPTIONS
 from recall_core.rql.parser import parse_query
-from recall_core.service import Ask, Recall
 from tests.builders import memory_store, new_file, put
 
 ROOT = Path(recall_core.__file__).parent.parent

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.rql.head import is_query
+from recall_core.rql.parser import is_query
 
 
 @pytest.mark.parametrize(

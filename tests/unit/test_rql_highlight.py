@@ -13,8 +13,7 @@ from pygments.token import Error, Keyword, Name
 from recall_core.adapters.pygments_rql import TOKENS, RqlLexer
 from recall_core.errors import RqlError
 from recall_core.rql.highlight import MarkKind, bracket_match, highlight
-from recall_core.rql.lexer import tokenize
-from recall_core.rql.pieces import pieces
+from recall_core.rql.lexer import pieces, tokenize
 
 GOLDEN = (Path(__file__).parents[1] / "golden" / "identity.rql").read_text(encoding="utf-8").splitlines()
 FRAGMENTS = (

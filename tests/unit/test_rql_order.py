@@ -1,5 +1,5 @@
 from recall_core.rql.ast import Field, OrderKey, Score
-from recall_core.rql.order import ordered
+from recall_core.rql.match import ordered
 from recall_core.types import Chunk, Document, Hit
 
 

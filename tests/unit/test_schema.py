@@ -7,9 +7,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recall_core.store.sqlite import reembed
+from recall_core.store.sqlite import maintenance
 from recall_core.store.sqlite.connect import _prepare
-from recall_core.store.sqlite.reembed import Target
+from recall_core.store.sqlite.maintenance import ReembedTarget
 from recall_core.store.sqlite.schema import MIGRATIONS, SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.builders import EMBEDDER, new_file, put
@@ -75,15 +75,15 @@ def test_vectors_of_a_migrated_file_are_kept_when_their_document_leaves_and_foun
 
 def test_a_migrated_file_can_be_reembedded(old: str) -> None:
     store = open_store(old)
-    target = Target("other-1:64", 64, "recall reembed other")
+    target = ReembedTarget("other-1:64", 64, "recall reembed other")
     vector = EMBEDDER.embed(["anything"])[0]
-    reembed.begin(store, target)
+    maintenance.begin(store, target)
 
-    waiting = reembed.left(store, after=b"", limit=9)
-    assert not reembed.switch(store, target)
-    assert reembed.save(store, target, dict.fromkeys(waiting, (vector, 3)))
+    waiting = maintenance.left(store, after=b"", limit=9)
+    assert not maintenance.switch(store, target)
+    assert maintenance.save(store, target, dict.fromkeys(waiting, (vector, 3)))
 
-    assert reembed.switch(store, target)
+    assert maintenance.switch(store, target)
     assert vectors(store, "vec") == [(vector, 3)] * 2
     assert (store.embedder(), store.info().windowed) == ("other-1:64", 2)
     store.close()

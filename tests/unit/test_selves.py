@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract import CheckView
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError
+from recall_core.maintain.checks import self_retrieval
 from recall_core.maintain.doctor import check_one
-from recall_core.maintain.selves import self_retrieval
 from recall_core.ports import Embedder
-from recall_core.service import Recall
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root, Vector
 from tests.builders import EMBEDDER, FISH, fish_store, memory_store, new_file, put

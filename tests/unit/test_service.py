@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.errors import RecallError, RqlError, SnapshotMismatch, StaleError, UnknownTarget, UsageError
-from recall_core.service import Ask, Pack, Recall
 from recall_core.text import counter
 from recall_core.types import Root
 

@@ -13,27 +13,28 @@ from recall_core.errors import StoreLocked, UsageError
 from recall_core.rank.fuse import Ranking
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
-from recall_tui.actions.store import can_cancel
-from recall_tui.home.history import Past
-from recall_tui.home.past import to_keep
+from recall_tui.actions.groups import can_cancel
+from recall_tui.home.history import PastQuestion
 from recall_tui.state import weighing
+from recall_tui.state.analyses import Analysis
 from recall_tui.state.chart import Chart
+from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.events import (
     Advanced,
+    AnalysisDone,
     Answered,
     Charted,
     Ended,
     Failed,
     Fetched,
     Learned,
-    Opened,
     Repacked,
-    Studied,
-    Weighed,
+    Reweighed,
+    StoreOpened,
 )
-from recall_tui.state.findings import found, stamp_of
-from recall_tui.state.lexicon import Entry, Lookup
 from recall_tui.state.rates import Meter
+from recall_tui.state.requests import query_request
+from recall_tui.state.results import found, stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import (
     Session,
@@ -50,9 +51,8 @@ from recall_tui.state.session import (
     settled,
     stepped,
 )
-from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
-from recall_tui.state.wishes import wish
+from recall_tui.texts import to_keep
 
 
 def answer_of(text: str, total: int) -> Answer:
@@ -133,14 +133,14 @@ def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_s
     assert not can_cancel(cancelled)
     assert cancelled.hits == answered().hits
     assert is_stale(cancelled)
-    assert wish(cancelled).is_given_up
-    assert not wish(asked(cancelled, "more", at=2.0)).is_given_up
+    assert query_request(cancelled).is_given_up
+    assert not query_request(asked(cancelled, "more", at=2.0)).is_given_up
     assert not can_cancel(asked(lingering, "even more", at=2.0))
 
 
 def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
-    asked_for, study = answered(), Study("ledger", "c" * 64)
-    known = after(asked_for, Studied(study, stamp_of(asked_for, study), "leaves"))
+    asked_for, study = answered(), Analysis("ledger", "c" * 64)
+    known = after(asked_for, AnalysisDone(study, stamp_of(asked_for, study), "leaves"))
 
     busy = asked(known, "SELECT nonsense", 12.0)
     stale = after(busy, Failed(busy.question, UsageError("bad", "No.")))
@@ -240,7 +240,7 @@ def test_the_selection_follows_its_row_when_the_store_is_another(
 def test_looking_inside_the_window_wishes_for_nothing_new() -> None:
     session = answered()
 
-    assert wish(looking_at(session, 5, 30)) == wish(session)
+    assert query_request(looking_at(session, 5, 30)) == query_request(session)
     assert looking_at(session, 500, 530).window == (440, 590)
 
 
@@ -277,10 +277,10 @@ def test_a_budget_is_never_below_one() -> None:
 
 def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
     info = None
-    opened = after(Session(), Opened(info, Config(budget_tokens=777)))  # type: ignore[arg-type]
+    opened = after(Session(), StoreOpened(info, Config(budget_tokens=777)))  # type: ignore[arg-type]
 
     assert opened.budget_tokens == 777
-    assert after(budgeted(opened, 50), Opened(info)).budget_tokens == 50  # type: ignore[arg-type]
+    assert after(budgeted(opened, 50), StoreOpened(info)).budget_tokens == 50  # type: ignore[arg-type]
 
 
 def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
@@ -318,7 +318,7 @@ def info_of(generation: int) -> StoreInfo:
 def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:
     live = answered("token budget")
     left = focused(live, "results")
-    kept = left._replace(kept=Past("token budget"))
+    kept = left._replace(kept=PastQuestion("token budget"))
 
     found = [to_keep(session) for session in (live, left, settled(live), kept)]
     assert [past.text if past else "" for past in found] == ["", *["token budget"] * 2, ""]
@@ -343,28 +343,26 @@ def test_a_question_without_an_answer_is_not_kept() -> None:
 
 def test_what_completion_lacks_is_wished_for_until_it_is_learned() -> None:
     keys, other = Lookup(None, ""), Lookup(None, "a")
-    entry = Entry((), is_whole=True)
+    entry = LookupResult((), is_whole=True)
     session = lacking(Session(), [keys, other])
-    assert wish(session).lookups == (keys, other)
+    assert query_request(session).lookups == (keys, other)
 
     session = after(session, Learned(keys, entry))
 
-    assert (session.entries, wish(session).lookups) == ({keys: entry}, (other,))
-    assert wish(lacking(session, [keys])).lookups == ()
+    assert (session.entries, query_request(session).lookups) == ({keys: entry}, (other,))
+    assert query_request(lacking(session, [keys])).lookups == ()
 
 
 def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
-    opened = after(Session(), Opened(info_of(1)))
-    learned = after(opened, Learned(Lookup(None, ""), Entry((), is_whole=True)))
+    opened = after(Session(), StoreOpened(info_of(1)))
+    learned = after(opened, Learned(Lookup(None, ""), LookupResult((), is_whole=True)))
 
-    assert after(learned, Opened(info_of(1))).entries == learned.entries
-    assert after(learned, Opened(info_of(2))).entries == {}
+    assert after(learned, StoreOpened(info_of(1))).entries == learned.entries
+    assert after(learned, StoreOpened(info_of(2))).entries == {}
 
 
 def test_the_package_and_its_session_load_without_textual() -> None:
-    code = (
-        "import recall_tui, recall_tui.state.session, recall_tui.work.crew, sys; sys.exit('textual' in sys.modules)"
-    )
+    code = "import recall_tui.state.session, recall_tui.threads.threads, sys; sys.exit('textual' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
 
@@ -380,7 +378,7 @@ def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its
 
 def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
     session = weighing.nudged(chosen(answered(total=40), 3), 5)
-    event = Weighed(session.generation, answer_of("token budget", 2), {1: hit_of(9)}, {}, Config(), {1: 5})
+    event = Reweighed(session.generation, answer_of("token budget", 2), {1: hit_of(9)}, {}, Config(), {1: 5})
 
     session = after(session, event)
 
@@ -392,7 +390,7 @@ def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
     failed = after(before, Failed(before.question, UsageError("bad", "No.")))
     session = weighing.nudged(failed, 5)
 
-    session = after(session, Weighed(session.generation, answer_of("token budget", 2), {}, {}, Config(), {}))
+    session = after(session, Reweighed(session.generation, answer_of("token budget", 2), {}, {}, Config(), {}))
 
     assert is_stale(session)
 
@@ -402,9 +400,9 @@ def test_the_wish_carries_what_was_moved_and_only_a_question_counts_as_one() -> 
 
     moved = weighing.turned(weighing.nudged(session, 5), "sparse_recall")
 
-    assert wish(moved).settings == ("bm25_weight=0.85", "vector_weight=0.15", "sparse_recall=false")
-    assert wish(moved).question == wish(session).question
-    assert wish(moved).generation > wish(session).generation
+    assert query_request(moved).settings == ("bm25_weight=0.85", "vector_weight=0.15", "sparse_recall=false")
+    assert query_request(moved).question == query_request(session).question
+    assert query_request(moved).generation > query_request(session).generation
 
 
 def test_an_answer_counts_although_a_weight_was_moved_while_it_was_worked_out() -> None:

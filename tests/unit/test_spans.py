@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.service import Recall
-from recall_core.store.sqlite.sought import chunks_near, paths_with
+from recall_core.api.recall import Recall
+from recall_core.store.sqlite.catalog import chunks_near, paths_with
 from recall_core.store.sqlite.spans import term_spans
 from recall_core.types import Root
 

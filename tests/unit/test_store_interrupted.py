@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from recall_core.errors import Interrupted
-from recall_core.retrieve.literal import literal
-from recall_core.store.sqlite.repair import back_up
+from recall_core.retrieve.query import literal
+from recall_core.store.sqlite.maintenance import back_up
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import EMBEDDER, memory_store, new_file, put
 

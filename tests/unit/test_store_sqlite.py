@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, StoreLocked
-from recall_core.retrieve.literal import literal
+from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import connect
 from recall_core.store.sqlite.check import counts, fulltext

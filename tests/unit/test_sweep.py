@@ -8,7 +8,7 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import crossing, exact, groups, integers, lines_of, reciprocal, weight_of, weighted
-from recall_core.explain.stability import Pair, stability
+from recall_core.explain.stability import NeighbourPair, stability
 from recall_core.explain.sweep import piece_at, stretches, sweep, top_at
 from recall_core.explain.winning import rank_lines, winning_weights
 from recall_core.rank.fuse import rank
@@ -179,7 +179,7 @@ def test_stability_measures_the_way_to_another_order_and_to_other_members() -> N
     assert found.order_distance == pytest.approx(2 / 3 - 0.65)
     assert found.members_distance == pytest.approx(0.4)
     assert found.fragile
-    assert found.pairs == (Pair(0, 1, 0.01, pytest.approx(2 / 3)), Pair(1, 2, 0.16, 0.25))
+    assert found.pairs == (NeighbourPair(0, 1, 0.01, pytest.approx(2 / 3)), NeighbourPair(1, 2, 0.16, 0.25))
 
 
 def test_an_answer_that_no_weight_changes_is_stable() -> None:

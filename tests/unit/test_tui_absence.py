@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recall_tui.panes.explain.absence import absence_lines
-from recall_tui.state.explaining import Absence, Remedy
+from recall_tui.panes.explain.whynot import absence_lines
+from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 SOUGHT = {"chunk_id": "c" * 64, "path": "notes/2024.md", "line_start": 1200, "line_end": 1240, "rank": 4321}
@@ -18,10 +18,10 @@ def stage(name: str, detail: str, status: str = "pass", **evidence: Any) -> dict
     return {"stage": name, "status": status, "detail": detail, "evidence": evidence or {"rank": 1}}
 
 
-def drawn(*stages: dict[str, Any], remedies: tuple[Remedy, ...] = (), **more: Any) -> str:
+def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: Any) -> str:
     target = {"text": "notes/2024.md", "kind": "document", "chunks": 2, "chosen": SOUGHT, "others": [OTHER]}
     view = {"target": target, "present": False, "verdict": "rank", "stages": list(stages), **more}
-    absence = Absence(view, in_list=False, remedies=remedies)  # type: ignore[arg-type]
+    absence = Missing(view, in_list=False, remedies=remedies)  # type: ignore[arg-type]
     return "\n".join(line.plain for line in absence_lines(absence, 0, "", 118, UNICODE))
 
 
@@ -82,11 +82,11 @@ def test_the_row_of_the_last_hit_and_the_proof_have_their_thousands_apart() -> N
 
 
 def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
-    budget = Remedy(
+    budget = FixOffer(
         "budget", "allow 12000 tokens instead of 2000", "recall context --budget-tokens 12000", "11999 tokens"
     )
-    word = Remedy("term", "add the word 2024", "recall search 'budget 2024'")
-    both = Remedy(
+    word = FixOffer("term", "add the word 2024", "recall search 'budget 2024'")
+    both = FixOffer(
         "pool+k", "let each signal propose 2000 instead of 200; ask for 1200 rows instead of 10", "recall x"
     )
 
@@ -102,7 +102,7 @@ def test_a_long_path_loses_its_front_and_keeps_its_lines_and_its_rank() -> None:
     long = {"path": "a/folder/with/a/long/name/in/a/folder/of/other/folders/on/some/other/disk/notes/2024.md"}
     target = {"text": "2024", "kind": "document", "chunks": 2, "chosen": SOUGHT | long, "others": [OTHER | long]}
     view = {"target": target, "present": False, "verdict": "rank", "stages": []}
-    absence = Absence(view, in_list=False)  # type: ignore[arg-type]
+    absence = Missing(view, in_list=False)  # type: ignore[arg-type]
 
     lines = [line.plain for line in absence_lines(absence, 0, "", 60, ASCII)]
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.errors import Interrupted, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
-from recall_core.evaluate.options import Options
-from recall_core.service import Recall
+from recall_core.evaluate.options import EvalOptions
 from recall_core.types import Root
-from recall_tui.state.judging import MEASURES, Board, Judged, Missed
+from recall_tui.analyses import judge
+from recall_tui.analyses.judge import KEPT, BoardCache
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed
 from recall_tui.state.session import Session
-from recall_tui.state.studies import Study
-from recall_tui.work.studies import board, grades, line
-from recall_tui.work.studies.board import KEPT, Shelf
-from recall_tui.work.studying import Lab
+from recall_tui.threads.analysis_thread import Lab
 from tests.workbench_corpus import build_store
 
 SET = {
@@ -53,18 +53,18 @@ def lab_of(recall: Recall, kept: dict[str, object], give_way: Callable[[], None]
 
 
 def made(recall: Recall, kept: dict[str, object], *settings: str) -> Board:
-    return board.study(lab_of(recall, kept), Study("board", "\n".join(settings)))
+    return judge.judged_board(lab_of(recall, kept), Analysis("board", "\n".join(settings)))
 
 
-def shelf(kept: dict[str, object]) -> Shelf:
+def shelf(kept: dict[str, object]) -> BoardCache:
     found = kept[KEPT]
-    assert isinstance(found, Shelf)
+    assert isinstance(found, BoardCache)
     return found
 
 
 def evaluated(recall: Recall, *settings: str) -> dict[str, tuple[float, float, float, dict[str, float]]]:
     """Measure to mean, interval and values, as recall eval gives them."""
-    work = recall.evaluate(Options(metrics=",".join(MEASURES), settings=settings))
+    work = recall.evaluate(EvalOptions(metrics=",".join(MEASURES), settings=settings))
     while True:
         try:
             next(work)
@@ -138,7 +138,7 @@ def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
         left.pop()
 
     with pytest.raises(Interrupted):
-        board.study(lab_of(judged, kept, give_way), Study("board"))
+        judge.judged_board(lab_of(judged, kept, give_way), Analysis("board"))
     before = dict(shelf(kept).answers)
 
     found = made(judged, kept)
@@ -153,7 +153,7 @@ def test_more_candidates_than_there_is_room_for_are_searched_again(
 ) -> None:
     kept: dict[str, object] = {}
     whole = made(judged, {}, *MOVED)
-    monkeypatch.setattr(board, "MOST_CANDIDATES", 40)
+    monkeypatch.setattr(judge, "MOST_CANDIDATES", 40)
 
     assert made(judged, kept, *MOVED) == whole
     assert len(shelf(kept).answers) == 1
@@ -162,7 +162,7 @@ def test_more_candidates_than_there_is_room_for_are_searched_again(
 
 def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None:
     kept: dict[str, object] = {}
-    alone = line.study(lab_of(judged, kept), Study("line", "q3", "\n".join(MOVED) + "\n\nbm25_weight=0.9"))
+    alone = judge.judged_line(lab_of(judged, kept), Analysis("line", "q3", "\n".join(MOVED) + "\n\nbm25_weight=0.9"))
 
     assert alone == made(judged, kept, *MOVED).lines[2]
     assert alone.before
@@ -173,7 +173,7 @@ def test_a_query_that_another_program_has_taken_out_has_no_line(judged: Recall) 
         judged.store.execute("DELETE FROM judged_query WHERE id = 'q3'")
 
     with pytest.raises(UsageError) as caught:
-        line.study(lab_of(judged, {}), Study("line", "q3", "\n\n"))
+        judge.judged_line(lab_of(judged, {}), Analysis("line", "q3", "\n\n"))
 
     assert caught.value.code == "no_judgements"
 
@@ -215,9 +215,9 @@ def test_without_a_relevant_document_there_is_no_board(recall: Recall) -> None:
 def test_all_judgements_are_read_with_the_first_query_of_the_same_words(judged: Recall) -> None:
     put(judged.store, {"q10": " token\nbudget", "q5": "alone"}, [])
 
-    known = grades.study(lab_of(judged, {}), Study("grades"))
+    known = judge.all_grades(lab_of(judged, {}), Analysis("grades"))
 
-    assert isinstance(known, Judged)
+    assert isinstance(known, JudgedQueries)
     assert known.ids["token budget"] == "q1"
     assert known.ids["alone"] == "q5"
     assert {path: [each.grade for each in found] for path, found in known.places["q1"].items()} == {

@@ -26,7 +26,7 @@ from recall_tui.home.crash import (
     report,
     shortened,
 )
-from recall_tui.home.places import config_folder, state_folder
+from recall_tui.home.xdg import config_folder, state_folder
 from tests.workbench_corpus import build_store
 
 ROOT = Path(__file__).parents[2]

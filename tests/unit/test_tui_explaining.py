@@ -13,15 +13,15 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
-from recall_tui import pager
+from recall_tui import files
 from recall_tui.panes.explain.ledger import count, number
 from recall_tui.panes.explain.pane import NAMES, hint_of, pieces, view_at
 from recall_tui.panes.explain.passage import chunk_lines, cut_of, passage_lines, wrapped
-from recall_tui.state import explaining, packing, remedies, weighing
-from recall_tui.state.explaining import Line, Mark, Passage, Remedy, Stretch
+from recall_tui.state import explaining, fixes, packing, weighing
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.explaining import DocumentPassage, FixOffer, LineMark, PassageLine, Stretch
+from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, Session
-from recall_tui.state.studies import Study
-from recall_tui.state.wants import wanted
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 DOCUMENT = Document("d" * 64, "a.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})
@@ -67,7 +67,7 @@ def test_a_hit_is_compared_with_another_one_only() -> None:
 
     assert explaining.versus_study(session) is None
     assert explaining.versus_study(session._replace(marked=hit_of("a"))) is None
-    assert explaining.versus_study(session._replace(marked=hit_of("b"))) == Study("versus", "a" * 64, "b" * 64)
+    assert explaining.versus_study(session._replace(marked=hit_of("b"))) == Analysis("versus", "a" * 64, "b" * 64)
 
 
 def test_marking_twice_takes_the_mark_off() -> None:
@@ -92,23 +92,23 @@ def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
     session = answered("SELECT * FROM chunk USING lexical('a'), semantic('a') LIMIT 2")
     other = "SELECT * FROM chunk USING lexical('a'), semantic('a') LIMIT 4"
     tries = [
-        Remedy("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5}),
-        Remedy("budget", "", "", budget_tokens=77),
-        Remedy("pin", "", "", pin="p" * 64),
-        Remedy("k", "", "", text=other),
+        FixOffer("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5}),
+        FixOffer("budget", "", "", budget_tokens=77),
+        FixOffer("pin", "", "", pin="p" * 64),
+        FixOffer("k", "", "", text=other),
     ]
 
     states = [session]
     for remedy in tries:
-        states.append(remedies.applied(states[-1], remedy, 1.0))
+        states.append(fixes.applied(states[-1], remedy, 1.0))
 
     last = states[-1]
     assert (last.text, last.budget_tokens, last.pins, last.busy) == (other, 77, ("p" * 64,), True)
     assert last.tweaks == {"vector_weight": 0.5, "bm25_weight": 0.5}
     for before in reversed(states[1:-1]):
-        last = remedies.taken_back(last, 2.0)
+        last = fixes.taken_back(last, 2.0)
         assert scratch(last) == scratch(before)
-    assert scratch(remedies.taken_back(states[-1], 2.0, whole=True)) == scratch(session)
+    assert scratch(fixes.taken_back(states[-1], 2.0, whole=True)) == scratch(session)
 
 
 def scratch(session: Session) -> tuple[object, ...]:
@@ -118,46 +118,44 @@ def scratch(session: Session) -> tuple[object, ...]:
 def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
     session = answered()._replace(drops=("p" * 64, "q" * 64))
 
-    fresh = remedies.applied(session, Remedy("pin", "", "", pin="p" * 64), 1.0)
+    fresh = fixes.applied(session, FixOffer("pin", "", "", pin="p" * 64), 1.0)
 
     assert (fresh.pins, fresh.drops) == (("p" * 64,), ("q" * 64,))
 
 
 def test_a_fix_is_over_once_its_change_is_undone_elsewhere_and_stands_again_once_that_is_redone() -> None:
-    weight = Remedy("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5})
-    tried = remedies.applied(remedies.applied(answered(), Remedy("pin", "", "", pin="p" * 64), 1.0), weight, 1.0)
+    weight = FixOffer("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5})
+    tried = fixes.applied(fixes.applied(answered(), FixOffer("pin", "", "", pin="p" * 64), 1.0), weight, 1.0)
 
     undone = weighing.undone(tried)
 
-    assert len(remedies.standing(tried)) == 2
-    assert [fix.after.pins for fix in remedies.standing(undone)] == [("p" * 64,)]
-    assert remedies.standing(packing.freed(undone)) == ()
-    assert len(remedies.standing(weighing.redone(undone))) == 2
+    assert len(fixes.standing(tried)) == 2
+    assert [fix.after.pins for fix in fixes.standing(undone)] == [("p" * 64,)]
+    assert fixes.standing(packing.freed(undone)) == ()
+    assert len(fixes.standing(weighing.redone(undone))) == 2
 
 
 def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
-    budgets = [Remedy("budget", "", "", budget_tokens=tokens) for tokens in (77, 99)]
-    tried = remedies.applied(remedies.applied(answered(), budgets[0], 1.0), budgets[1], 1.0)
+    budgets = [FixOffer("budget", "", "", budget_tokens=tokens) for tokens in (77, 99)]
+    tried = fixes.applied(fixes.applied(answered(), budgets[0], 1.0), budgets[1], 1.0)
 
-    assert len(remedies.standing(tried)) == 2
-    assert len(remedies.standing(tried._replace(budget_tokens=77))) == 1
-    assert remedies.standing(tried._replace(budget_tokens=2_000)) == ()
+    assert len(fixes.standing(tried)) == 2
+    assert len(fixes.standing(tried._replace(budget_tokens=77))) == 1
+    assert fixes.standing(tried._replace(budget_tokens=2_000)) == ()
 
 
 def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None:
-    pin = Remedy("pin", "", "", pin="p" * 64)
-    tried = remedies.applied(answered(), pin, 1.0)._replace(
-        text="other words", budget_tokens=300, pins=("p" * 64, "q")
-    )
+    pin = FixOffer("pin", "", "", pin="p" * 64)
+    tried = fixes.applied(answered(), pin, 1.0)._replace(text="other words", budget_tokens=300, pins=("p" * 64, "q"))
 
-    back = remedies.taken_back(tried, 2.0)
+    back = fixes.taken_back(tried, 2.0)
 
     assert (back.text, back.budget_tokens, back.pins, back.applied) == ("other words", 300, ("q",), ())
 
 
 def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:
-    assert not remedies.is_doable(Remedy("exact", "score every row", "recall search x --exact"))
-    assert remedies.is_doable(Remedy("pin", "", "", pin="p"))
+    assert not fixes.is_doable(FixOffer("exact", "score every row", "recall search x --exact"))
+    assert fixes.is_doable(FixOffer("pin", "", "", pin="p"))
 
 
 @pytest.mark.parametrize("room", [40, 52, 56, 64, 120])
@@ -209,10 +207,14 @@ def test_wrapped_lines_fit_and_keep_their_styles(text: str, width: int, lines: l
     assert sum(span.end - span.start for _, line in made for span in line.spans) == 2
 
 
-def passage() -> Passage:
+def passage() -> DocumentPassage:
     """Two chunks that share the second of three lines."""
-    lines = (Line(1, 0, "one", ()), Line(2, 4, "two", (Mark(0, 3, "term"),)), Line(3, 8, "three", ()))
-    return Passage(
+    lines = (
+        PassageLine(1, 0, "one", ()),
+        PassageLine(2, 4, "two", (LineMark(0, 3, "term"),)),
+        PassageLine(3, 8, "three", ()),
+    )
+    return DocumentPassage(
         "a.txt", "b" * 64, lines, (Stretch("a" * 64, 0, 7, 1, 2, 2), Stretch("b" * 64, 4, 13, 2, 3, 2)), True, True
     )
 
@@ -225,18 +227,18 @@ def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
     assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb 2-3 · 2 tokens ─")
 
 
-def on_lines(text: str, *chunks: tuple[int, int], own: int) -> Passage:
+def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
     """A document of which these are the chunks, named a, b and so on. own: the place of the one asked for."""
     offset, lines, stretches = 0, [], []
     for at, line in enumerate(text.split("\n"), start=7):
-        lines.append(Line(at, offset, line, ()))
+        lines.append(PassageLine(at, offset, line, ()))
         offset += len(line) + 1
     for place, (start, end) in enumerate(chunks):
         stretches.append(Stretch("abcdefgh"[place] * 64, start, end, 7, 7, 2))
-    return Passage("a.txt", stretches[own].id, tuple(lines), tuple(stretches), True, True)
+    return DocumentPassage("a.txt", stretches[own].id, tuple(lines), tuple(stretches), True, True)
 
 
-def told(passage: Passage, width: int = 40, cut: int | None = None) -> list[str]:
+def told(passage: DocumentPassage, width: int = 40, cut: int | None = None) -> list[str]:
     """The rows below the legend; of a rule whose it is, and a ! where the pane scrolls to it."""
     drawn = passage_lines(passage, cut, Style(), width, UNICODE)
     rows = [line.plain.rstrip() for line in drawn.lines]
@@ -337,8 +339,8 @@ def test_the_cut_of_the_context_stands_in_the_piece_where_it_falls(cut: int, row
 def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> None:
     text = " ".join(f"word{number}" for number in range(6_000))
     starts = [text.index(f"word{number}") for number in range(0, 6_000, 300)]
-    passage = Passage(
-        *("talk.txt", f"{starts[11]:064}", (Line(1, 0, text, ()),)),
+    passage = DocumentPassage(
+        *("talk.txt", f"{starts[11]:064}", (PassageLine(1, 0, text, ()),)),
         tuple(Stretch(f"{start:064}", start, min(len(text), start + 2_500), 1, 1, 300) for start in starts),
         *(True, True),
     )
@@ -394,8 +396,8 @@ def test_the_pager_is_the_persons_own_and_else_less_or_more(tmp_path: object) ->
             file.write("#!/bin/sh\n")
             os.fchmod(file.fileno(), 0o755)
 
-    assert pager.pager({"PAGER": "mine -R", "PATH": folder}) == ["mine", "-R"]
-    assert pager.pager({"PATH": folder}) == ["more"]
+    assert files.pager({"PAGER": "mine -R", "PATH": folder}) == ["mine", "-R"]
+    assert files.pager({"PATH": folder}) == ["more"]
 
 
 @pytest.mark.parametrize(
@@ -403,14 +405,14 @@ def test_the_pager_is_the_persons_own_and_else_less_or_more(tmp_path: object) ->
 )
 def test_a_pager_that_cannot_be_found_is_a_coded_error(environ: dict[str, str]) -> None:
     with pytest.raises(UsageError) as caught:
-        pager.pager(environ)
+        files.pager(environ)
 
     assert (caught.value.code, caught.value.hint) == ("no_pager", "export PAGER=less")
 
 
 def test_a_pager_that_fails_is_said() -> None:
     with pytest.raises(UsageError) as caught:
-        pager.page("text", ["false"], name="docs/a.txt", line=1)
+        files.page("text", ["false"], name="docs/a.txt", line=1)
 
     assert caught.value.code == "pager_failed"
 

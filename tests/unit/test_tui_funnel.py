@@ -3,7 +3,7 @@
 import pytest
 
 from recall_core.contract.whynot import FunnelStageView, TraceView
-from recall_tui.panes.explain.funnel import funnel_lines
+from recall_tui.panes.explain.whynot import funnel_lines
 from recall_tui.widgets.draw import UNICODE
 
 EVERY = "Every row that the filter leaves is a candidate"

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from recall_tui.widgets.harmless import Harmless, harmless
+from recall_tui.widgets.sanitize import Harmless, harmless
 
 
 @pytest.mark.parametrize(

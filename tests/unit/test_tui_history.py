@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from recall_tui.home.history import LONGEST, MOST, Move, Past, Row, append, load, moves, place
-from recall_tui.home.past import moved_by
+from recall_tui.home.history import LONGEST, MOST, KeptRow, PastQuestion, RankMove, append, load, moves, place
 from recall_tui.screens.history import entry_line
 from recall_tui.state.session import Moved
+from recall_tui.texts import moved_by
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 
@@ -23,7 +23,7 @@ def texts_of(file: Path) -> list[str]:
 def test_the_newest_query_comes_first_and_each_comes_once(tmp_path: Path) -> None:
     file = tmp_path / "recall" / "history.jsonl"
     for text in ("token budget", "SELECT *\nFROM chunk", "café 打开", "token budget"):
-        append(file, Past(text))
+        append(file, PastQuestion(text))
 
     assert texts_of(file) == ["token budget", "café 打开", "SELECT *\nFROM chunk"]
 
@@ -31,7 +31,7 @@ def test_the_newest_query_comes_first_and_each_comes_once(tmp_path: Path) -> Non
 def test_a_query_is_one_line_that_only_its_owner_reads(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
 
-    append(file, Past("SELECT *\nFROM chunk\r\n\ud800"))
+    append(file, PastQuestion("SELECT *\nFROM chunk\r\n\ud800"))
 
     assert json.loads(file.read_bytes()) == {"text": "SELECT *\nFROM chunk\r\n\ud800"}
     assert file.read_bytes().count(b"\n") == 1
@@ -43,7 +43,7 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     lines = [json.dumps({"text": f"query {number}"}) for number in range(2 * MOST)]
     file.write_text("\n".join(lines), encoding="utf-8")
 
-    append(file, Past("the last"))
+    append(file, PastQuestion("the last"))
 
     texts = texts_of(file)
     assert (len(texts), texts[0], texts[1]) == (MOST, "the last", f"query {2 * MOST - 1}")
@@ -90,7 +90,7 @@ def test_a_query_stands_on_a_line_of_its_own_whatever_the_last_line_ends_in(
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'{"text": "first"}\n' + last)
 
-    append(file, Past("third"))
+    append(file, PastQuestion("third"))
 
     assert texts_of(file) == texts
     assert b"\n\n" not in file.read_bytes()
@@ -100,7 +100,7 @@ def test_the_first_query_is_the_first_line(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(b"")
 
-    append(file, Past("first"))
+    append(file, PastQuestion("first"))
 
     assert file.read_bytes() == b'{"text": "first"}\n'
 
@@ -114,7 +114,7 @@ def test_what_is_no_file_is_an_empty_history(tmp_path: Path) -> None:
 def test_nothing_and_too_much_are_not_remembered(tmp_path: Path, text: str) -> None:
     file = tmp_path / "history.jsonl"
 
-    append(file, Past(text))
+    append(file, PastQuestion(text))
 
     assert not file.exists()
 
@@ -138,24 +138,24 @@ def test_without_a_home_there_is_no_history() -> None:
     assert place({}, "linux") is None
 
 
-ROWS = (Row("a", "docs/a.md:1-2"), Row("b", "b.txt"))
-FIRST = Past("tea", "doc.tag = 'x'", ("vector_weight=0.7",), "9f3a", ROWS, 3)
+ROWS = (KeptRow("a", "docs/a.md:1-2"), KeptRow("b", "b.txt"))
+FIRST = PastQuestion("tea", "doc.tag = 'x'", ("vector_weight=0.7",), "9f3a", ROWS, 3)
 
 
 def test_a_question_is_kept_with_its_settings_its_store_and_its_rows(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
 
-    append(file, Past("tea"))
+    append(file, PastQuestion("tea"))
     append(file, FIRST)
 
-    assert load(file) == [FIRST, Past("tea")]
+    assert load(file) == [FIRST, PastQuestion("tea")]
     assert file.read_bytes().splitlines()[0] == b'{"text": "tea"}'
 
 
 def test_a_question_with_other_settings_is_another_entry(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     for settings in ((), ("k1=1",), (), ("k1=2",)):
-        append(file, Past("tea", settings=settings))
+        append(file, PastQuestion("tea", settings=settings))
 
     assert [past.settings for past in load(file)] == [("k1=2",), (), ("k1=1",)]
 
@@ -179,19 +179,19 @@ def test_parts_that_make_no_sense_are_left_out(tmp_path: Path, more: dict[str, o
     file = tmp_path / "history.jsonl"
     file.write_text(json.dumps({"text": "tea", **more}), encoding="utf-8")
 
-    assert load(file) == [Past("tea")]
+    assert load(file) == [PastQuestion("tea")]
 
 
 def test_an_entry_of_before_offsets_were_kept_begins_at_the_first_row(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     file.write_text('{"text": "tea", "top": [["a", "docs/a.md:1-2"], ["b", "b.txt"]]}\n', encoding="utf-8")
 
-    assert load(file) == [Past("tea", top=ROWS, offset=0)]
+    assert load(file) == [PastQuestion("tea", top=ROWS, offset=0)]
 
 
 def test_rows_that_another_offset_shows_have_not_moved() -> None:
-    whole = Past("SELECT * FROM chunk LIMIT 3", top=(*ROWS, Row("c", "c.txt")))
-    page = Past("SELECT * FROM chunk LIMIT 3 OFFSET 1", top=(*whole.top[1:], Row("d", "d.txt")), offset=1)
+    whole = PastQuestion("SELECT * FROM chunk LIMIT 3", top=(*ROWS, KeptRow("c", "c.txt")))
+    page = PastQuestion("SELECT * FROM chunk LIMIT 3 OFFSET 1", top=(*whole.top[1:], KeptRow("d", "d.txt")), offset=1)
 
     assert [(move.row.id, move.before, move.after) for move in moves(whole, page)] == [
         ("b", 2, 2),
@@ -202,12 +202,12 @@ def test_rows_that_another_offset_shows_have_not_moved() -> None:
 
 
 def test_what_moved_between_two_answers() -> None:
-    later = Past("tea", top=(Row("b", "b.txt"), Row("c", "c.txt")))
+    later = PastQuestion("tea", top=(KeptRow("b", "b.txt"), KeptRow("c", "c.txt")))
 
-    assert moves(Past("tea", top=ROWS), later) == [
-        Move(Row("b", "b.txt"), 2, 1),
-        Move(Row("c", "c.txt"), None, 2),
-        Move(Row("a", "docs/a.md:1-2"), 1, None),
+    assert moves(PastQuestion("tea", top=ROWS), later) == [
+        RankMove(KeptRow("b", "b.txt"), 2, 1),
+        RankMove(KeptRow("c", "c.txt"), None, 2),
+        RankMove(KeptRow("a", "docs/a.md:1-2"), 1, None),
     ]
 
 
@@ -225,14 +225,14 @@ def test_what_moved_between_two_answers() -> None:
 def test_the_settings_of_an_entry_are_read_back(
     settings: tuple[str, ...], moved: Moved, unknown: tuple[str, ...]
 ) -> None:
-    assert moved_by(Past("tea", settings=settings)) == (moved, unknown)
+    assert moved_by(PastQuestion("tea", settings=settings)) == (moved, unknown)
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 @pytest.mark.parametrize("text", ["budget\n" * 800, "打开文件 " * 400], ids=["lines", "wide"])
 @pytest.mark.parametrize("width", [20, 61, 96])
 def test_a_long_entry_is_one_line_that_is_cut_before_what_was_set(glyphs: Glyphs, text: str, width: int) -> None:
-    past = Past(text, filter="path GLOB 'docs/*'")
+    past = PastQuestion(text, filter="path GLOB 'docs/*'")
 
     line = entry_line(past, glyphs, width, is_marked=True).plain
 
@@ -243,7 +243,7 @@ def test_a_long_entry_is_one_line_that_is_cut_before_what_was_set(glyphs: Glyphs
 
 
 def test_a_short_entry_is_not_cut() -> None:
-    line = entry_line(Past("token\nbudget", filter="a = 1"), UNICODE, 40, is_marked=False)
+    line = entry_line(PastQuestion("token\nbudget", filter="a = 1"), UNICODE, 40, is_marked=False)
 
     assert line.plain == "  token budget  · filter a = 1"
 
@@ -252,5 +252,5 @@ def test_a_pipe_in_the_place_of_the_file_is_an_error_that_nobody_waits_for(tmp_p
     os.mkfifo(tmp_path / "history.jsonl")
 
     with pytest.raises(OSError, match="No such device"):
-        append(tmp_path / "history.jsonl", Past("token budget"))
+        append(tmp_path / "history.jsonl", PastQuestion("token budget"))
     assert load(tmp_path / "history.jsonl") == []

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from recall_core.store.sqlite.census import Source
+from recall_core.store.sqlite.catalog import Source
 from recall_core.types import Progress, Root, Skip
 from recall_tui.panes.ingest import opened, strip
-from recall_tui.state.findings import stamp_of
-from recall_tui.state.keeping import SHELF, Shelf
 from recall_tui.state.rates import Meter, Rates
+from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, focused
+from recall_tui.state.store_pane import SHELF, StoreOverview
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 WIDTHS = pytest.mark.parametrize("width", [58, 77, 118])
@@ -38,7 +38,7 @@ RUNS = {
 
 def shown(run: Run | None, *sources: Source) -> Session:
     session = focused(Session(run=run), "ingest")
-    known = Shelf({}, sources, ())  # type: ignore[typeddict-item]
+    known = StoreOverview({}, sources, ())  # type: ignore[typeddict-item]
     return session._replace(studied={SHELF: (stamp_of(session, SHELF), known)})
 
 

@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.errors import StoreError, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.names import Spot
-from recall_core.service import Recall
 from recall_tui.panes.judge import layout
 from recall_tui.state import grading, judging
-from recall_tui.state.events import Chored, Studied
-from recall_tui.state.findings import stamp_of
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.events import AnalysisDone, TaskDone
 from recall_tui.state.grading import GRADE
-from recall_tui.state.judging import Board, Figure, Judged, Line, Missed
+from recall_tui.state.judging import Board, Figure, JudgedQueries, Missed, QueryLine
+from recall_tui.state.requests import wanted
+from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, asked, focused
-from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
-from recall_tui.state.wants import wanted
 from recall_tui.widgets.draw import UNICODE
 from tests.workbench_corpus import build_store
 
-NOTHING = Judged({}, {}, {})
+NOTHING = JudgedQueries({}, {}, {})
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +48,12 @@ def answered(store: Path, text: str) -> Session:
     return session._replace(busy=False, answer=answer, hits=hits, hit=hits[0])
 
 
-def studied(session: Session, study: Study, finding: object) -> Session:
-    return after(session, Studied(study, stamp_of(session, study), finding))
+def studied(session: Session, study: Analysis, finding: object) -> Session:
+    return after(session, AnalysisDone(study, stamp_of(session, study), finding))
 
 
-def learned(session: Session, known: Judged) -> Session:
-    return studied(session, Study("grades"), known)
+def learned(session: Session, known: JudgedQueries) -> Session:
+    return studied(session, Analysis("grades"), known)
 
 
 def given(session: Session, grade: int | None) -> Session:
@@ -65,16 +65,16 @@ def grades(session: Session) -> list[int | None]:
     return [judging.grade_of(here, session.hits[row], "chunk") for row in range(3)]
 
 
-def line(query: str, *missed: Missed, value: float = 0.5, before: float | None = None) -> Line:
+def line(query: str, *missed: Missed, value: float = 0.5, before: float | None = None) -> QueryLine:
     values = dict.fromkeys(judging.MEASURES, value)
-    return Line(query, f"text {query}", values, {} if before is None else {"ndcg@10": before}, 0.4, 3, missed)
+    return QueryLine(query, f"text {query}", values, {} if before is None else {"ndcg@10": before}, 0.4, 3, missed)
 
 
-def board_of(*lines: Line) -> Board:
+def board_of(*lines: QueryLine) -> Board:
     return Board(lines, dict.fromkeys(judging.MEASURES, Figure(0.5, 0.4, 0.6)), 0.4, 0, 100, False)
 
 
-def with_board(session: Session, *lines: Line) -> Session:
+def with_board(session: Session, *lines: QueryLine) -> Session:
     """With a board, which only judgements with a relevant document have."""
     if (known := judging.judged(session)) is None or not judging.relevant(known):
         session = learned(session, judged_first_row(session, 3))
@@ -92,7 +92,7 @@ def test_the_first_grade_of_a_question_makes_it_a_judged_query(session: Session)
 
 
 def test_the_same_words_are_the_same_query(store: Path, session: Session) -> None:
-    known = Judged({"other": " token\n budget"}, {"token budget": "other"}, {})
+    known = JudgedQueries({"other": " token\n budget"}, {"token budget": "other"}, {})
 
     change = grading.change_for(learned(session, known), 2)
 
@@ -109,7 +109,7 @@ def test_a_second_grade_joins_the_query_that_the_first_one_made(session: Session
 
 def test_a_query_that_begins_is_not_shown_as_another_that_took_its_id_meanwhile(session: Session) -> None:
     both = given(given(session, 3)._replace(selected=1), 1)
-    elsewhere = Judged({"q1": "something else"}, {"something else": "q1"}, {})
+    elsewhere = JudgedQueries({"q1": "something else"}, {"something else": "q1"}, {})
 
     read = learned(both, elsewhere)
 
@@ -121,10 +121,10 @@ def test_a_query_that_begins_is_not_shown_as_another_that_took_its_id_meanwhile(
 
 def test_a_grade_stays_shown_until_it_is_read_back(session: Session) -> None:
     shown = given(session, 3)
-    written = after(shown, Chored(GRADE, ""))
+    written = after(shown, TaskDone(GRADE, ""))
     assert grades(written) == [3, None, None]
 
-    stored = Judged({"q1": "token budget"}, {"token budget": "q1"}, {})
+    stored = JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, {})
     read = learned(written, stored)
 
     assert read.gradings == ()
@@ -140,8 +140,8 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it(session: Se
 
 def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_comes_after(session: Session) -> None:
     shown = given(session, 3)
-    early = Studied(Study("grades"), stamp_of(shown, Study("grades")), NOTHING)
-    written = after(shown, Chored(GRADE, ""))
+    early = AnalysisDone(Analysis("grades"), stamp_of(shown, Analysis("grades")), NOTHING)
+    written = after(shown, TaskDone(GRADE, ""))
 
     late = after(written, early)
 
@@ -151,10 +151,10 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_com
 
 def test_a_finding_that_is_too_old_to_be_shown_confirms_no_grade(session: Session) -> None:
     both = given(given(session, 3)._replace(selected=1), 1)
-    first = after(both, Chored(GRADE, ""))
-    holds_it = Judged({"q1": "token budget"}, {"token budget": "q1"}, {})
-    between = Studied(Study("grades"), stamp_of(first, Study("grades")), holds_it)
-    second = after(first, Chored(GRADE, ""))
+    first = after(both, TaskDone(GRADE, ""))
+    holds_it = JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, {})
+    between = AnalysisDone(Analysis("grades"), stamp_of(first, Analysis("grades")), holds_it)
+    second = after(first, TaskDone(GRADE, ""))
 
     late = after(second, between)
 
@@ -166,7 +166,7 @@ def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> Non
     both = given(given(session, 3)._replace(selected=1), 1)
     error = StoreError("store_locked", "Another process writes.")
 
-    failed = after(after(both, Chored(GRADE, "", error)), Chored(GRADE, ""))
+    failed = after(after(both, TaskDone(GRADE, "", error)), TaskDone(GRADE, ""))
 
     assert grades(failed) == [None, 1, None]
     assert len(failed.regrades) == 1
@@ -175,7 +175,7 @@ def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> Non
 def test_another_chore_that_fails_takes_no_grade_back(session: Session) -> None:
     shown = given(session, 3)
 
-    assert grades(after(shown, Chored("Repair", "", StoreError("read_only", "No.")))) == [3, None, None]
+    assert grades(after(shown, TaskDone("Repair", "", StoreError("read_only", "No.")))) == [3, None, None]
 
 
 def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
@@ -193,10 +193,10 @@ def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
 
 
 def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) -> None:
-    written = after(given(session, 3), Chored(GRADE, ""))
+    written = after(given(session, 3), TaskDone(GRADE, ""))
     undone, _ = grading.ungraded(written)
 
-    failed = after(undone, Chored(GRADE, "", StoreError("store_locked", "Another process writes.")))
+    failed = after(undone, TaskDone(GRADE, "", StoreError("store_locked", "Another process writes.")))
 
     assert grades(failed) == [3, None, None]
     assert failed.regrades == written.regrades
@@ -238,7 +238,7 @@ def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
 
 
 def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None:
-    failed = studied(session, Study("grades"), StoreError("corrupt", "The file is damaged."))
+    failed = studied(session, Analysis("grades"), StoreError("corrupt", "The file is damaged."))
 
     assert grading.why_not(failed) == "The file is damaged."
     assert judging.judged(failed) is None
@@ -248,19 +248,19 @@ def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Ses
     def kinds(session: Session) -> set[str]:
         return {study.kind for study, _ in wanted(focused(session, "judge"))} & {"grades", "line", "board"}
 
-    relevant = learned(after(given(session, 3), Chored(GRADE, "")), judged_first_row(session, 3))
+    relevant = learned(after(given(session, 3), TaskDone(GRADE, "")), judged_first_row(session, 3))
     assert kinds(session) == set()
     assert kinds(given(session, 3)) == set()
-    assert kinds(after(given(session, 3), Chored(GRADE, ""))) == {"grades"}
+    assert kinds(after(given(session, 3), TaskDone(GRADE, ""))) == {"grades"}
     assert kinds(learned(session, judged_first_row(session, 0))) == set()
     assert kinds(relevant) == {"line", "board"}
     assert kinds(relevant._replace(run=Run("docs"))) == set()
 
 
-def judged_first_row(session: Session, grade: int) -> Judged:
+def judged_first_row(session: Session, grade: int) -> JudgedQueries:
     spot = judging.spot_of(session.hits[0], "chunk")
     places = {"q1": {spot.path: (Judgement("q1", spot, grade),)}}
-    return Judged({"q1": "token budget"}, {"token budget": "q1"}, places)
+    return JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, places)
 
 
 def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: Session) -> None:
@@ -278,7 +278,7 @@ def test_a_board_is_gone_once_nothing_can_be_measured(session: Session, grade: i
     measured = with_board(learned(session, judged_first_row(session, 3)), line("q1"))
     assert judging.board(measured) is not None
     assert judging.lines_of(measured)
-    nothing = Judged({}, {}, {})
+    nothing = JudgedQueries({}, {}, {})
 
     left = learned(measured, nothing if grade is None else judged_first_row(session, grade))
 

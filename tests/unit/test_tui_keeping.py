@@ -10,21 +10,21 @@ from recall_core.errors import StoreCorrupt
 from recall_core.maintain.doctor import codes
 from recall_core.maintain.embedders import embedders
 from recall_core.types import Progress, Skip, StoreInfo
-from recall_tui.state import keeping
-from recall_tui.state.events import Opened
-from recall_tui.state.findings import found, stamp_of
-from recall_tui.state.keeping import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, Remedy
+from recall_tui.state import store_pane as pane_state
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.events import StoreOpened
 from recall_tui.state.rates import Meter
+from recall_tui.state.results import found, stamp_of
 from recall_tui.state.runs import EVERYTHING, Run
 from recall_tui.state.session import Session, focused, pointed
-from recall_tui.state.studies import Study
+from recall_tui.state.store_pane import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, StoreCommand
 from recall_tui.state.transitions import after
 
 EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
 
 
-def store_pane(view: keeping.View = "figures") -> Session:
-    return keeping.viewed(focused(Session(), "store"), view)
+def store_pane(view: pane_state.View = "figures") -> Session:
+    return pane_state.viewed(focused(Session(), "store"), view)
 
 
 def with_checks(session: Session, **severities: str) -> Session:
@@ -32,7 +32,7 @@ def with_checks(session: Session, **severities: str) -> Session:
     studied = dict(session.studied)
     for code, severity in severities.items():
         check = {"code": code, "severity": severity, "evidence": "counted", "fix": "recall compact"}
-        studied[Study("health", code)] = stamp_of(session, Study("health", code)), Health(check)  # type: ignore[arg-type]
+        studied[Analysis("health", code)] = stamp_of(session, Analysis("health", code)), Health(check)  # type: ignore[arg-type]
     return session._replace(studied=studied)
 
 
@@ -42,12 +42,12 @@ def test_the_checks_are_those_of_doctor_in_its_order() -> None:
 
 def test_of_a_server_that_nobody_has_asked_it_is_said_that_one_must_run() -> None:
     listed = {view["name"]: view for view in embedders(Config(), in_use=None, probe=False)}
-    assert set(keeping.SERVERS) <= set(listed)
-    assert (keeping.state_of(listed["ollama"]), keeping.state_of(listed["hash"])) == ("server", "ready")
-    assert "needs a running server" in keeping.embedder_words(listed["ollama"])
-    assert "server" not in keeping.embedder_words(listed["hash"])
-    assert keeping.state_of({**listed["ollama"], "in_use": True}) == "in use"
-    assert keeping.state_of({**listed["ollama"], "available": False}) == "missing"
+    assert set(pane_state.SERVERS) <= set(listed)
+    assert (pane_state.state_of(listed["ollama"]), pane_state.state_of(listed["hash"])) == ("server", "ready")
+    assert "needs a running server" in pane_state.embedder_words(listed["ollama"])
+    assert "server" not in pane_state.embedder_words(listed["hash"])
+    assert pane_state.state_of({**listed["ollama"], "in_use": True}) == "in use"
+    assert pane_state.state_of({**listed["ollama"], "available": False}) == "missing"
 
 
 @pytest.mark.parametrize("name", QUALITY)
@@ -77,39 +77,39 @@ def test_every_pace_is_said_of_an_embedder_that_was_measured() -> None:
 
 
 def test_the_checks_are_made_only_while_they_are_looked_at() -> None:
-    assert list(keeping.wants(Session())) == []
-    assert list(keeping.wants(store_pane())) == [SHELF]
-    assert list(keeping.wants(store_pane("checks"))) == [SHELF, *(Study("health", code) for code in CHECKS)]
-    assert list(keeping.wants(focused(Session(), "ingest"))) == [SHELF]
+    assert list(pane_state.wants(Session())) == []
+    assert list(pane_state.wants(store_pane())) == [SHELF]
+    assert list(pane_state.wants(store_pane("checks"))) == [SHELF, *(Analysis("health", code) for code in CHECKS)]
+    assert list(pane_state.wants(focused(Session(), "ingest"))) == [SHELF]
 
 
 def test_left_and_right_go_round_the_views() -> None:
     session = store_pane()
 
     seen = []
-    for _ in keeping.VIEWS:
-        session = keeping.turned(session, 1)
-        seen.append(keeping.view_of(session))
+    for _ in pane_state.VIEWS:
+        session = pane_state.turned(session, 1)
+        seen.append(pane_state.view_of(session))
 
     assert seen == ["checks", "embedders", "figures"]
-    assert keeping.view_of(keeping.turned(session, -1)) == "embedders"
+    assert pane_state.view_of(pane_state.turned(session, -1)) == "embedders"
 
 
 def test_each_view_keeps_its_own_chosen_row() -> None:
     session = pointed(store_pane("checks"), "store checks", 3, len(CHECKS))
 
-    assert keeping.cursor_of(session) == 3
-    assert keeping.cursor_of(keeping.viewed(session, "embedders")) == 0
-    assert keeping.cursor_of(keeping.viewed(keeping.viewed(session, "embedders"), "checks")) == 3
+    assert pane_state.cursor_of(session) == 3
+    assert pane_state.cursor_of(pane_state.viewed(session, "embedders")) == 0
+    assert pane_state.cursor_of(pane_state.viewed(pane_state.viewed(session, "embedders"), "checks")) == 3
 
 
 def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
-    study = Study("health", "schema")
+    study = Analysis("health", "schema")
     error = StoreCorrupt("store_corrupt", "The file is damaged.", hint="restore a backup")
     session = session._replace(studied={**session.studied, study: (stamp_of(session, study), error)})
 
-    first, second, third, *_ = keeping.checks(session)
+    first, second, third, *_ = pane_state.checks(session)
 
     assert first is not None
     assert first["severity"] == "ok"
@@ -125,17 +125,17 @@ def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error(
 def test_another_chore_makes_every_check_anew() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
 
-    assert keeping.checks(session._replace(chores=1))[0] is None
+    assert pane_state.checks(session._replace(chores=1))[0] is None
 
 
 def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> None:
-    session, curve = with_checks(store_pane("checks"), integrity="ok"), Study("curve", "tea")
+    session, curve = with_checks(store_pane("checks"), integrity="ok"), Analysis("curve", "tea")
     info = StoreInfo("recall.db", 1, "hash-1:8", 8, "whitespace", "plain", "porter", 1, "d" * 64, 1, 1, 1, 0, 0, "")
     session = session._replace(info=info)
-    kept = {study: (stamp_of(session, study), "found") for study in (SHELF, Study("health", "integrity"), curve)}
+    kept = {study: (stamp_of(session, study), "found") for study in (SHELF, Analysis("health", "integrity"), curve)}
     session = session._replace(studied=kept)
 
-    told, written = after(session, Opened(info)), after(session, Opened(info, is_written=True))
+    told, written = after(session, StoreOpened(info)), after(session, StoreOpened(info, is_written=True))
 
     assert [found(told, study, str) for study in kept] == ["found", "found", "found"]
     assert [found(written, study, str) for study in kept] == [None, None, "found"]
@@ -145,30 +145,33 @@ def test_the_chosen_check_is_that_of_the_row() -> None:
     session = with_checks(store_pane("checks"), integrity="ok", space="warning")
     session = pointed(session, "store checks", CHECKS.index("space"), len(CHECKS))
 
-    chosen = keeping.chosen_check(session)
+    chosen = pane_state.chosen_check(session)
 
     assert chosen is not None
     assert chosen["code"] == "space"
-    assert keeping.chosen_check(keeping.viewed(session, "figures")) is None
+    assert pane_state.chosen_check(pane_state.viewed(session, "figures")) is None
 
 
 @pytest.mark.parametrize(
     ("command", "remedy"),
     [
-        ("recall doctor --fix", Remedy("doctor")),
-        ("recall compact", Remedy("compact")),
-        ("recall sync", Remedy("sync")),
+        ("recall doctor --fix", StoreCommand("doctor")),
+        ("recall compact", StoreCommand("compact")),
+        ("recall sync", StoreCommand("sync")),
         ("recall sync, then recall rm a.md", None),
-        ("recall reembed local", Remedy("reembed", "local")),
-        ("recall reembed ollama --set 'embedding_model=a b'", Remedy("reembed", "ollama", ("embedding_model=a b",))),
+        ("recall reembed local", StoreCommand("reembed", "local")),
+        (
+            "recall reembed ollama --set 'embedding_model=a b'",
+            StoreCommand("reembed", "ollama", ("embedding_model=a b",)),
+        ),
         ("recall rm PATH, then recall add PATH", None),
         ("restore a backup, or recall init a new store and recall import an export", None),
         ("pip install --upgrade recall-tui", None),
         ("recall reembed local --set", None),
     ],
 )
-def test_a_fix_is_run_only_where_it_is_one_command_of_the_store(command: str, remedy: Remedy | None) -> None:
-    assert keeping.remedy(command) == remedy
+def test_a_fix_is_run_only_where_it_is_one_command_of_the_store(command: str, remedy: StoreCommand | None) -> None:
+    assert pane_state.remedy(command) == remedy
 
 
 def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
@@ -176,8 +179,8 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
     progress = Progress("done", "", 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, skips)
     session = focused(Session(run=Run("docs", Meter(progress=progress))), "ingest")
 
-    assert keeping.rows_of(session) == 2
-    assert keeping.rows_of(focused(Session(), "ingest")) == 0
+    assert pane_state.rows_of(session) == 2
+    assert pane_state.rows_of(focused(Session(), "ingest")) == 0
 
 
 @pytest.mark.parametrize(
@@ -194,10 +197,10 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
     ],
 )
 def test_each_view_has_its_command(session: Session, words: list[str]) -> None:
-    assert keeping.kept_by(session) == words
+    assert pane_state.kept_by(session) == words
 
 
 def test_an_unmeasured_embedder_has_no_quality() -> None:
-    assert keeping.ndcg("local") == ".404  .722"
-    assert keeping.ndcg("gemini").split() == ["-", "-"]
-    assert len(keeping.ndcg("gemini")) == len(keeping.ndcg("local"))
+    assert pane_state.ndcg("local") == ".404  .722"
+    assert pane_state.ndcg("gemini").split() == ["-", "-"]
+    assert len(pane_state.ndcg("gemini")) == len(pane_state.ndcg("local"))

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from recall_core.service import Ask, Recall
+from recall_core.api.recall import Ask, Recall
 from recall_tui.state.shell import rows_asked
-from recall_tui.work.ranking import weighed, whole
-from recall_tui.work.rows import rows_of
+from recall_tui.threads.ranking import rows_of, weighed, whole
 from tests.workbench_corpus import build_store
 
 WORDS = some.lists(

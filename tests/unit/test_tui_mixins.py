@@ -6,10 +6,12 @@ from collections import defaultdict
 
 from textual.app import App
 
-from recall_tui.acts.holder import Holder
 from recall_tui.app import Workbench
+from recall_tui.handlers.holder import Holder
 
-MIXINS = [each for each in Workbench.__mro__ if each.__module__.startswith("recall_tui.acts") and each is not Holder]
+MIXINS = [
+    each for each in Workbench.__mro__ if each.__module__.startswith("recall_tui.handlers") and each is not Holder
+]
 MADE = {"_decorated_handlers", "_merged_bindings", "_css_type_name", "_css_type_names", "_reactives", "_computes"}
 """What Textual gives every class."""
 

@@ -7,9 +7,9 @@ import pytest
 from recall_tui.opening import (
     MOST_FILES,
     MOST_SECONDS,
-    Choice,
     Count,
-    Spot,
+    FirstStore,
+    NewPlace,
     candidates,
     completions,
     counted,
@@ -51,12 +51,12 @@ def test_a_new_store_is_named_with_its_folder_and_a_folder_stands_for_the_store_
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs.v2").mkdir()
 
-    assert spot(None) == Spot(".", "")
-    assert spot("notes") == Spot("notes", "")
-    assert spot("mine.db") == Spot(".", "mine.db")
-    assert spot("sub/mine.db") == Spot("sub", "mine.db")
-    assert spot("docs.v2") == Spot("docs.v2", "")
-    assert spot("~/mine.db") == Spot("./~", "mine.db")
+    assert spot(None) == NewPlace(".", "")
+    assert spot("notes") == NewPlace("notes", "")
+    assert spot("mine.db") == NewPlace(".", "mine.db")
+    assert spot("sub/mine.db") == NewPlace("sub", "mine.db")
+    assert spot("docs.v2") == NewPlace("docs.v2", "")
+    assert spot("~/mine.db") == NewPlace("./~", "mine.db")
 
 
 def test_a_path_is_completed_with_folders_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,5 +130,5 @@ def test_settings_are_looked_for_where_the_store_will_be(tmp_path: Path, monkeyp
 def test_a_first_store_beside_settings_without_weights_has_those_that_suit_their_embedder(tmp_path: Path) -> None:
     (tmp_path / "recall.toml").write_text('embedding = "local"\n', encoding="utf-8")
 
-    with create_store(str(tmp_path), Choice("texts", "hash")) as recall:
+    with create_store(str(tmp_path), FirstStore("texts", "hash")) as recall:
         assert (recall.config.bm25_weight, recall.config.vector_weight) == (0.7, 0.3)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.home.remembered import LEAST, MOST, Layout, Remembered, bounded, load, save, size_class
+from recall_tui.home.preferences import LEAST, MOST, PaneSizes, Preferences, bounded, load, save, size_class
 
 
 def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
-    liked = Remembered("light", {"normal-tall": Layout(40, None), "wide-tall": Layout(None, 60)})
+    liked = Preferences("light", {"normal-tall": PaneSizes(40, None), "wide-tall": PaneSizes(None, 60)})
 
     save(environ, liked)
 
@@ -23,20 +23,20 @@ def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> Non
 def test_what_is_saved_stands_beside_what_was_saved_before(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     for chosen in (
-        Remembered(theme="light"),
-        Remembered(layouts={"normal-tall": Layout(40, None)}),
-        Remembered(layouts={"wide-tall": Layout(60, None)}),
-        Remembered(layouts={"normal-tall": Layout()}),
+        Preferences(theme="light"),
+        Preferences(layouts={"normal-tall": PaneSizes(40, None)}),
+        Preferences(layouts={"wide-tall": PaneSizes(60, None)}),
+        Preferences(layouts={"normal-tall": PaneSizes()}),
     ):
         save(environ, chosen)
 
-    assert load(environ) == Remembered("light", {"normal-tall": Layout(), "wide-tall": Layout(60, None)})
+    assert load(environ) == Preferences("light", {"normal-tall": PaneSizes(), "wide-tall": PaneSizes(60, None)})
 
 
 def test_without_a_home_nothing_is_remembered_and_nothing_fails() -> None:
-    save({}, Remembered("light"))
+    save({}, Preferences("light"))
 
-    assert load({}) == Remembered()
+    assert load({}) == Preferences()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_file_that_makes_no_sense_is_nothing(tmp_path: Path, text: str) -> Non
     folder.mkdir()
     (folder / "workbench.json").write_text(text, encoding="utf-8")
 
-    assert load({"XDG_STATE_HOME": str(tmp_path)}) == Remembered()
+    assert load({"XDG_STATE_HOME": str(tmp_path)}) == Preferences()
 
 
 @pytest.mark.parametrize("value", ["40", 40.5, True, None, LEAST - 1, MOST + 1, [], 10**30])
@@ -68,7 +68,7 @@ def test_a_size_that_makes_no_sense_is_that_of_the_style_sheet(tmp_path: Path, v
     record = {"layouts": {"x": {"right": value, "below": 50}, "y": value}}
     (folder / "workbench.json").write_text(json.dumps(record), encoding="utf-8")
 
-    assert load({"XDG_STATE_HOME": str(tmp_path)}).layouts == {"x": Layout(None, 50), "y": Layout()}
+    assert load({"XDG_STATE_HOME": str(tmp_path)}).layouts == {"x": PaneSizes(None, 50), "y": PaneSizes()}
 
 
 def test_a_border_leaves_room_on_both_sides() -> None:
@@ -85,6 +85,6 @@ def test_what_cannot_be_saved_leaves_no_file_behind(tmp_path: Path) -> None:
     (tmp_path / "recall" / "workbench.json").mkdir(parents=True)
 
     with pytest.raises(OSError, match="directory"):
-        save({"XDG_STATE_HOME": str(tmp_path)}, Remembered("light"))
+        save({"XDG_STATE_HOME": str(tmp_path)}, Preferences("light"))
 
     assert [path.name for path in (tmp_path / "recall").iterdir()] == ["workbench.json"]

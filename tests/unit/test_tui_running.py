@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest.watch import Stop
 from recall_core.ports import Embedder
-from recall_core.service import Recall
 from recall_core.types import Vector
 from recall_tui.opening import open_store
-from recall_tui.state.events import Crashed, Event, Opened, Ran
-from recall_tui.work.running import MOST_CHARACTERS, Caught, CommandThread
+from recall_tui.state.events import Crashed, Event, Ran, StoreOpened
+from recall_tui.threads.command_thread import MOST_CHARACTERS, Caught, CommandThread
 from tests.workbench_corpus import build_store
 
 
@@ -51,7 +51,7 @@ def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> No
 
     ran = said.ran()
     assert (ran.code, ran.stdout.count("docs/"), ran.line) == (0, 1, "search budget --k 1")
-    assert [type(event) for event in said.heard] == [Opened, Ran]
+    assert [type(event) for event in said.heard] == [StoreOpened, Ran]
 
 
 @pytest.mark.parametrize(

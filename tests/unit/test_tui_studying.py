@@ -11,26 +11,26 @@ from typing import get_args
 
 import pytest
 
+from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_core.errors import EmbedError, Interrupted, RecallError, StoreLocked, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.explain.explanation import explanation
-from recall_core.found import chunk as chunk_row
 from recall_core.retrieve import Answer, Plan
-from recall_core.service import Recall
+from recall_core.retrieve.targets import chunk as chunk_row
 from recall_core.types import Progress
-from recall_tui.state.events import Chored, ChoreMoved, Crashed, Event, Opened, Studied, StudyMoved
+from recall_tui.analyses.document import language_marks
+from recall_tui.state.analyses import SCOPES, Analysis, Kind
+from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event, StoreOpened, TaskDone, TaskMoved
 from recall_tui.state.explaining import Funnel, Ledger, Paths
-from recall_tui.state.findings import found, stamp_of
+from recall_tui.state.results import found, stamp_of
 from recall_tui.state.session import Session, asked
-from recall_tui.state.studies import SCOPES, Kind, Study
 from recall_tui.state.transitions import after
-from recall_tui.work import studying
-from recall_tui.work.chores import Chore, ChoreThread
-from recall_tui.work.studies.passage import language_marks
-from recall_tui.work.studying import StudyThread
+from recall_tui.threads import analysis_thread
+from recall_tui.threads.analysis_thread import AnalysisThread
+from recall_tui.threads.writer_thread import WriterTask, WriterThread
 from tests.desk import Desk
 from tests.provider_server import provider_server
 from tests.workbench_corpus import build_store, build_store_elsewhere
@@ -47,16 +47,16 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def thread(store: Path, desk: Desk) -> Iterator[StudyThread]:
-    thread = StudyThread(lambda: Recall.open(str(store)), desk.post)
+def thread(store: Path, desk: Desk) -> Iterator[AnalysisThread]:
+    thread = AnalysisThread(lambda: Recall.open(str(store)), desk.post)
     thread.start()
     yield thread
     thread.stop()
 
 
 @pytest.fixture
-def chores(store: Path, desk: Desk) -> Iterator[ChoreThread]:
-    thread = ChoreThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+def chores(store: Path, desk: Desk) -> Iterator[WriterThread]:
+    thread = WriterThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
     thread.start()
     yield thread
     thread.stop()
@@ -99,41 +99,43 @@ def test_every_kind_of_study_has_a_scope() -> None:
     assert set(SCOPES) == set(get_args(Kind))
 
 
-def test_a_study_finds_what_it_was_asked_for(store: Path, desk: Desk, thread: StudyThread) -> None:
+def test_a_study_finds_what_it_was_asked_for(store: Path, desk: Desk, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
-    study = Study("ledger", chunk)
+    study = Analysis("ledger", chunk)
 
     thread.submit([(study, stamp_of(session, study))], session)
-    desk.wait_for(lambda event: isinstance(event, Studied))
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
 
     event = desk.events[-1]
-    assert isinstance(event, Studied)
+    assert isinstance(event, AnalysisDone)
     finding = found(after(session, event), study, Ledger)
     assert isinstance(finding, Ledger)
     assert finding.view["chunk"]["id"] == chunk
     assert finding.view["chunk"]["rank"] == 1
 
 
-def test_a_study_that_fails_says_why_and_the_next_one_goes_on(store: Path, desk: Desk, thread: StudyThread) -> None:
+def test_a_study_that_fails_says_why_and_the_next_one_goes_on(
+    store: Path, desk: Desk, thread: AnalysisThread
+) -> None:
     session, chunk = answered(store)
-    wanted = [Study("ledger", "f" * 64), Study("ledger", chunk)]
+    wanted = [Analysis("ledger", "f" * 64), Analysis("ledger", chunk)]
 
     thread.submit([(study, stamp_of(session, study)) for study in wanted], session)
-    desk.wait_for(lambda event: isinstance(event, Studied) and event.study == wanted[1])
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == wanted[1])
 
     first = desk.events[0]
-    assert isinstance(first, Studied)
+    assert isinstance(first, AnalysisDone)
     assert isinstance(first.finding, RecallError)
 
 
 def test_a_finding_holds_until_what_it_depends_on_has_changed(store: Path) -> None:
     session, chunk = answered(store)
-    ledger, shelf = Study("ledger", chunk), Study("shelf")
+    ledger, shelf = Analysis("ledger", chunk), Analysis("shelf")
     for study in (ledger, shelf):
-        session = after(session, Studied(study, stamp_of(session, study), Ledger({})))  # type: ignore[typeddict-item]
+        session = after(session, AnalysisDone(study, stamp_of(session, study), Ledger({})))  # type: ignore[typeddict-item]
 
     moved = session._replace(generation=session.generation + 1)
-    written = after(session, Chored("judge", "done"))
+    written = after(session, TaskDone("judge", "done"))
 
     assert found(session, ledger, Ledger) is not None
     assert (found(moved, ledger, Ledger), found(moved, shelf, Ledger) is not None) == (None, True)
@@ -142,25 +144,25 @@ def test_a_finding_holds_until_what_it_depends_on_has_changed(store: Path) -> No
 
 def test_a_finding_that_comes_too_late_changes_nothing(store: Path) -> None:
     session, chunk = answered(store)
-    study = Study("ledger", chunk)
-    late = Studied(study, stamp_of(session, study), Ledger({}))  # type: ignore[typeddict-item]
+    study = Analysis("ledger", chunk)
+    late = AnalysisDone(study, stamp_of(session, study), Ledger({}))  # type: ignore[typeddict-item]
 
     moved = session._replace(generation=session.generation + 1)
 
     assert after(moved, late).studied == {}
 
 
-def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, thread: StudyThread) -> None:
+def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
-    study = Study("ledger", chunk)
+    study = Analysis("ledger", chunk)
     newer = session._replace(generation=session.generation + 1)
 
     for _ in range(20):
         thread.submit([(study, stamp_of(session, study))], session)
         thread.submit([(study, stamp_of(newer, study))], newer)
-    desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == stamp_of(newer, study))
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(newer, study))
 
-    assert all(isinstance(event, Studied) for event in desk.events)
+    assert all(isinstance(event, AnalysisDone) for event in desk.events)
 
 
 class EndlessRecall(Recall):
@@ -183,25 +185,25 @@ def test_a_search_of_a_study_nobody_wants_any_more_is_aborted(tmp_path: Path, de
     store = build_store(tmp_path)
     with Recall.open(str(store)) as recall:
         put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
-    board, paths = Study("board"), Study("paths")
-    thread = StudyThread(lambda: EndlessRecall.open(str(store)), desk.post)
+    board, paths = Analysis("board"), Analysis("paths")
+    thread = AnalysisThread(lambda: EndlessRecall.open(str(store)), desk.post)
     thread.start()
     thread.submit([(board, stamp_of(Session(), board))], Session())
     assert EndlessRecall.begun.wait(10)
 
     thread.submit([(paths, stamp_of(Session(), paths))], Session())
-    desk.wait_for(lambda event: isinstance(event, Studied) and event.study == paths)
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == paths)
     thread.stop()
 
     assert not any(isinstance(event, Crashed) for event in desk.events)
 
 
-def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: StudyThread) -> None:
+def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
-    wanted = [(study, stamp_of(session, study)) for study in (Study("ledger", chunk),)]
+    wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk),)]
 
     thread.submit(wanted, session)
-    desk.wait_for(lambda event: isinstance(event, Studied))
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
     thread.submit(wanted, session)
     thread.stop()
 
@@ -209,28 +211,28 @@ def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: Stud
 
 
 def test_wants_that_change_are_met_once_they_have_come_to_rest(
-    store: Path, desk: Desk, thread: StudyThread, monkeypatch: pytest.MonkeyPatch
+    store: Path, desk: Desk, thread: AnalysisThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(studying, "REST_SECONDS", 0.5)
+    monkeypatch.setattr(analysis_thread, "REST_SECONDS", 0.5)
     session, _ = answered(store)
     chunks = [hit.chunk.id for hit in session.hits.values() if hit.chunk]
-    wanted = [(study, stamp_of(session, study)) for study in (Study("ledger", chunk) for chunk in chunks)]
+    wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk) for chunk in chunks)]
 
     for each in wanted:
         thread.submit([each], session)
-    desk.wait_for(lambda event: isinstance(event, Studied))
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
 
-    assert [event.study for event in desk.events if isinstance(event, Studied)] == [wanted[-1][0]]
+    assert [event.study for event in desk.events if isinstance(event, AnalysisDone)] == [wanted[-1][0]]
 
 
-def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: Desk, thread: StudyThread) -> None:
+def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: Desk, thread: AnalysisThread) -> None:
     session, _ = answered(store)
     assert session.answer is not None
     chunks = [hit.chunk.id for hit in session.hits.values() if hit.chunk]
-    wanted = [(study, stamp_of(session, study)) for study in (Study("ledger", chunk) for chunk in chunks)]
+    wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk) for chunk in chunks)]
 
     thread.submit(wanted, session)
-    desk.wait_for(lambda event: isinstance(event, Studied) and event.study == wanted[-1][0])
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == wanted[-1][0])
 
     with Recall.open(str(store)) as recall:
         alone = [
@@ -242,16 +244,18 @@ def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: 
             )
             for chunk in chunks
         ]
-    assert [event.finding for event in desk.events if isinstance(event, Studied)] == [Ledger(view) for view in alone]
+    assert [event.finding for event in desk.events if isinstance(event, AnalysisDone)] == [
+        Ledger(view) for view in alone
+    ]
 
 
-def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: Desk, thread: StudyThread) -> None:
+def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: Desk, thread: AnalysisThread) -> None:
     session = Session()  # without the answer that a ledger takes apart
 
-    thread.submit([(Study("ledger", "c" * 64), (0, 0))], session)
+    thread.submit([(Analysis("ledger", "c" * 64), (0, 0))], session)
     desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, AssertionError))
 
-    thread.submit([(Study("shelf"), (0, 0))], session)
+    thread.submit([(Analysis("shelf"), (0, 0))], session)
     thread.stop()
 
     assert "recall-study" not in [each.name for each in threading.enumerate()]
@@ -261,12 +265,12 @@ def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: 
 def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(
     tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(studying, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
     asked_for = Tries(lambda: Recall.open(str(tmp_path / "none.db")))
-    thread = StudyThread(asked_for, desk.post)
+    thread = AnalysisThread(asked_for, desk.post)
     thread.start()
 
-    thread.submit([(Study("shelf"), (0, 0))], Session())
+    thread.submit([(Analysis("shelf"), (0, 0))], Session())
     asked_for.wait(3)
     thread.stop()
 
@@ -277,7 +281,7 @@ def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(
 def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_studied(
     store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(studying, "AGAIN_SECONDS", 0.3)
+    monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.3)
 
     def opener() -> Recall:
         if len(tries.times) < 3:
@@ -285,11 +289,11 @@ def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_s
         return Recall.open(str(store))
 
     tries = Tries(opener)
-    thread = StudyThread(tries, desk.post)
+    thread = AnalysisThread(tries, desk.post)
     thread.start()
 
-    thread.submit([(Study("paths"), (0, 0))], Session())
-    desk.wait_for(lambda event: isinstance(event, Studied))
+    thread.submit([(Analysis("paths"), (0, 0))], Session())
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
     thread.stop()
 
     assert len(tries.times) == 3
@@ -299,15 +303,15 @@ def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_s
 def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_studied(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(studying, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
 
     def opener() -> Recall:
         raise StoreLocked("store_locked", "It is being written.")
 
     tries = Tries(opener)
-    thread = StudyThread(tries, desk.post)
+    thread = AnalysisThread(tries, desk.post)
     thread.start()
-    thread.submit([(Study("paths"), (0, 0))], Session())
+    thread.submit([(Analysis("paths"), (0, 0))], Session())
     tries.wait(1)
 
     thread.submit([], Session())
@@ -324,21 +328,21 @@ def test_another_file_in_the_place_of_the_store_is_the_one_that_is_studied(tmp_p
     Recall.init(str(tmp_path / "two"))
     other = tmp_path / "two" / "recall.db"
     session, _ = answered(place)
-    thread = StudyThread(lambda: Recall.open(str(place)), desk.post)
+    thread = AnalysisThread(lambda: Recall.open(str(place)), desk.post)
     thread.start()
-    thread.submit([(Study("paths"), (0, 0))], session)
-    before = desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == (0, 0))
+    thread.submit([(Analysis("paths"), (0, 0))], session)
+    before = desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == (0, 0))
 
     other.replace(place)
-    thread.submit([(Study("paths"), (0, 1))], session)
-    after = desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == (0, 1))
+    thread.submit([(Analysis("paths"), (0, 1))], session)
+    after = desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == (0, 1))
     thread.stop()
 
     assert [_paths(event) for event in (before, after)] == [37, 0]
 
 
 def _paths(event: Event) -> int:
-    assert isinstance(event, Studied)
+    assert isinstance(event, AnalysisDone)
     assert isinstance(event.finding, Paths)
     return len(event.finding.paths)
 
@@ -348,34 +352,36 @@ def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
     assert session.info is not None
     other = session._replace(info=session.info._replace(digest="0" * 64))
 
-    assert stamp_of(session, Study("paths")) != stamp_of(other, Study("paths"))
+    assert stamp_of(session, Analysis("paths")) != stamp_of(other, Analysis("paths"))
 
 
-def test_chores_are_done_in_order_and_each_end_is_told(desk: Desk, chores: ChoreThread) -> None:
+def test_chores_are_done_in_order_and_each_end_is_told(desk: Desk, chores: WriterThread) -> None:
     done: list[int] = []
     for number in range(5):
-        chores.submit(Chore(f"chore {number}", lambda _recall, _say, number=number: done.append(number) or "done"))
-    desk.wait_for(lambda event: isinstance(event, Chored) and event.name == "chore 4")
+        chores.submit(
+            WriterTask(f"chore {number}", lambda _recall, _say, number=number: done.append(number) or "done")
+        )
+    desk.wait_for(lambda event: isinstance(event, TaskDone) and event.name == "chore 4")
 
     assert done == [0, 1, 2, 3, 4]
-    assert [event.name for event in desk.events if isinstance(event, Chored)] == [f"chore {n}" for n in range(5)]
-    assert sum(isinstance(event, Opened) for event in desk.events) == 5
+    assert [event.name for event in desk.events if isinstance(event, TaskDone)] == [f"chore {n}" for n in range(5)]
+    assert sum(isinstance(event, StoreOpened) for event in desk.events) == 5
 
 
-def test_a_chore_that_fails_says_why_and_the_next_one_is_done(desk: Desk, chores: ChoreThread) -> None:
+def test_a_chore_that_fails_says_why_and_the_next_one_is_done(desk: Desk, chores: WriterThread) -> None:
     def refuse(_recall: Recall, _say: object) -> str:
         raise UsageError("bad_value", "Not like this.")
 
-    chores.submit(Chore("first", refuse))
-    chores.submit(Chore("second", lambda _recall, _say: "done"))
-    desk.wait_for(lambda event: isinstance(event, Chored) and event.name == "second")
+    chores.submit(WriterTask("first", refuse))
+    chores.submit(WriterTask("second", lambda _recall, _say: "done"))
+    desk.wait_for(lambda event: isinstance(event, TaskDone) and event.name == "second")
 
-    first = next(event for event in desk.events if isinstance(event, Chored))
+    first = next(event for event in desk.events if isinstance(event, TaskDone))
     assert first.error is not None
     assert first.error.code == "bad_value"
 
 
-def test_chores_that_were_given_are_done_before_the_workbench_ends(desk: Desk, chores: ChoreThread) -> None:
+def test_chores_that_were_given_are_done_before_the_workbench_ends(desk: Desk, chores: WriterThread) -> None:
     done: list[int] = []
 
     def slowly(_recall: Recall, _say: object) -> str:
@@ -384,13 +390,13 @@ def test_chores_that_were_given_are_done_before_the_workbench_ends(desk: Desk, c
         return ""
 
     for _ in range(3):
-        chores.submit(Chore("slow", slowly))
+        chores.submit(WriterTask("slow", slowly))
     chores.stop()
 
     assert len(done) == 3
 
 
-def test_a_long_chore_tells_how_far_it_is(desk: Desk, chores: ChoreThread) -> None:
+def test_a_long_chore_tells_how_far_it_is(desk: Desk, chores: WriterThread) -> None:
     progress = Progress("embed", "", 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, ())
 
     def tell(_recall: Recall, say: Callable[[Progress], None]) -> str:
@@ -398,14 +404,14 @@ def test_a_long_chore_tells_how_far_it_is(desk: Desk, chores: ChoreThread) -> No
         say(progress)
         return "done"
 
-    chores.submit(Chore("tell", tell))
-    desk.wait_for(lambda event: isinstance(event, Chored))
+    chores.submit(WriterTask("tell", tell))
+    desk.wait_for(lambda event: isinstance(event, TaskDone))
 
-    assert [event for event in desk.events if isinstance(event, ChoreMoved)] == [ChoreMoved("tell", progress)]
+    assert [event for event in desk.events if isinstance(event, TaskMoved)] == [TaskMoved("tell", progress)]
 
 
-def test_a_defect_in_a_chore_reaches_the_screen(desk: Desk, chores: ChoreThread) -> None:
-    chores.submit(Chore("broken", lambda _recall, _say: str(1 // 0)))
+def test_a_defect_in_a_chore_reaches_the_screen(desk: Desk, chores: WriterThread) -> None:
+    chores.submit(WriterTask("broken", lambda _recall, _say: str(1 // 0)))
 
     desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, ZeroDivisionError))
 
@@ -416,15 +422,15 @@ def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, desk: Desk)
         names = [f"q{number}" for number in range(queries)]
         grades = [Judgement(name, Spot("docs/budget.md"), 1) for name in names]
         put(recall.store, dict.fromkeys(names, "token budget"), grades)
-    study = Study("board")
-    thread = StudyThread(lambda: Recall.open(str(store)), desk.post)
+    study = Analysis("board")
+    thread = AnalysisThread(lambda: Recall.open(str(store)), desk.post)
     thread.start()
 
     thread.submit([(study, stamp_of(Session(), study))], Session())
-    desk.wait_for(lambda event: isinstance(event, Studied), seconds=60.0)
+    desk.wait_for(lambda event: isinstance(event, AnalysisDone), seconds=60.0)
     thread.stop()
 
-    told = [event.done for event in desk.events if isinstance(event, StudyMoved)]
+    told = [event.done for event in desk.events if isinstance(event, AnalysisMoved)]
     assert len(told) >= 9
     assert told[-1] > queries * 0.8
 
@@ -435,20 +441,20 @@ def test_a_study_after_the_network_was_forbidden_leaves_this_machine_no_more(
     monkeypatch.setenv("NO_PROXY", "*")
     with provider_server(768) as server:
         place = build_store_elsewhere(tmp_path, server)
-        saved, study = load(tmp_path / "recall.toml"), Study("funnel")
+        saved, study = load(tmp_path / "recall.toml"), Analysis("funnel")
         before = answered(place)[0]._replace(saved=saved)
         later = before._replace(saved=saved._replace(allow_network=False), generation=before.generation + 1)
-        thread = StudyThread(lambda: Recall.open(str(place)), desk.post)
+        thread = AnalysisThread(lambda: Recall.open(str(place)), desk.post)
         thread.start()
         thread.submit([(study, stamp_of(before, study))], before)
-        desk.wait_for(lambda event: isinstance(event, Studied) and isinstance(event.finding, Funnel))
+        desk.wait_for(lambda event: isinstance(event, AnalysisDone) and isinstance(event.finding, Funnel))
         asked = server.texts()
 
         thread.submit([(study, stamp_of(later, study))], later)
-        told = desk.wait_for(lambda event: isinstance(event, Studied) and event.stamp == stamp_of(later, study))
+        told = desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(later, study))
         thread.stop()
 
-        assert isinstance(told, Studied)
+        assert isinstance(told, AnalysisDone)
         assert isinstance(told.finding, EmbedError)
         assert told.finding.code == "network_not_allowed"
         assert server.texts() == asked

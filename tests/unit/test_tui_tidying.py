@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recall_tui.tidying import ENOUGH, REST_SECONDS, Tidying
+from recall_tui.gc_policy import ENOUGH, REST_SECONDS, Tidying
 
 
 @pytest.fixture

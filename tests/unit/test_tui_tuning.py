@@ -12,22 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
-from recall_core.evaluate.options import Options as Evaluation
+from recall_core.evaluate.options import EvalOptions as Evaluation
+from recall_core.evaluate.tune import TuneOptions
+from recall_core.evaluate.tune_question import PinTarget
 from recall_core.explain.intervals import Interval
 from recall_core.retrieve import Answer, Plan
-from recall_core.service import Ask, Recall
-from recall_core.tuning.judged import Options
-from recall_core.tuning.question import Wish
 from recall_core.types import Hit
-from recall_tui.panes.weights.across import DIM
+from recall_tui.analyses import weights as curves
+from recall_tui.analyses import weights as pinning
+from recall_tui.panes.weights.across import DIM, pin_figures
 from recall_tui.panes.weights.curve import figures
-from recall_tui.panes.weights.pins import pin_figures
-from recall_tui.state.events import Crashed, Event, Studied, StudyMoved
-from recall_tui.state.findings import stamp_of
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
+from recall_tui.state.results import stamp_of
 from recall_tui.state.session import Session
 from recall_tui.state.shell import commands
-from recall_tui.state.studies import Study
 from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
     Curve,
@@ -45,10 +46,8 @@ from recall_tui.state.tuning import (
     wants,
 )
 from recall_tui.state.weighing import put_at, stepped, turned
+from recall_tui.threads.analysis_thread import AnalysisThread, Lab
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
-from recall_tui.work.studies import curve as curves
-from recall_tui.work.studies import pins as pinning
-from recall_tui.work.studying import Lab, StudyThread
 from tests.workbench_corpus import build_store
 from tests.workbench_grades import GRADES, grade
 
@@ -96,14 +95,14 @@ def lab_of(
     return Lab(recall, session, lambda: None, {} if kept is None else kept, lambda: None, say)
 
 
-def found_by(session: Session, study: Study, finding: object) -> Session:
+def found_by(session: Session, study: Analysis, finding: object) -> Session:
     return session._replace(studied={study: (stamp_of(session, study), finding)})
 
 
 def curve(recall: Recall, session: Session, kept: dict[str, object] | None = None) -> Curve:
     study = curve_study(session)
     assert study is not None
-    return curves.study(lab_of(recall, session, kept), study)
+    return curves.weight_curve(lab_of(recall, session, kept), study)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_the_mean_curve_is_that_of_tune(recall: Recall, settings: dict[str, str 
     found = curve(recall, session)
 
     assignments = tuple(f"{key}={value}" for key, value in settings.items())
-    events = recall.tune(Options(curve=True), Ask(settings=assignments))
+    events = recall.tune(TuneOptions(curve=True), Ask(settings=assignments))
     while True:
         try:
             next(events)
@@ -204,10 +203,10 @@ def test_steps_are_worked_out_once_while_grades_and_settings_stay(
     session, kept, told = session_of(recall)._replace(is_of_all=True), {}, []  # type: ignore[var-annotated]
     study = curve_study(session)
     assert study is not None
-    first = curves.study(lab_of(recall, session, kept, told), study)
+    first = curves.weight_curve(lab_of(recall, session, kept, told), study)
     monkeypatch.setattr(Recall, "answer", None)
 
-    assert curves.study(lab_of(recall, session, kept), study) == first
+    assert curves.weight_curve(lab_of(recall, session, kept), study) == first
     assert told == [1, 2, 3]
 
 
@@ -260,9 +259,9 @@ def test_the_granting_weights_are_those_of_tune(
         assert pins_of(session) == ()
         return
 
-    found = pinning.study(lab_of(recall, session), study)
+    found = pinning.weights_of_pins(lab_of(recall, session), study)
 
-    wishes = tuple(Wish(pin.want, pin.chunk_id) for pin in pins_of(session))
+    wishes = tuple(PinTarget(pin.want, pin.chunk_id) for pin in pins_of(session))
     settings = tuple(f"{key}={value}" for key, value in session.tweaks.items())
     ask = Ask(k=rows, settings=settings)
     view = recall.sweep(text, ask, is_rql=text.startswith("SELECT"), wishes=wishes)["tuning"]["pinned"]
@@ -283,14 +282,14 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
         study = pins_study(wished)
         assert study is not None
 
-        found = pinning.study(lab_of(recall, wished), study)
+        found = pinning.weights_of_pins(lab_of(recall, wished), study)
 
         assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
         shown = pin_figures(found_by(wished, study, found), 120, UNICODE)
         assert shown[0].plain.startswith("1 must be in the top 10")
         typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
         assert typed[typed.index("--k") + 1] == "10"
-        view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(Wish("in", pins_of(wished)[0].chunk_id),))
+        view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(PinTarget("in", pins_of(wished)[0].chunk_id),))
         assert view["tuning"]["pinned"]["wishes"][0]["holds"] is holds
 
 
@@ -305,7 +304,7 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
         wished = session._replace(must=(gone._replace(want=want),))  # type: ignore[arg-type]
         study = pins_study(wished)
         assert study is not None
-        assert pinning.study(lab_of(recall, wished), study).weights == at_all
+        assert pinning.weights_of_pins(lab_of(recall, wished), study).weights == at_all
 
 
 def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
@@ -430,7 +429,7 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
 
     def post(event: Event) -> None:
         events.append(event)
-        if (isinstance(event, Studied) and event.study == study) or isinstance(event, Crashed):
+        if (isinstance(event, AnalysisDone) and event.study == study) or isinstance(event, Crashed):
             is_done.set()
 
     with Recall.open(str(store)) as opened:
@@ -439,21 +438,21 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
     assert study is not None
     assert session.hit is not None
     assert session.hit.chunk is not None
-    other = Study("ledger", session.hit.chunk.id)
+    other = Analysis("ledger", session.hit.chunk.id)
     stamp = stamp_of(session, study)
-    thread = StudyThread(lambda: Interrupting.open(str(store)), post)
+    thread = AnalysisThread(lambda: Interrupting.open(str(store)), post)
     thread.start()
 
     thread.submit([(study, stamp)], session)
     assert is_done.wait(20.0)
     thread.stop()
 
-    assert [event.study for event in events if isinstance(event, Studied)] == [other, study]
+    assert [event.study for event in events if isinstance(event, AnalysisDone)] == [other, study]
     assert asked == list(GRADES)
-    assert [(event.done, event.total) for event in events if isinstance(event, StudyMoved)][-1] == (3, 3)
+    assert [(event.done, event.total) for event in events if isinstance(event, AnalysisMoved)][-1] == (3, 3)
 
 
 def test_how_far_a_study_has_come_is_kept_for_the_screen() -> None:
-    study = Study("curve")
+    study = Analysis("curve")
 
-    assert after(Session(), StudyMoved(study, 2, 5)).studying == (study, 2, 5)
+    assert after(Session(), AnalysisMoved(study, 2, 5)).studying == (study, 2, 5)

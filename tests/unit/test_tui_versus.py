@@ -8,8 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from recall_core.types import Hit, Part
-from recall_tui.panes.explain.ledger import ledger_lines
-from recall_tui.panes.explain.versus import versus_lines
+from recall_tui.panes.explain.ledger import ledger_lines, versus_lines
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.builders import fish_store
 

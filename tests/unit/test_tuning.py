@@ -16,7 +16,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.config import Config
 from recall_core.errors import RecallError
-from recall_core.tuning.grid import differing, parse_grid
+from recall_core.evaluate.grid import differing, parse_grid
 
 TUNE = ("tune", "--queries", "q.tsv", "--qrels", "r.txt")
 QUERIES = 14

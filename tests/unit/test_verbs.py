@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from recall_core import asking
+from recall_core.api import answers
+from recall_core.api.recall import Ask, Recall
 from recall_core.errors import ConfigError, UsageError
-from recall_core.service import Ask, Recall
-from recall_core.types import Root
-from recall_core.verbs import (
+from recall_core.steps import (
     COLLECTION,
     SPEC_VERSION,
     Candidate,
@@ -31,6 +30,7 @@ from recall_core.verbs import (
     rerank,
     retrieve,
 )
+from recall_core.types import Root
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "verbs.json").read_text(encoding="utf-8"))
 SMALL = ChunkPolicy(chunk_tokens=6, overlap_tokens=2)
@@ -187,7 +187,7 @@ def test_a_large_store_proposes_as_many_as_were_asked_for(store: Recall, monkeyp
 def test_candidates_stand_in_the_order_and_with_the_scores_of_a_search(store: Recall) -> None:
     index(chunk([Segment("a", TEXT), Segment("b", "four seven"), Segment("c", "nine")], SMALL), store)
     found = retrieve("four nine", RetrievePlan(), store)
-    listed = store.answer(store.words_plan("four nine", asking.Ask(settings=("sparse_recall=false",))))
+    listed = store.answer(store.words_plan("four nine", answers.Ask(settings=("sparse_recall=false",))))
     hits = store.hits(listed, 0, listed.total)
     assert [(each.doc_id, each.offset, each.score) for each in found] == [
         (hit.doc.path, hit.chunk.offset if hit.chunk else None, hit.score) for hit in hits

@@ -9,6 +9,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
+from recall_tui.state.requests import query_request
 from recall_tui.state.session import Moved, Session, asked
 from recall_tui.state.weighing import (
     counted,
@@ -31,7 +32,6 @@ from recall_tui.state.weighing import (
     why_not,
     without,
 )
-from recall_tui.state.wishes import wish
 
 SAVED = Session(saved=Config(bm25_weight=0.9, vector_weight=0.1))
 
@@ -119,7 +119,7 @@ def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is()
     assert dict(session.tweaks) == {"fusion": "rrf"}
     assert session.saved is not None
     assert session.saved.vector_weight == 0.15
-    assert wish(session).saved == session.saved
+    assert query_request(session).saved == session.saved
 
 
 def test_an_undo_after_saving_moves_back_to_what_was_saved_before_and_to_nothing_else() -> None:
@@ -204,7 +204,7 @@ def test_words_list_all_rows_until_a_number_is_asked_for_and_again_above_the_las
     assert counted(session, 1) is session
     assert numbers == [10, 5, 15, 20]
     assert (thirty.k, counted(thirty, 1).k) == (30, None)
-    assert wish(ten).k == 10
+    assert query_request(ten).k == 10
     assert reset(ten).k is None
     assert undone(reset(ten)).k == 10
 

@@ -12,11 +12,11 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.whynot import StageView, WhyNotView
 from recall_core.errors import UnknownTarget
 from recall_core.explain.whynot.stage import STAGES
 from recall_core.retrieve import pool as pool_module
-from recall_core.service import Ask, Pack, Recall
 from recall_core.types import Root
 from tests.builders import new_chunk, new_file
 

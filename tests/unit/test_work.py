@@ -10,40 +10,40 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config, load
 from recall_core.errors import EmbedError, Interrupted
 from recall_core.evaluate import judgements
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Answer, Plan
 from recall_core.rql.ast import Field
-from recall_core.service import Ask, Recall
 from recall_core.types import Hit, Progress, Root
-from recall_tui.acts.store import reembedded
+from recall_tui.handlers.store import reembedded
+from recall_tui.state.completion import Lookup
 from recall_tui.state.events import (
     Advanced,
     Answered,
     Charted,
-    Chored,
     Crashed,
     Ended,
     Event,
     Failed,
     Fetched,
     Learned,
-    Opened,
     Repacked,
+    Reweighed,
+    StoreOpened,
+    TaskDone,
     Unread,
     Unusable,
-    Weighed,
 )
-from recall_tui.state.keeping import Remedy
-from recall_tui.state.lexicon import Lookup
+from recall_tui.state.requests import QueryRequest
 from recall_tui.state.session import Packing
-from recall_tui.state.wishes import Wish
-from recall_tui.work import asking
-from recall_tui.work.asking import QueryThread
-from recall_tui.work.chores import Chore, ChoreThread, Say
-from recall_tui.work.ingesting import IngestThread
+from recall_tui.state.store_pane import StoreCommand
+from recall_tui.threads import query_thread
+from recall_tui.threads.ingest_thread import IngestThread
+from recall_tui.threads.query_thread import QueryThread
+from recall_tui.threads.writer_thread import Say, WriterTask, WriterThread
 from tests.desk import Desk
 from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_corpus import build_store, build_store_elsewhere
@@ -112,8 +112,8 @@ class CutOffRecall(Recall):
         return super().hits(answer, start, stop)
 
 
-def wish_for(generation: int, text: str = "token budget") -> Wish:
-    return Wish(generation, text, (0, 10), Packing(500), question=generation)
+def wish_for(generation: int, text: str = "token budget") -> QueryRequest:
+    return QueryRequest(generation, text, (0, 10), Packing(500), question=generation)
 
 
 def is_packed(generation: int) -> Callable[[Event], bool]:
@@ -162,7 +162,7 @@ def test_a_wish_is_answered_with_rows_and_then_with_a_context(thread: QueryThrea
     packed = desk.wait_for(is_packed(1))
 
     kinds = [type(event) for event in desk.events]
-    assert kinds.index(Opened) < kinds.index(Answered) < kinds.index(Repacked)
+    assert kinds.index(StoreOpened) < kinds.index(Answered) < kinds.index(Repacked)
     found = next(event for event in desk.events if isinstance(event, Answered))
     assert [hit.rank for hit in found.hits.values()] == list(range(1, 11))
     assert isinstance(packed, Repacked)
@@ -174,7 +174,7 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
     slow_thread.submit(wish_for(1))
     desk.wait_for(is_packed(1))
 
-    slow_thread.submit(Wish(1, "token budget", (20, 30), Packing(200), question=1))
+    slow_thread.submit(QueryRequest(1, "token budget", (20, 30), Packing(200), question=1))
     fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
     desk.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
 
@@ -220,7 +220,7 @@ def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure
 
     thread = QueryThread(lambda: Stubborn.open(str(store)), desk.post, time.monotonic)
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, Opened))
+    desk.wait_for(lambda event: isinstance(event, StoreOpened))
     for generation in range(1, 31):
         thread.submit(wish_for(generation, "token budget"[: generation % 12 + 1]))
         time.sleep(1 / 30)
@@ -236,7 +236,7 @@ def test_a_newer_wish_aborts_the_older_search_and_the_older_is_never_delivered(
     slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SlowRecall, "seconds", 30.0)
-    desk.wait_for(lambda event: isinstance(event, Opened))
+    desk.wait_for(lambda event: isinstance(event, StoreOpened))
     slow_thread.submit(wish_for(1, "household"))
     while SlowRecall.searches == 0:
         time.sleep(0.005)
@@ -250,12 +250,12 @@ def test_a_newer_wish_aborts_the_older_search_and_the_older_is_never_delivered(
 
 
 def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryThread, desk: Desk) -> None:
-    desk.wait_for(lambda event: isinstance(event, Opened))
+    desk.wait_for(lambda event: isinstance(event, StoreOpened))
     slow_thread.submit(wish_for(1))
     while SlowRecall.searches == 0:
         time.sleep(0.005)
 
-    slow_thread.submit(Wish(1, "token budget", (5, 15), Packing(500), question=1))
+    slow_thread.submit(QueryRequest(1, "token budget", (5, 15), Packing(500), question=1))
     desk.wait_for(is_packed(1))
 
     assert SlowRecall.searches == 1
@@ -269,7 +269,7 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
 
     thread.submit(wish_for(2, "SELECT nonsense"))
     failed = desk.wait_for(lambda event: isinstance(event, Failed))
-    thread.submit(Wish(2, "SELECT nonsense", (20, 30), Packing(500), question=2))
+    thread.submit(QueryRequest(2, "SELECT nonsense", (20, 30), Packing(500), question=2))
     fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
 
     assert isinstance(failed, Failed)
@@ -336,7 +336,7 @@ def test_another_file_in_the_place_of_the_store_is_the_one_that_answers(tmp_path
 
     assert isinstance(answered, Answered)
     assert answered.answer.total == 0
-    opened = [event for event in desk.events if isinstance(event, Opened)]
+    opened = [event for event in desk.events if isinstance(event, StoreOpened)]
     assert [event.info.documents for event in opened if event.config is not None] == [37, 0]
 
 
@@ -345,20 +345,20 @@ def grade(recall: Recall, _say: Say) -> str:
     return "graded"
 
 
-def do(place: Path, desk: Desk, chore: Chore) -> None:
+def do(place: Path, desk: Desk, chore: WriterTask) -> None:
     """One chore through a thread, done to its end."""
-    chores = ChoreThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    chores = WriterThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
     chores.start()
     chores.submit(chore)
     chores.stop()
-    done = desk.wait_for(lambda event: isinstance(event, Chored))
-    assert isinstance(done, Chored)
+    done = desk.wait_for(lambda event: isinstance(event, TaskDone))
+    assert isinstance(done, TaskDone)
     assert done.error is None
 
 
 def settings_told(desk: Desk) -> Config | None:
     """The settings that the newest chore has brought."""
-    return [event for event in desk.events if isinstance(event, Opened)][-1].config
+    return [event for event in desk.events if isinstance(event, StoreOpened)][-1].config
 
 
 def test_a_chore_does_not_bring_the_settings_back_that_held_when_it_began(tmp_path: Path, desk: Desk) -> None:
@@ -366,7 +366,7 @@ def test_a_chore_does_not_bring_the_settings_back_that_held_when_it_began(tmp_pa
         write_settings(recall.toml, {"vector_weight": 0.75})
         return "done"
 
-    do(build_store(tmp_path), desk, Chore("grade", saved_meanwhile))
+    do(build_store(tmp_path), desk, WriterTask("grade", saved_meanwhile))
 
     assert settings_told(desk) is None
 
@@ -376,9 +376,9 @@ def test_a_reembed_brings_its_settings_with_those_that_were_saved_meanwhile(tmp_
         def save(_: Progress) -> None:
             write_settings(recall.toml, {"pool": 7})
 
-        return reembedded(recall, save, remedy=Remedy("reembed", "local"), stopped=threading.Event())
+        return reembedded(recall, save, remedy=StoreCommand("reembed", "local"), stopped=threading.Event())
 
-    do(build_store(tmp_path), desk, Chore("reembed", run))
+    do(build_store(tmp_path), desk, WriterTask("reembed", run))
 
     told = settings_told(desk)
     assert told == load(tmp_path / "recall.toml")
@@ -397,7 +397,7 @@ def test_a_chore_leaves_an_empty_log_although_others_have_the_store_open(tmp_pat
     thread.submit(wish_for(1))
     desk.wait_for(is_packed(1))
 
-    do(place, desk, Chore("grade", grade))
+    do(place, desk, WriterTask("grade", grade))
 
     assert Path(f"{place}-wal").exists()
     assert log_bytes(place) == 0
@@ -422,7 +422,7 @@ def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_p
 def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
     tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     place = build_store(tmp_path)
     thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
     thread.start()
@@ -432,7 +432,7 @@ def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
     with Recall.open(str(place)) as reader:
         with reader.store.reading():
             reader.store.info()
-            do(place, desk, Chore("grade", grade))
+            do(place, desk, WriterTask("grade", grade))
             assert log_bytes(place) > 0
         ends = time.monotonic() + 10
         while log_bytes(place) and time.monotonic() < ends:
@@ -457,7 +457,7 @@ def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
     desk.wait_for(is_packed(1))
     with Recall.open(str(place)) as studying:  # as the thread that studies: it learns of the new file last
         studying.store.info()
-        do(place, desk, Chore("grade", grade))
+        do(place, desk, WriterTask("grade", grade))
 
         (tmp_path / "two" / "recall.db").replace(place)
         thread.submit(wish_for(2))
@@ -476,16 +476,16 @@ def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
 def test_another_program_can_open_the_file_that_took_the_place_while_the_workbench_rests(
     tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     Recall.init(str(tmp_path / "one"))
     place, larger = tmp_path / "one" / "recall.db", build_store(tmp_path / "two")
     thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, Opened))
-    do(place, desk, Chore("grade", grade))  # SQLite's index of the log now tells the size of this file
+    desk.wait_for(lambda event: isinstance(event, StoreOpened))
+    do(place, desk, WriterTask("grade", grade))  # SQLite's index of the log now tells the size of this file
 
     larger.replace(place)
-    desk.wait_for(lambda event: isinstance(event, Opened) and event.is_altered and event.info.documents == 37)
+    desk.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered and event.info.documents == 37)
 
     with Recall.open(str(place)) as fresh:
         assert fresh.store.info().documents == 37
@@ -497,7 +497,7 @@ def test_another_program_can_open_the_file_that_took_the_place_while_the_workben
 def test_what_others_write_is_told_once_when_it_has_come_to_rest(
     tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     place = build_store(tmp_path)
     thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
     thread.start()
@@ -507,13 +507,13 @@ def test_what_others_write_is_told_once_when_it_has_come_to_rest(
     with Recall.open(str(place)) as other:
         path = other.store.execute("SELECT path FROM doc LIMIT 1")[0][0]
         other.remove((path,))
-    told = desk.wait_for(lambda event: isinstance(event, Opened) and event.is_altered)
+    told = desk.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered)
     time.sleep(0.3)
     thread.stop()
 
-    assert isinstance(told, Opened)
+    assert isinstance(told, StoreOpened)
     assert told.info.documents == 36
-    assert sum(isinstance(event, Opened) and event.is_altered for event in desk.events) == 1
+    assert sum(isinstance(event, StoreOpened) and event.is_altered for event in desk.events) == 1
 
 
 def test_a_store_whose_file_was_deleted_answers_no_more(tmp_path: Path, desk: Desk) -> None:
@@ -643,7 +643,7 @@ def test_an_ingest_ends_with_its_figures(tmp_path: Path, desk: Desk) -> None:
     assert isinstance(ended, Ended)
     assert ended.view is not None
     assert ended.view["added"] == 1
-    assert desk.events.index(ended) > [type(event) for event in desk.events].index(Opened)
+    assert desk.events.index(ended) > [type(event) for event in desk.events].index(StoreOpened)
 
 
 def test_a_cancelled_ingest_ends_without_figures_and_the_store_is_sound(tmp_path: Path, desk: Desk) -> None:
@@ -683,7 +683,7 @@ def test_progress_is_reported_at_most_twenty_times_a_second(tmp_path: Path, desk
 
 
 def is_weighed(generation: int) -> Callable[[Event], bool]:
-    return lambda event: isinstance(event, Weighed) and event.generation == generation
+    return lambda event: isinstance(event, Reweighed) and event.generation == generation
 
 
 def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread: QueryThread, desk: Desk) -> None:
@@ -696,7 +696,7 @@ def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread:
     desk.wait_for(is_packed(2))
 
     assert SlowRecall.searches == 1
-    assert isinstance(weighed, Weighed)
+    assert isinstance(weighed, Reweighed)
     with Recall.open(str(desk_store(desk))) as recall:
         asked = recall.answer(recall.plan("keep the manual in mind", Ask(settings=settings)))
         expected = recall.hits(asked, 0, 10)
@@ -711,7 +711,7 @@ def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread:
 
 
 def desk_store(desk: Desk) -> str:
-    return next(event.info.path for event in desk.events if isinstance(event, Opened))
+    return next(event.info.path for event in desk.events if isinstance(event, StoreOpened))
 
 
 def test_another_weight_ranks_and_packs_without_the_store(store: Path, desk: Desk) -> None:
@@ -760,7 +760,7 @@ def test_an_undo_before_the_thread_looked_still_gets_its_answer(thread: QueryThr
 
     thread.submit(wish_for(3)._replace(question=1))
 
-    assert isinstance(desk.wait_for(is_weighed(3)), Weighed)
+    assert isinstance(desk.wait_for(is_weighed(3)), Reweighed)
     desk.wait_for(is_packed(3))
 
 
@@ -773,7 +773,7 @@ def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
     thread.submit(wish_for(2)._replace(question=1, saved=Config(vector_weight=0.4, bm25_weight=0.6)))
     weighed = desk.wait_for(is_weighed(2))
 
-    assert isinstance(weighed, Weighed)
+    assert isinstance(weighed, Reweighed)
     assert weighed.answer.plan.config.vector_weight == weighed.plain.vector_weight == 0.4
     assert weighed.before == {}
 
@@ -821,12 +821,12 @@ def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(t
 def test_settings_that_cannot_be_read_are_told_once_and_again_when_they_have_changed(
     tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.01)
     place, toml = build_store(tmp_path), tmp_path / "recall.toml"
     whole = toml.read_text(encoding="utf-8")
     thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, Opened))
+    desk.wait_for(lambda event: isinstance(event, StoreOpened))
 
     toml.write_text(f"bm25_weight = = 3\n{whole}", encoding="utf-8")
     desk.wait_for(lambda event: isinstance(event, Unread))
@@ -834,7 +834,7 @@ def test_settings_that_cannot_be_read_are_told_once_and_again_when_they_have_cha
         thread.submit(wish_for(generation, "token " * generation))
         desk.wait_for(is_packed(generation))
     toml.write_text(f"{whole}\n# mended\n", encoding="utf-8")
-    desk.wait_for(lambda event: isinstance(event, Opened) and event.config and len(unread(desk)) == 1)
+    desk.wait_for(lambda event: isinstance(event, StoreOpened) and event.config and len(unread(desk)) == 1)
     toml.write_text(f"nonsense = 1\n{whole}", encoding="utf-8")
     desk.wait_for(lambda event: isinstance(event, Unread) and "nonsense" in event.error.message)
     thread.stop()

@@ -1,4 +1,11 @@
-"""The commands that ask: search, query, rql, context, get."""
+"""The commands that ask: search, query, rql, context, get.
+
+The command that takes a score apart: explain.
+
+The commands that look for what is missing: whynot, trace.
+
+The commands that set answers side by side or on paper: diff, report.
+"""
 
 from recall_core.adapters.flags import CHECKS, EXPLAIN, QUESTION, RQL, SET, WORDS, Command, Flag, K, Operand
 
@@ -77,5 +84,115 @@ COMMANDS: tuple[Command, ...] = (
         "Print the text of a document, of a chunk or of some lines, byte for byte.",
         Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
+    ),
+)
+
+LEDGER: tuple[Command, ...] = (
+    Command(
+        "explain",
+        "Show why a chunk scores what it scores for a question, whatever its rank, down to words.",
+        Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        (
+            Flag("--chunk", "the chunk: its id (six digits are enough)", "ID"),
+            Flag("--vs", "another chunk to compare it with, word by word", "ID"),
+            RQL,
+            K,
+            *(flag for flag in QUESTION if flag is not EXPLAIN),
+        ),
+        (
+            'recall explain "zero-downtime deploy" --chunk 3f2a9c',
+            "recall explain retries --chunk 3f2a9c --vs 81b04d",
+            "recall explain --rql @nightly.rql --chunk 3f2a9c --json",
+        ),
+    ),
+)
+
+_ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
+
+_PACKING = (
+    Flag("--budget-tokens", "look into the context of so many tokens instead of the list", "N", least=1),
+    Flag("--diversity", "most chunks of one document in that context, 0 for no cap", "N", least=0),
+    Flag("--counter", "count its tokens with this counter: whitespace, approx or hf:FILE", "NAME"),
+)
+
+MISSING: tuple[Command, ...] = (
+    Command(
+        "whynot",
+        "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
+        Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        (
+            Flag("--target", 'what is missed: a path, path:LINE, an id, or "its text"', "TARGET"),
+            Flag("--no-fixes", "do not look for changes that would bring it in"),
+            RQL,
+            K,
+            *_PACKING,
+            *_ASKING,
+        ),
+        (
+            'recall whynot "how we handle retries" --target docs/retries.md',
+            "recall whynot retries --target docs/retries.md:120 --k 5 --bm25",
+            "recall whynot retries --target 'three times' --budget-tokens 800 --json",
+        ),
+        note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
+    ),
+    Command(
+        "trace",
+        "Show how many rows are left after each step from the store to an answer, and what each step took.",
+        Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        (RQL, K, *_PACKING, *_ASKING),
+        (
+            "recall trace retries --filter \"doc.tag = 'docs' AND doc.mtime >= '2024-01-01'\"",
+            'recall trace "how we handle retries" --budget-tokens 1200 --json',
+        ),
+    ),
+)
+
+_COMPARED = tuple(
+    flag for flag in QUESTION if flag.name in ("--bm25", "--vector", "--filter", "--no-sparse", "--set")
+)
+
+_EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")
+
+COMPARING: tuple[Command, ...] = (
+    Command(
+        "diff",
+        "Compare two rankings of the same question: two configurations, two stores, or both.",
+        Operand("WORDS", WORDS + "; or give --rql or --queries", least=0, most=None),
+        (
+            Flag("--a", "the first side: a recall.toml, or settings with commas", "CONFIG", many=True),
+            Flag("--b", "the second side", "CONFIG", many=True),
+            Flag("--a-store", "the first side's store, where it is another", "PATH"),
+            Flag("--b-store", "the second side's store", "PATH"),
+            RQL,
+            Flag("--queries", "ask these questions: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            K,
+            Flag("--gate", 'exit 7 unless these hold: "rbo>=.9,jaccard>=.8"', "CONDITIONS"),
+            *_COMPARED,
+            *_EXACT,
+        ),
+        (
+            "recall diff retries --b vector_weight=0.5",
+            "recall diff --queries queries.jsonl --b other.toml --gate 'rbo>=.9,firsts_changed<=2'",
+            'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
+        ),
+    ),
+    Command(
+        "report",
+        "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",
+        Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        (
+            Flag("--html", "write an HTML page here; - for stdout", "FILE"),
+            Flag("--md", "write Markdown here; - for stdout", "FILE"),
+            RQL,
+            K,
+            Flag("--budget-tokens", "tokens the context may have", "N", least=1),
+            Flag("--pack", "fill the context by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
+            *(flag for flag in QUESTION if flag is not EXPLAIN),
+        ),
+        (
+            'recall report "zero-downtime deploy" --html report.html',
+            "recall report retries --k 5 --md - | less",
+        ),
+        note="With - the page is stdout's only content; with --json the answer then goes to stderr.",
     ),
 )

@@ -1,20 +1,117 @@
-"""`recall report`: a question asked, and its page written."""
+"""One question as one Markdown file.
+
+`recall report`: a question asked, and its page written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from recall_core.adapters.asked import ask_of, check_question, pack_of
+from recall_core.adapters.options import ask_of, check_question, pack_of
+from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
-from recall_core.adapters.replacing import replacing
-from recall_core.adapters.report.markdown import markdown
-from recall_core.adapters.report.page import page
+from recall_core.adapters.report.facts import account_facts, plan_facts, question
+from recall_core.adapters.report.markup import visible
+from recall_core.adapters.report.page import page, place
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
-from recall_core.contract import Response
+from recall_core.api.recall import Recall
+from recall_core.contract import Response, ResultView
+from recall_core.contract.comparing import ReportView
 from recall_core.errors import UsageError
-from recall_core.service import Recall
+
+_SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
+
+
+def markdown(response: Response) -> str:
+    """The file of a response to `report`, whose timings it leaves out."""
+    return "\n".join(_lines(response)) + "\n"
+
+
+def _lines(response: Response) -> Iterator[str]:
+    yield f"# {flat(question(response)) or 'Nothing asked'}"
+    yield ""
+    yield from _table(("plan", ""), plan_facts(response))
+    yield from (f"- {flat(warning)}" for warning in response.get("warnings", []))
+    yield "\n## Results"
+    offset = response.get("query", {}).get("offset", 0)
+    for number, result in enumerate(response.get("results", []), start=offset + 1):
+        yield from _result(result, number)
+    yield from _weights(response.get("report", {}), response.get("results", []))
+    yield from _funnel(response)
+    yield from _context(response)
+
+
+def _result(result: ResultView, number: int) -> Iterator[str]:
+    score = f" {result['score']:.3f}" if "score" in result else ""
+    yield f"\n### {number}.{score} {flat(place(result))}\n"
+    rows = [
+        (name, points)
+        for part in result.get("explain", {}).get("parts", [])
+        for name, points in [
+            (part["signal"], f"{part['points']:+.6f}"),
+            *((f"- {leaf['text']} ({leaf['kind']})", f"{leaf['points']:+.6f}") for leaf in part.get("leaves", [])),
+        ]
+    ]
+    yield from _table(("part", "points"), rows)
+    text = result.get("chunk", {}).get("text", "")
+    if text:
+        yield ""
+        yield from fenced(text)
+
+
+def _weights(view: ReportView, results: Sequence[ResultView]) -> Iterator[str]:
+    if "lines" not in view or "weight" not in view:
+        return
+    yield f"\n## Rank over the weight\n\nThe semantic share is {view['weight']:.3g}.\n"
+    rows = []
+    for line in view["lines"]:
+        steps = ", ".join(f"#{each['rank']} from {each['low']:.4g} to {each['high']:.4g}" for each in line["steps"])
+        rows.append((place(results[line["result"]]), steps))
+    yield from _table(("result", "ranks by share of the semantic weight"), rows)
+
+
+def _funnel(response: Mapping[str, Any]) -> Iterator[str]:
+    stages = response.get("trace", {}).get("stages", [])
+    if stages:
+        yield "\n## Funnel\n"
+        yield from _table(
+            ("stage", "rows"), [(each["stage"], f"{each['rows_in']} → {each['rows_out']}") for each in stages]
+        )
+
+
+def _context(response: Response) -> Iterator[str]:
+    view = response.get("context")
+    if view is None:
+        return
+    yield f"\n## Context\n\n{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}).\n"
+    yield from _table(("account", ""), account_facts(view))
+    yield ""
+    yield from fenced(view["text"])
+
+
+def _table(head: tuple[str, str], rows: Iterator[tuple[str, str]] | Sequence[tuple[str, str]]) -> Iterator[str]:
+    body = [f"| {flat(name)} | {flat(value)} |" for name, value in rows]
+    if body:
+        yield f"| {head[0]} | {head[1]} |\n|---|---|"
+        yield from body
+
+
+def flat(text: str) -> str:
+    """Any text on one line that Markdown shows as it is."""
+    return _SYNTAX.sub(r"\\\1", " ".join(visible(text).split()))
+
+
+def fenced(text: str) -> Iterator[str]:
+    """Any text in a fence that it cannot close."""
+    text = visible(text)
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}text\n{text}\n{fence}"
+
 
 STDOUT = "-"
 

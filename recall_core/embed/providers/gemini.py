@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from recall_core.embed.providers.remote import Model, RemoteKind
+from recall_core.embed.providers.remote import RemoteKind, RemoteModel
 
 
 class GeminiDialect:
@@ -47,8 +47,8 @@ GEMINI = RemoteKind(
     provider="Gemini",
     url="https://generativelanguage.googleapis.com/v1beta",
     model="gemini-embedding-001",
-    models={"gemini-embedding-001": Model(3072, 2048)},
-    other=Model(None, 2048),
+    models={"gemini-embedding-001": RemoteModel(3072, 2048)},
+    other=RemoteModel(None, 2048),
     variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     batch_texts=100,  # the most that it takes
     dialect=GeminiDialect(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recall_core.embed.providers.remote import Model, RemoteKind
+from recall_core.embed.providers.remote import RemoteKind, RemoteModel
 
 
 class OpenAIDialect:
@@ -47,11 +47,11 @@ OPENAI = RemoteKind(
     url="https://api.openai.com/v1",
     model="text-embedding-3-small",
     models={
-        "text-embedding-3-small": Model(1536, 8191),
-        "text-embedding-3-large": Model(3072, 8191),
-        "text-embedding-ada-002": Model(1536, 8191),
+        "text-embedding-3-small": RemoteModel(1536, 8191),
+        "text-embedding-3-large": RemoteModel(3072, 8191),
+        "text-embedding-ada-002": RemoteModel(1536, 8191),
     },
-    other=Model(None, 8191),
+    other=RemoteModel(None, 8191),
     variables=("OPENAI_API_KEY",),
     batch_texts=64,
     dialect=OpenAIDialect(),
@@ -63,11 +63,11 @@ OLLAMA = RemoteKind(
     url="http://127.0.0.1:11434/v1",
     model="nomic-embed-text",
     models={
-        "nomic-embed-text": Model(768, 2048),
-        "mxbai-embed-large": Model(1024, 512),
-        "all-minilm": Model(384, 256),
+        "nomic-embed-text": RemoteModel(768, 2048),
+        "mxbai-embed-large": RemoteModel(1024, 512),
+        "all-minilm": RemoteModel(384, 256),
     },
-    other=Model(None, 512),
+    other=RemoteModel(None, 512),
     variables=(),
     batch_texts=16,
     dialect=OpenAIDialect(),
@@ -79,7 +79,7 @@ LLAMACPP = RemoteKind(
     url="http://127.0.0.1:8080/v1",
     model="",
     models={},
-    other=Model(None, 512),  # what its server takes at once unless it was started with a larger --ubatch-size
+    other=RemoteModel(None, 512),  # what its server takes at once unless it was started with a larger --ubatch-size
     variables=(),
     batch_texts=16,
     dialect=OpenAIDialect(),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _BATCH_CHARS = 100_000  # far below the 300,000 tokens that OpenAI takes at once, even where a character is two
 
 
-class Model(NamedTuple):
+class RemoteModel(NamedTuple):
     """What is known of a model before it is asked. dimension: None until then."""
 
     dimension: int | None
@@ -152,8 +152,8 @@ class RemoteKind(NamedTuple):
     provider: str
     url: str
     model: str
-    models: Mapping[str, Model]
-    other: Model
+    models: Mapping[str, RemoteModel]
+    other: RemoteModel
     variables: tuple[str, ...]
     batch_texts: int
     dialect: Dialect
@@ -236,7 +236,7 @@ class RemoteKind(NamedTuple):
     def _model(self, config: Config) -> str:
         return config.embedding_model or self.model
 
-    def _known(self, config: Config) -> Model:
+    def _known(self, config: Config) -> RemoteModel:
         return self.models.get(self._model(config), self.other)
 
 

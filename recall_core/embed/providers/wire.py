@@ -35,7 +35,7 @@ _QUOTED_CHARS = 200
 _SHORTEST_SECRET = 6  # characters of a key that may not be quoted in a row
 
 
-class Key:
+class ApiKey:
     """A secret from the environment that never shows itself."""
 
     __slots__ = ("_text", "variable")
@@ -71,10 +71,10 @@ class _Failure(NamedTuple):
     wait_seconds: float = 0.0
 
 
-def key_of(variables: Sequence[str]) -> Key | None:
+def key_of(variables: Sequence[str]) -> ApiKey | None:
     """The key in the first of these environment variables that is set and not blank."""
     found = ((variable, os.environ.get(variable, "").strip()) for variable in variables)
-    return next((Key(variable, text) for variable, text in found if text), None)
+    return next((ApiKey(variable, text) for variable, text in found if text), None)
 
 
 def is_loopback(url: str) -> bool:
@@ -104,7 +104,7 @@ class Wire:
         provider: str,
         url: str,
         *,
-        key: Key | None = None,
+        key: ApiKey | None = None,
         headers: Callable[[str], dict[str, str]] = lambda key: {"Authorization": f"Bearer {key}"},
         timeout_seconds: float = TIMEOUT_SECONDS,
         pause: Callable[[float], None] | None = None,
@@ -267,7 +267,7 @@ def _look(interrupted: Event) -> None:
         raise Interrupted("interrupted", "The request to the embedder was interrupted.", hint="run it again")
 
 
-def _checked(url: str, key: Key | None) -> str:
+def _checked(url: str, key: ApiKey | None) -> str:
     """The address without a slash at its end, if it can and may be used."""
     try:
         parts = urlsplit(url)

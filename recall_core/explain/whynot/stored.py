@@ -1,17 +1,31 @@
-"""The stages before any question: is it known, read as it is on disk, live, and in the indexes?"""
+"""The stages before any question: is it known, read as it is on disk, live, and in the indexes?
+
+Why a file on disk is not in the store: the ingest's own rules, asked about this one file.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
+from recall_core import shell
+from recall_core.config import Config
+from recall_core.errors import IngestError
 from recall_core.explain.whynot.question import Asker
 from recall_core.explain.whynot.stage import STAGES, Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought, Target
-from recall_core.explain.whynot.undiscovered import why_not_ingested, why_not_read_again
+from recall_core.ingest import ignore
+from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
+from recall_core.ingest.parse import parser
+from recall_core.ingest.read import read_raw
+from recall_core.paths import path_of
 from recall_core.retrieve import Plan
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.store.sqlite.sought import has_vector, is_indexed
-from recall_core.types import Row
+from recall_core.store.sqlite.catalog import has_vector, is_indexed
+from recall_core.text import nfc
+from recall_core.types import Fingerprint, Root, Row, Skip
 
 
 def absent_stages(asker: Asker, target: Target) -> list[Stage]:
@@ -69,3 +83,104 @@ def _fresh(asker: Asker, row: Row) -> Stage:
     if state == "modified" and (reason := why_not_read_again(asker, file)):
         detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
     return failed("fresh", "stale", detail, {"state": state}, hint=hint)
+
+
+class Reason(NamedTuple):
+    """Which rules keep a file out, in a sentence and one by one, and what to type."""
+
+    detail: str
+    rules: tuple[str, ...]
+    hint: str
+
+
+def why_not_ingested(asker: Asker, path: str) -> Reason:
+    """What the newest root that covers the file says of it, or that none does."""
+    place = Path(path)
+    name = path_of(place, asker.base)
+    covering = [root for root in asker.store.roots() if _is_under(root, name)]
+    if not covering:
+        detail = f"no folder or file that was added covers {printable(name)}"
+        return Reason(detail, ("no_root",), f"recall add {shell.quote(path)}")
+    return _by_root(covering[-1], place, name, asker)
+
+
+def why_not_read_again(asker: Asker, file: Fingerprint) -> Reason | None:
+    """What keeps a sync from reading a file that is in the store and has changed; None where it would be read."""
+    place = asker.base / file.os_path
+    covering = [root for root in asker.store.roots() if _is_under(root, file.path)]
+    reasons = [_by_root(root, place, file.path, asker) for root in covering]
+    if not reasons or any("not_synced" in reason.rules for reason in reasons):
+        return None
+    return reasons[-1]._replace(hint=f"recall rm {shell.quote(file.path)}")
+
+
+def _is_under(root: Root, name: str) -> bool:
+    folder = nfc(root.folder)
+    if folder == ".":
+        return not name.startswith("/")
+    return name == folder or name.startswith(folder.rstrip("/") + "/")
+
+
+def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
+    found = _looked_at(root, name, asker.base, asker.config)
+    if isinstance(found, Found):
+        return _by_content(root, place, name, asker.config)
+    if isinstance(found, Skip):
+        return Reason(found.reason, (found.code,), f"recall add {shell.quote(str(place))}")
+    rules = _rules(root, place, name, asker)
+    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, f"recall add {shell.quote(str(place))}")
+
+
+def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:
+    return single(root, base) if name == nfc(root.folder) else find_one(root, base, config, name)
+
+
+def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
+    """What reading says of a file that the rules let through."""
+    try:
+        raw = read_raw(place, path=name, config=config)
+        for _ in parser(root.parser).parse(raw.content, path=name, digest=raw.digest):
+            pass
+    except IngestError as error:
+        return Reason(error.message, (error.code,), error.hint or f"recall add {shell.quote(str(place))}")
+    except OSError as error:
+        return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")
+    return Reason(f"{root.folder} was added before the file was there", ("not_synced",), "recall sync")
+
+
+def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
+    """Every rule that keeps it out, each found by leaving the others away."""
+    relative = name.removeprefix(nfc(root.folder).rstrip("/") + "/") if root.folder != "." else name
+    parts = relative.split("/")
+    rules = [f"{part} is never read" for part in parts if part in NEVER_READ]
+    hidden = [part for part in parts if part.startswith(".") and part not in NEVER_READ]
+    rules += [f"{part} is hidden (--hidden)" for part in hidden if not root.hidden]
+    rules += [f"--ignore {pattern} matches" for pattern in root.ignores if _matches(pattern, parts)]
+    if root.globs and not matches_any(root.globs, relative):
+        rules.append(f"no --glob matches: {' '.join(root.globs)}")
+    if root.gitignore and (line := _gitignore_line(root, place, asker.base)):
+        rules.append(line)
+    open_root = root._replace(globs=(), ignores=(), hidden=True, gitignore=False)
+    if not set(parts) & NEVER_READ and _looked_at(open_root, name, asker.base, asker.config) is None:
+        rules.append("it is the store's own, or lies in a virtual environment or behind a link")
+    return tuple(rules)
+
+
+def _matches(pattern: str, parts: list[str]) -> bool:
+    return any(matches_any([pattern], "/".join(parts[: depth + 1])) for depth in range(len(parts)))
+
+
+def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
+    """`.gitignore says build/`: the file and the line that leave out the file, or a folder that it lies in."""
+    top = base / root.folder
+    below = Path(os.path.abspath(place)).relative_to(Path(os.path.abspath(top)))  # noqa: PTH100 - as it is spelt
+    rules = ignore.above(top)
+    for depth, part in enumerate(below.parts):
+        folder = Path(os.path.abspath(top), *below.parts[:depth])  # noqa: PTH100
+        rules = (*rules, *ignore.of_folder(folder))
+        is_folder = depth + 1 < len(below.parts)
+        decisive = ignore.decided_by(rules, str(folder / part), is_folder=is_folder)
+        if decisive and decisive[1].excludes:
+            file, rule = decisive
+            return f"{Path(file.folder, '.gitignore')} line {rule.line} says {rule.text} (--no-gitignore)"
+    return None

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from recall_core import found
 from recall_core.explain.whynot.question import Asker
-from recall_core.store.sqlite import sought
+from recall_core.retrieve import targets
+from recall_core.store.sqlite import catalog
 from recall_core.types import Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
@@ -52,7 +52,7 @@ def identify(asker: Asker, text: str) -> Target:
 
 def _named(asker: Asker, text: str) -> Target | None:
     store = asker.store
-    one = found.one(store, text, base=asker.base)
+    one = targets.one(store, text, base=asker.base)
     if one is None:
         return _records(asker, text)
     kind, full_id = one
@@ -64,15 +64,15 @@ def _named(asker: Asker, text: str) -> Target | None:
 
 def _records(asker: Asker, text: str) -> Target | None:
     """A file of records has no document of its own."""
-    meanings = found.readings(text, base=asker.base)
+    meanings = targets.readings(text, base=asker.base)
     files = [rowids for each in meanings if (rowids := _first_records(asker, each.names))]
     if len(files) > 1:
-        raise found.ambiguous(text, base=asker.base)
+        raise targets.ambiguous(text, base=asker.base)
     return Target(text, "document", tuple(asker.store.fetch(files[0]))) if files else None
 
 
 def _first_records(asker: Asker, names: Iterable[str]) -> list[int]:
-    return next((rowids for name in names if (rowids := sought.chunks_of_record_files(asker.store, name))), [])
+    return next((rowids for name in names if (rowids := catalog.chunks_of_record_files(asker.store, name))), [])
 
 
 def _lines(asker: Asker, text: str) -> Target | None:
@@ -80,19 +80,19 @@ def _lines(asker: Asker, text: str) -> Target | None:
     if lines is None:
         return None
     first = int(lines["first"])
-    one = found.one(asker.store, lines["path"], base=asker.base)
+    one = targets.one(asker.store, lines["path"], base=asker.base)
     if one is None or one[0] != "doc":
         return _not_in_store(asker, lines["path"])
-    rowids = sought.chunks_of_lines(asker.store, one[1], first, int(lines["last"] or first))
+    rowids = catalog.chunks_of_lines(asker.store, one[1], first, int(lines["last"] or first))
     if not rowids:
-        raise found.unknown(text)
+        raise targets.unknown(text)
     return Target(text, "lines", tuple(asker.store.fetch(rowids)))
 
 
 def _not_in_store(asker: Asker, text: str) -> Target | None:
-    meanings = found.readings(text, base=asker.base)
+    meanings = targets.readings(text, base=asker.base)
     for name in dict.fromkeys((*(name for each in meanings for name in each.names), text)):
-        path = sought.removed_path(asker.store, name)
+        path = catalog.removed_path(asker.store, name)
         if path is not None:
             return Target(text, "file", absent="tombstoned", path=path)
     for place in (each.place for each in meanings):
@@ -109,7 +109,7 @@ def _is_file(place: Path) -> bool:
 
 
 def _text(asker: Asker, typed: str, snippet: str) -> Target:
-    rowids = sought.chunks_with(asker.store, snippet) if snippet.strip() else []
+    rowids = catalog.chunks_with(asker.store, snippet) if snippet.strip() else []
     if not rowids:
-        raise found.unknown(typed)
+        raise targets.unknown(typed)
     return Target(typed, "text", tuple(asker.store.fetch(rowids)), snippet=snippet)

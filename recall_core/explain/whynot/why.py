@@ -17,8 +17,7 @@ from recall_core.contract.whynot import (
     WhyNotView,
 )
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
-from recall_core.explain.whynot.packed import packed_stages
-from recall_core.explain.whynot.placed import last_row, placed_stages
+from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.present import answered, is_packed, is_shown, row_of
 from recall_core.explain.whynot.question import Asker, Question, command, planned, with_filter

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from recall_core.errors import IngestError
-from recall_core.ingest.decode import decode
+from recall_core.ingest.parse.text import decode
 from recall_core.ports import ParsedDocument
 from recall_core.text import nfc
 

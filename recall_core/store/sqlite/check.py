@@ -16,7 +16,7 @@ from recall_core.store.sqlite.schema import MIGRATIONS
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.write import COUNTS, document_digest
 from recall_core.text import Counter, chunk_id, document_id
-from recall_core.vector import flaws
+from recall_core.types import flaws
 
 _MODULUS = 1 << 256
 _BLOCK_ROWS = 4_096

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import apsw
 
-from recall_core import here, shell
+from recall_core import paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.store.sqlite.compile import FUNCTIONS
@@ -83,7 +83,7 @@ def _is_store(path: str) -> bool:
 def _way_out(path: str) -> str:
     """What makes room for a store where another file stands."""
     file = Path(path).absolute()
-    folder = "" if file.parent == here.known() else f" {shell.quote(str(file.parent))}"
+    folder = "" if file.parent == paths.known() else f" {shell.quote(str(file.parent))}"
     return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && recall init{folder}"
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.store.sqlite.check import bad_vectors, blocks
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.vectors import cosines, rows_of
-from recall_core.types import Row, Vector
-from recall_core.vector import flaws
+from recall_core.types import Row, Vector, flaws
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +33,7 @@ Pair = tuple[int, int, float]
 """Two chunk rowids in natural order, and their cosine."""
 
 
-class Near(NamedTuple):
+class NearPairs(NamedTuple):
     """How many pairs are near, and the first of them in natural order: by path and offset of one, then the other."""
 
     pairs: int
@@ -78,7 +77,7 @@ def bests(store: SqliteStore, asked: Mapping[int, Vector]) -> dict[int, tuple[fl
     return {rowid: (cosine, best[rowid]) for rowid, cosine in own.items()}
 
 
-def near_pairs(store: SqliteStore, *, least: float, shown: int) -> Near:
+def near_pairs(store: SqliteStore, *, least: float, shown: int) -> NearPairs:
     """The pairs of live chunks in documents of different content whose cosine, of six decimals, is at least `least`.
 
     shown: the most pairs that are named. Exact: float32 products decide only what their rounding cannot change.
@@ -89,7 +88,7 @@ def near_pairs(store: SqliteStore, *, least: float, shown: int) -> Near:
         search = _Search(store, least, shown)
         for top in range(0, len(search.rowids), _ROWS):
             search.take(top)
-    return Near(search.count, search.named())
+    return NearPairs(search.count, search.named())
 
 
 class _Search:

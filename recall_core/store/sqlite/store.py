@@ -9,9 +9,9 @@ import apsw
 
 from recall_core.config import EXACT_VECTORS
 from recall_core.rql.ast import Expr, OrderKey
-from recall_core.store.sqlite import lexical, many, phrases, postings, records, vectors
+from recall_core.store.sqlite import lexical, postings, records, vectors
+from recall_core.store.sqlite.cache import Memo
 from recall_core.store.sqlite.connect import connect, creating, load_vector_functions, translated
-from recall_core.store.sqlite.memo import Memo
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
 from recall_core.store.sqlite.write import COUNTS, public_digest
@@ -153,7 +153,7 @@ class SqliteStore(OpenStore):
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
         with translated(self.path):
-            return phrases.counted(self.db, self.execute, query, terms, rowids)
+            return postings.counted(self.db, self.execute, query, terms, rowids)
 
     def _live_chunks(self) -> int:
         return int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])
@@ -180,16 +180,16 @@ class SqliteStore(OpenStore):
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
     ) -> dict[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
-        if many.is_long(query):
+        if postings.is_long(query):
             with translated(self.path):
-                return many.long_scores(self.db, self.execute, query, where=where, k=k, title_weight=title_weight)
+                return postings.long_scores(self.db, self.execute, query, where=where, k=k, title_weight=title_weight)
         return lexical.scores(self.execute, query.match, where=where, k=k, title_weight=title_weight)
 
     def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
-        if many.is_long(query):
+        if postings.is_long(query):
             with translated(self.path):
-                return many.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
+                return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, query.match, rowids, title_weight=title_weight)
 
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:

@@ -12,12 +12,12 @@ from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context.listing import Listing, Look, listing
 from recall_tui.panes.context.sums import sums, title, under_line
 from recall_tui.state import packing
-from recall_tui.state.findings import found
 from recall_tui.state.packing import Worth
+from recall_tui.state.results import found
 from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.draw import figure
 from recall_tui.widgets.lines import NONE, LineView, entitle
-from recall_tui.widgets.track import Track
+from recall_tui.widgets.slider import Track
 
 WHEEL_PERCENT = 5
 CORNERS = 4  # cells of a border's lower edge that what stands in it leaves to both sides

@@ -13,16 +13,15 @@ from textual.events import Click
 
 from recall_core.errors import RecallError
 from recall_tui.messages import FixChosen, ViewChosen
-from recall_tui.panes.explain.absence import FIX, absence_lines, top_for_fix
-from recall_tui.panes.explain.funnel import funnel_lines
-from recall_tui.panes.explain.ledger import ledger_lines
+from recall_tui.panes.explain.ledger import ledger_lines, versus_lines
 from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, no_chunk, passage_lines
-from recall_tui.panes.explain.versus import versus_lines
+from recall_tui.panes.explain.whynot import FIX, absence_lines, funnel_lines, top_for_fix
+from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
-    Absence,
+    DocumentPassage,
     Funnel,
     Ledger,
-    Passage,
+    Missing,
     Versus,
     absence_study,
     funnel_study,
@@ -30,10 +29,9 @@ from recall_tui.state.explaining import (
     passage_study,
     versus_study,
 )
-from recall_tui.state.findings import found
-from recall_tui.state.remedies import CURSOR, standing
+from recall_tui.state.fixes import CURSOR, standing
+from recall_tui.state.results import found
 from recall_tui.state.session import VIEWS, Session, View, is_stale
-from recall_tui.state.studies import Study
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView
 
@@ -64,7 +62,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._session = Session()
         self._shown: tuple[object, ...] = ()
         self._title: list[tuple[str, View | None, bool]] = []
-        self._read: Passage | None = None
+        self._read: DocumentPassage | None = None
 
     def show_session(self, session: Session) -> None:
         """Show the tab in front, of this session; what has not been found out yet is said to come."""
@@ -77,8 +75,8 @@ class ExplainPane(LineView, inherit_bindings=False):
             return
         self._shown = shown
         keeps = _subject(session) == _subject(before)
-        is_new = isinstance(finding, Passage) and finding is not self._read
-        self._read = finding if isinstance(finding, Passage) else None
+        is_new = isinstance(finding, DocumentPassage) and finding is not self._read
+        self._read = finding if isinstance(finding, DocumentPassage) else None
         self.show(lambda width: self._drawn(session, width), keep_place=keeps)
         if is_new:
             self._go_to_chunk(session)
@@ -114,7 +112,7 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def _go_to_chunk(self, session: Session) -> None:
         finding, width = _finding(session), self.scrollable_content_region.width
-        if isinstance(finding, Passage) and width > 0:
+        if isinstance(finding, DocumentPassage) and width > 0:
             row = self._passage(session, finding, width).row
             self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
 
@@ -131,7 +129,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._name_verdict()
 
     def _name_verdict(self) -> None:
-        is_away = self.scroll_offset.y > 0 and isinstance(_finding(self._session), Absence)
+        is_away = self.scroll_offset.y > 0 and isinstance(_finding(self._session), Missing)
         told = fit(self._lines[0].plain, self._room, self.glyphs).rstrip() if is_away and self._lines else ""
         if told != self.border_subtitle:
             self.border_subtitle = told
@@ -142,9 +140,9 @@ class ExplainPane(LineView, inherit_bindings=False):
             case _, RecallError() as error:
                 told = f"{error.message} ({error.hint})" if error.hint else error.message
                 lines = [Text(line, Style(bold=True)) for line in folded(told, width)]
-            case "passage", Passage() as passage:
+            case "passage", DocumentPassage() as passage:
                 lines = self._passage(session, passage, width).lines
-            case "absence", Absence() as absence:
+            case "absence", Missing() as absence:
                 lines = absence_lines(absence, session.cursors.get(CURSOR, 0), _note(session), width, glyphs)
             case "funnel", Funnel(view):
                 lines = funnel_lines(view, _uncounted(session), width, glyphs)
@@ -169,7 +167,7 @@ class ExplainPane(LineView, inherit_bindings=False):
             ]
         half = width // 2 - 2
         beside = _beside_of(session)
-        if isinstance(beside, Passage):
+        if isinstance(beside, DocumentPassage):
             drawn = self._passage(session, beside, width - half - 3)
             right = [drawn.lines[0], *drawn.lines[max(1, drawn.row - ABOVE) :]]
         else:
@@ -177,7 +175,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         left = ledger_lines(hit, view, bound_of(session), half, glyphs, most=most)
         return side_by_side(left, right, half, glyphs, rows=self.scrollable_content_region.height)
 
-    def _passage(self, session: Session, finding: Passage, width: int) -> Drawn:
+    def _passage(self, session: Session, finding: DocumentPassage, width: int) -> Drawn:
         shade = self.get_component_rich_style("explain--shared", partial=True)
         return passage_lines(finding, cut_of(session.packed, finding.chunk_id), shade, width, self.glyphs)
 
@@ -285,21 +283,21 @@ def _finding(session: Session) -> object:
         case "ledger":
             return _found(session, ledger_study(session), Ledger)
         case "passage":
-            return _found(session, passage_study(session), Passage)
+            return _found(session, passage_study(session), DocumentPassage)
         case "absence":
-            return _found(session, absence_study(session), Absence)
+            return _found(session, absence_study(session), Missing)
         case "funnel":
             return _found(session, funnel_study(session), Funnel)
         case "versus":
             return _found(session, versus_study(session), Versus)
 
 
-def _found(session: Session, study: Study | None, of: type[object]) -> object:
+def _found(session: Session, study: Analysis | None, of: type[object]) -> object:
     return found(session, study, of=of) if study is not None else None
 
 
 def _beside_of(session: Session) -> object:
-    return _found(session, passage_study(session), Passage) if session.view == "ledger" else None
+    return _found(session, passage_study(session), DocumentPassage) if session.view == "ledger" else None
 
 
 def _note(session: Session) -> str:

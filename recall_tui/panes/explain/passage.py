@@ -14,7 +14,7 @@ from rich.text import Text
 
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.ledger import DIM
-from recall_tui.state.explaining import Line, MarkKind, Passage, Stretch
+from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
 from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, folded
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
@@ -47,7 +47,7 @@ def cut_of(packed: Packed | None, chunk_id: str) -> int | None:
     return None
 
 
-def passage_lines(passage: Passage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
+def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
     """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
     lines = [Text(fit_place(passage.path, "", width, glyphs).rstrip(), Style(bold=True))]
@@ -108,7 +108,7 @@ class _Piece(NamedTuple):
 class _Page:
     """How the lines of one document are drawn."""
 
-    def __init__(self, passage: Passage, own: Stretch, shade: Style, width: int, glyphs: Glyphs) -> None:
+    def __init__(self, passage: DocumentPassage, own: Stretch, shade: Style, width: int, glyphs: Glyphs) -> None:
         self._chunks = passage.chunks
         self._offsets = [each.offset for each in passage.chunks]
         self._ends = [each.end for each in passage.chunks]
@@ -128,7 +128,7 @@ class _Page:
         line = told + glyphs.line * max(0, self._width - cell_len(told))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
-    def pieces(self, line: Line) -> Iterator[_Piece]:
+    def pieces(self, line: PassageLine) -> Iterator[_Piece]:
         """A line parted where chunks begin in it."""
         text, end = self._styled(line), line.offset + len(line.text)
         chunks = self._chunks[bisect_left(self._offsets, line.offset) : bisect_right(self._offsets, end)]
@@ -155,7 +155,7 @@ class _Page:
         if after.plain:
             yield from self._folded(piece._replace(offset=piece.offset + at, text=after) if is_parted else piece)
 
-    def _styled(self, line: Line) -> Text:
+    def _styled(self, line: PassageLine) -> Text:
         plain = line.text
         if not plain.isprintable():
             plain = "".join(mark if mark.isprintable() or mark == "\t" else " " for mark in plain)

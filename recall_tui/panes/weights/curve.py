@@ -19,7 +19,7 @@ from recall_tui.panes.weights.across import (
     span,
     spelled,
 )
-from recall_tui.state.findings import found
+from recall_tui.state.results import found
 from recall_tui.state.session import Session
 from recall_tui.state.tuning import (
     LEAST_QUERIES,

@@ -23,7 +23,7 @@ ALWAYS = ("fusion", "normalize", "rrf_k")
 """Settings that are shown even at their defaults: what the score of every row is made by."""
 
 
-class Setting(NamedTuple):
+class SettingLine(NamedTuple):
     """One setting as it is shown. key: in the configuration, "k" for the number of rows."""
 
     keys: str
@@ -73,13 +73,15 @@ def key_at(session: Session, line: str, cell: int) -> str | None:
     return None
 
 
-def _columns(shown: Sequence[Setting], session: Session, width: int) -> int:
+def _columns(shown: Sequence[SettingLine], session: Session, width: int) -> int:
     """How many have room beside each other, with a blank between them."""
     cells = max(LEAST_CELLS, *(len(_spelled(each, session)) for each in shown))
     return min(len(shown), max(1, (width + 1) // (cells + 1)))
 
 
-def _in_columns(shown: Sequence[Setting], session: Session, columns: int, width: int, glyphs: Glyphs) -> list[Text]:
+def _in_columns(
+    shown: Sequence[SettingLine], session: Session, columns: int, width: int, glyphs: Glyphs
+) -> list[Text]:
     texts = [_spelled(each, session) for each in shown]
     widest = [max(map(len, texts[at::columns])) for at in range(columns)]
     gap = min(MOST_GAP, (width - sum(widest)) // (columns - 1)) if columns > 1 else 0
@@ -94,32 +96,32 @@ def _decided(session: Session, width: int) -> list[Text]:
     return [Text(line) for line in folded(told, width)]
 
 
-def _shown(session: Session, config: Config) -> list[Setting]:
-    scaled = Setting("n", "scale", "normalize", config.normalize)
+def _shown(session: Session, config: Config) -> list[SettingLine]:
+    scaled = SettingLine("n", "scale", "normalize", config.normalize)
     if config.fusion == "rrf":
-        scaled = Setting(";'", "rrf k", "rrf_k", str(config.rrf_k))
+        scaled = SettingLine(";'", "rrf k", "rrf_k", str(config.rrf_k))
     return [
-        Setting("f", "fusion", "fusion", config.fusion),
+        SettingLine("f", "fusion", "fusion", config.fusion),
         scaled,
-        Setting(",.", "k", "k", _count(session)),
-        Setting("()", _pool_name(session), "pool", str(config.pool)),
-        Setting("<>", "least", "min_score", f"{config.min_score:.2f}"),
-        Setting("s", "sparse", "sparse_recall", "on" if config.sparse_recall else "off"),
-        Setting("m", "match", "match", config.match),
-        Setting("l", "words", "lexical_model", config.lexical_model),
+        SettingLine(",.", "k", "k", _count(session)),
+        SettingLine("()", _pool_name(session), "pool", str(config.pool)),
+        SettingLine("<>", "least", "min_score", f"{config.min_score:.2f}"),
+        SettingLine("s", "sparse", "sparse_recall", "on" if config.sparse_recall else "off"),
+        SettingLine("m", "match", "match", config.match),
+        SettingLine("l", "words", "lexical_model", config.lexical_model),
     ]
 
 
-def _spelled(setting: Setting, session: Session) -> str:
+def _spelled(setting: SettingLine, session: Session) -> str:
     mark = "*" if _is_moved(setting, session) else ""
     return f"{setting.keys:<{KEYS_CELLS}}{setting.name:<{NAME_CELLS}}{setting.value}{mark}"
 
 
-def _is_moved(setting: Setting, session: Session) -> bool:
+def _is_moved(setting: SettingLine, session: Session) -> bool:
     return session.k is not None if setting.key == "k" else setting.key in session.tweaks
 
 
-def _value(config: Config, setting: Setting) -> object:
+def _value(config: Config, setting: SettingLine) -> object:
     """The setting's own; the number of rows is the question's, not the configuration's."""
     return None if setting.key == "k" else getattr(config, setting.key)
 

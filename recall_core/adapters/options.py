@@ -1,0 +1,105 @@
+"""Flags and words of the commands that ask, as the options of a question and of its packing.
+
+`--meta KEY=VALUE`: the key, and the value that the text means.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+
+from recall_core.adapters.parser import Request
+from recall_core.api.recall import Ask, Pack
+from recall_core.errors import UsageError
+from recall_core.types import MetaValue
+
+_WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse")
+
+
+def ask_of(flags: Namespace) -> Ask:
+    """The options of a reading command, of which not every one has every flag."""
+    bm25, vector = getattr(flags, "bm25", False), getattr(flags, "vector", False)
+    return Ask(
+        k=getattr(flags, "k", None),
+        mode="hybrid" if bm25 == vector else "lexical" if bm25 else "semantic",
+        filter=getattr(flags, "filter", None),
+        settings=(*(flags.set or ()), *(("sparse_recall=false",) if getattr(flags, "no_sparse", False) else ())),
+        explain=getattr(flags, "explain", False),
+        exact=getattr(flags, "exact", False),
+        snapshot=getattr(flags, "snapshot", None),
+        fresh=getattr(flags, "fresh", False),
+        strict_fresh=getattr(flags, "strict_fresh", False),
+    )
+
+
+def pack_of(flags: Namespace) -> Pack:
+    """The options of a context."""
+    return Pack(
+        budget_tokens=flags.budget_tokens,
+        diversity=getattr(flags, "diversity", None),
+        counter=getattr(flags, "counter", None),
+        format=getattr(flags, "format", None) or "plain",
+        pins=tuple(getattr(flags, "pin", None) or ()),
+        drops=tuple(getattr(flags, "drop", None) or ()),
+        pack=getattr(flags, "pack", None),
+    )
+
+
+def check_question(request: Request) -> None:
+    """Words or --rql, one of them; with --rql none of the flags that the query itself has to say."""
+    command = "" if request.command is None else f"recall {request.command.name}"
+    if request.flags.rql is None:
+        if not request.words:
+            raise UsageError("missing_argument", f"{command} needs WORDS or --rql.", hint=f"{command} WORDS")
+        return
+    if request.words:
+        raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint=f"{command} --rql @FILE")
+    for flag in _WORDS_ONLY:
+        if getattr(request.flags, flag[2:].replace("-", "_")):
+            raise UsageError(
+                "conflicting_flags",
+                f"{flag} does not go with --rql.",
+                hint="say it in the query: USING, FILTER, OPTION",
+            )
+
+
+def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
+    """Every `KEY=VALUE` as a key and a value; see `meant`. Raises UsageError `bad_value`."""
+    return tuple(map(_pair, pairs))
+
+
+def meant(text: str) -> MetaValue:
+    """A number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
+
+    Raises ValueError for a number that JSON cannot hold: NaN, Infinity, more digits than Python reads.
+    """
+    if text != text.strip() or text[:1] in "[{":
+        return text
+    try:
+        value: MetaValue = json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError:
+        return text
+    return value
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _pair(pair: str) -> tuple[str, MetaValue]:
+    from recall_core.ingest.metadata import why_unfit  # noqa: PLC0415 - a search never needs it
+
+    key, equals, text = pair.partition("=")
+    if not (key and equals):
+        raise UsageError("bad_value", f"--meta takes KEY=VALUE, not {pair!r}.", hint="--meta year=2024")
+    try:
+        value = meant(text)
+        reason = why_unfit({key: value})
+    except ValueError:
+        reason = "no JSON holds this number"
+    if reason:
+        raise UsageError(
+            "bad_value", f"--meta {key}: {reason}.", hint=f"--meta '{key}=\"{text[:40]}\"' keeps it as text"
+        )
+    return key, value

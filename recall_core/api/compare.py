@@ -1,0 +1,238 @@
+"""One question, or a set of them, asked twice: under two configurations, of two stores, or both."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Generator, Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple, cast
+
+from recall_core import views
+from recall_core.config import SETTINGS, Config, load, override
+from recall_core.contract import Response, StatsView
+from recall_core.contract.comparing import (
+    AbsenceView,
+    DiffView,
+    MoveView,
+    QueryDiffView,
+    SetChangeView,
+    SideView,
+    StandingView,
+)
+from recall_core.contract.evaluation import ConditionView
+from recall_core.errors import ConfigError
+from recall_core.evaluate.asker import Searching
+from recall_core.evaluate.formats import read_queries
+from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
+from recall_core.explain.moves import DEPTH, PERSISTENCE, Diff, Move, RowStanding, Side, diff
+from recall_core.types import Progress, Table
+
+FIGURES = ("rbo", "jaccard", "rbo_min", "jaccard_min", "queries_changed", "firsts_changed")
+
+"""What --gate of diff may ask for."""
+
+_LIVE = tuple(key for key, setting in SETTINGS.items() if setting.live)
+
+
+class DiffRequest(NamedTuple):
+    """What is asked of both sides: words, a query, or the questions of a file.
+
+    gate: conditions in a list with commas.
+    """
+
+    text: str | None = None
+    is_rql: bool = False
+    queries: Path | None = None
+    gate: str | None = None
+
+
+class _Compared(NamedTuple):
+    """One question of a set: its id, its text, and its two answers side by side."""
+
+    query: str
+    text: str
+    diff: Diff
+
+
+def configured(config: Config, given: Sequence[str]) -> Config:
+    """A store's config with the ranking and packing settings of recall.toml files, and with `key=value,…` settings.
+
+    given: in order, later ones win. A file brings every such setting, its defaults too; what belongs to the store
+    stays. Raises ConfigError, UsageError.
+    """
+    for each in given:
+        path = Path(each)
+        if path.is_file():
+            fresh = load(path)
+            config = config._replace(
+                **{key: getattr(fresh, key) for key, setting in SETTINGS.items() if setting.live}
+            )
+        elif "=" in each:
+            config = override(config, each.split(","))
+        else:
+            raise ConfigError(
+                "config_invalid", f"{each} is neither a file nor settings.", hint="--b fusion=rrf,rrf_k=10"
+            )
+    return config
+
+
+def compare(a: Searching, b: Searching, asked: DiffRequest) -> Generator[Progress, None, Response]:
+    """What b answers beside what a answers. Each store is read at one state from the first question to the last.
+
+    Raises UsageError `bad_gate`, `bad_queries` before anything is asked.
+    """
+    started = perf_counter()
+    conditions = _conditions(asked.gate)
+    texts = {"": asked.text or ""} if asked.queries is None else read_queries(asked.queries)
+    response: dict[str, Any] = {}
+    with a.store.reading(), b.store.reading():
+        sides = _side_view(a, b), _side_view(b, a)
+        if asked.queries is None:
+            view, response["query"], warnings = _one(a, b, texts[""], sides)
+        else:
+            view, warnings = yield from _many(a, b, texts, sides)
+    if conditions:
+        view["gate"] = [_held(condition, view) for condition in conditions]
+    took_ms = round((perf_counter() - started) * 1000, 3)
+    return views.ok(**response, diff=view, stats=StatsView(took_ms=took_ms), warnings=warnings)
+
+
+def _one(
+    a: Searching, b: Searching, text: str, sides: tuple[SideView, SideView]
+) -> tuple[DiffView, object, list[str]]:
+    answers = a.answer(a.plan(text)), b.answer(b.plan(text))
+    for side, answer in zip(sides, answers, strict=True):
+        if answer.pool is not None:
+            side["plan"] = views.plan_echo(answer.plan, answer.pool)
+    found = diff(Side(answers[0], a.store), Side(answers[1], b.store), k=a.k)
+    view = _view(sides, [found], a.k)
+    view["moves"] = _move_views(found.moves, a, b, table=answers[0].plan.table)
+    echo = views.query_echo(answers[0].plan, None, limit=a.k)
+    return view, echo, list(dict.fromkeys([*answers[0].warnings, *answers[1].warnings]))
+
+
+def _many(
+    a: Searching, b: Searching, texts: dict[str, str], sides: tuple[SideView, SideView]
+) -> Generator[Progress, None, tuple[DiffView, list[str]]]:
+    compared = []
+    for number, (query, text) in enumerate(texts.items(), start=1):
+        both = Side(a.answer(a.plan(text)), a.store), Side(b.answer(b.plan(text)), b.store)
+        compared.append(_Compared(query, text, diff(*both, k=a.k)))
+        yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
+    view = _view(sides, [each.diff for each in compared], a.k)
+    changed = [each for each in compared if _is_changed(each.diff)]
+    # Stable: questions that changed as much stay in the order of the file.
+    changed.sort(key=lambda each: (each.diff.rbo, each.diff.jaccard))
+    view["changed"] = [_query_view(each) for each in changed]
+    return view, []
+
+
+def _view(sides: tuple[SideView, SideView], found: Sequence[Diff], k: int) -> DiffView:
+    """The figures over these questions."""
+    view: dict[str, Any] = {"a": sides[0], "b": sides[1], "k": k, "p": PERSISTENCE, "depth": max(DEPTH, k)}
+    view |= {"rbo": _mean(each.rbo for each in found), "jaccard": _mean(each.jaccard for each in found)}
+    if len(found) != 1:
+        view |= {
+            "rbo_min": min((each.rbo for each in found), default=1.0),
+            "jaccard_min": min((each.jaccard for each in found), default=1.0),
+            "queries": len(found),
+        }
+    view |= {
+        "queries_changed": sum(map(_is_changed, found)),
+        "firsts_changed": sum(each.first_changed for each in found),
+        "sets": _set_changes(move for each in found for move in each.moves),
+    }
+    return cast(DiffView, view)
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else 1.0
+
+
+def _is_changed(found: Diff) -> bool:
+    return any(move.kind != "same" for move in found.moves)
+
+
+def _set_changes(moves: Iterable[Move]) -> list[SetChangeView]:
+    counts: Tally[tuple[str, str]] = Tally()
+    for move in moves:
+        counts.update((absence["side"], absence["cause"]) for absence in _absences(move))
+    return [
+        cast(SetChangeView, {"side": side, "cause": cause, "rows": rows})
+        for (side, cause), rows in sorted(counts.items())
+    ]
+
+
+def _side_view(own: Searching, other: Searching) -> SideView:
+    ours, theirs = own.config._asdict(), other.config._asdict()
+    view: dict[str, Any] = {"settings": {key: value for key, value in ours.items() if value != theirs[key]}}
+    info = own.store.info()
+    if own.store is not other.store:
+        view["store"] = info.path
+    view["digest"] = info.digest
+    return cast(SideView, view)
+
+
+def _query_view(compared: _Compared) -> QueryDiffView:
+    found = compared.diff
+    return QueryDiffView(
+        query=compared.query,
+        text=compared.text,
+        rbo=found.rbo,
+        jaccard=found.jaccard,
+        first_changed=found.first_changed,
+    )
+
+
+def _move_views(moves: Sequence[Move], a: Searching, b: Searching, *, table: Table) -> list[MoveView]:
+    """The moves with the rows they are of, as b has them, else as a has them."""
+    listed = []
+    for move in moves:
+        rowid, store = (move.pair.a, a.store) if move.pair.b is None else (move.pair.b, b.store)
+        assert rowid is not None  # noqa: S101 - a pair has one side at least
+        view: dict[str, Any] = {
+            "kind": move.kind,
+            "a": _standing_view(move.a),
+            "b": _standing_view(move.b),
+            "delta": None if move.a.score is None or move.b.score is None else move.b.score - move.a.score,
+            "causes": [cause._asdict() for cause in move.causes],
+            "absent": _absences(move),
+        }
+        if table == "doc":
+            view["doc"] = views.doc_view(store.documents([rowid])[rowid])
+        else:
+            (row,) = store.fetch([rowid])
+            view |= {"doc": views.doc_view(row.doc), "chunk": views.chunk_view(row.chunk)}
+        listed.append(cast(MoveView, view))
+    return listed
+
+
+def _standing_view(standing: RowStanding) -> StandingView:
+    view = StandingView(rank=standing.rank, score=standing.score)
+    if standing.injected:
+        view["injected"] = True
+    if standing.displaced:
+        view["displaced"] = True
+    return view
+
+
+def _absences(move: Move) -> list[AbsenceView]:
+    both = (("a", move.a.absent), ("b", move.b.absent))
+    return [cast(AbsenceView, {"side": side, "cause": cause}) for side, cause in both if cause is not None]
+
+
+def _conditions(text: str | None) -> tuple[Condition, ...]:
+    conditions = () if text is None else parse_gate(text)
+    for each in conditions:
+        if each.mode is not None or each.figure not in FIGURES:
+            raise bad_gate(f"{each.text!r} asks for no figure of diff", hint=f"--gate one of: {', '.join(FIGURES)}")
+    return conditions
+
+
+def _held(condition: Condition, view: DiffView) -> ConditionView:
+    """A condition with its figure; of one question, the least is its own."""
+    least = {"rbo_min": view["rbo"], "jaccard_min": view["jaccard"]}
+    value = float({**least, **view}[condition.figure])  # type: ignore[arg-type]  # every figure is a number
+    return ConditionView(condition=condition.text, value=value, holds=condition.holds(value))

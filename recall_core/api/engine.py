@@ -1,0 +1,165 @@
+"""One store, opened with its settings and its embedder: plan, answer, rank again, fetch hits, pack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from recall_core.api import answers, stores
+from recall_core.api.answers import Ask, Pack
+from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
+from recall_core.embed.registry import agrees, embedder_of
+from recall_core.ports import Embedder, Interruptible, Reranker
+from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
+from recall_core.retrieve import answer as answering
+from recall_core.store.sqlite.store import SqliteStore, open_store
+from recall_core.types import Hit, Packed
+from recall_core.views import Leaves
+
+if TYPE_CHECKING:
+    from threading import Event
+
+
+class Engine:
+    """One store and what it takes to ask it. Use one in each thread; close it, or use it in a `with` block."""
+
+    def __init__(self, store: SqliteStore, *, config: Config, base: Path, toml: Path | None = None) -> None:
+        self.store = store
+        self._config = config
+        self.base = base
+        self.toml = toml or base / FILE_NAME
+        self._watched: Event | None = None
+        self._embedder: Embedder | None = None
+        self._rerankers: dict[str, Reranker] = {}
+
+    @classmethod
+    def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
+        """The store at that path, or the one named by the nearest recall.toml upwards from `start`.
+
+        start: None is the current folder.
+        """
+        place = stores.find(store, start=start)
+        return cls(open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
+
+    @property
+    def config(self) -> Config:
+        """The settings; with others of who makes the vectors, embedder and rerankers are made anew."""
+        return self._config
+
+    @config.setter
+    def config(self, config: Config) -> None:
+        if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
+            self._embedder, self._rerankers = None, {}
+        self._config = config
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder that made this store's vectors, which a reembed may have changed since the last question."""
+        identity = self.store.embedder()
+        if self._embedder is None or self._embedder.identity != identity:
+            if not agrees(self.config, identity):
+                fresh = load(self.toml)  # a reembed in another process has written it
+                self.config = self.config._replace(**{key: getattr(fresh, key) for key in EMBEDDING})
+            self._embedder = embedder_of(identity, self.config)
+        return self._embedder
+
+    def reranker(self, config: Config) -> Reranker | None:
+        """What scores the best rows again under these settings; kept, because loading one takes time."""
+        if not config.rerank:
+            return None
+        if config.rerank not in self._rerankers:
+            from recall_core.embed.rescore import new_reranker  # noqa: PLC0415 - few questions are reranked
+
+            self._rerankers[config.rerank] = new_reranker(config.rerank, self.config)
+        return self._rerankers[config.rerank]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def interrupt(self) -> None:
+        """From another thread: end a watch, and abort the statement that runs; its call raises Interrupted.
+
+        So does one that asks an embedder's server, or else the next one that does: it can meet only one.
+        """
+        if self._watched is not None:
+            self._watched.set()
+        self.store.interrupt()
+        embedder: object = self._embedder  # the other thread may take another one meanwhile
+        if isinstance(embedder, Interruptible):
+            embedder.interrupt()
+
+    def end(self) -> None:
+        """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
+        self.store.end()
+        self.interrupt()
+
+    def _end_of_watch(self) -> Event:
+        """What ends the watch that begins, once it is interrupted."""
+        from threading import Event  # noqa: PLC0415 - a search never needs it
+
+        self._watched = Event()
+        return self._watched
+
+    # A question in steps, for those who rank and pack the same pool again.
+
+    def plan(self, text: str, ask: Ask = Ask()) -> Plan:
+        """A question understood: RQL when it begins with SELECT, words otherwise."""
+        from recall_core.rql.parser import is_query  # noqa: PLC0415 - search and query know what they were given
+
+        return self.rql_plan(text, ask) if is_query(text) else self.words_plan(text, ask)
+
+    def answer(self, plan: Plan) -> Answer:
+        """Search and rank: the only step that searches the store."""
+        with self.store.reading():  # the question's vector and those it meets are of one embedder
+            embedder = self.embedder if plan.semantic is not None else None
+        return answering.answer(plan, self.store, embedder, self.reranker(plan.config))
+
+    def weigh(self, answer: Answer, config: Config) -> Answer:
+        """The same pool under other ranking settings: those of answer.plan.config with what is to be changed."""
+        return answering.weigh(answer, config, self.store, self.reranker(config))
+
+    def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
+        """Ranks start + 1 to stop of the full list, with their texts."""
+        return answering.hits(answer, self.store, start=start, stop=stop)
+
+    def leaves(self, answer: Answer, hits: Sequence[Hit]) -> list[Leaves]:
+        """What the parts of these hits add up from, by signal. Where an embedder is a black box, words alone."""
+        from recall_core.explain.ledger import hit_leaves  # noqa: PLC0415 - few questions are explained
+
+        embedder = self.embedder if answer.plan.semantic is not None else None
+        return hit_leaves(answer, hits, store=self.store, embedder=embedder)
+
+    def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
+        """The ranked list packed under a budget."""
+        return answers.packing(answering.packable(answer, self.store), options, store=self.store)
+
+    # What commands share.
+
+    def words_plan(self, words: str, ask: Ask) -> Plan:
+        """A search for these words, understood."""
+        config = override(self.config, ask.settings)
+        return plan_words(words, config=config, mode=ask.mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
+
+    def rql_plan(self, text: str, ask: Ask) -> Plan:
+        """A query in RQL, understood. Raises RqlError."""
+        plan = plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings)
+        return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
+
+    def notes(self) -> tuple[str, ...]:
+        """Where recall.toml and the store disagree."""
+        return stores.disagreements(self.config, self.store.info())
+
+    def store_config(self) -> Config:
+        """The settings with those that the store was made with in place of what recall.toml says by now."""
+        return stores.stored_config(self.config, self.store.info())

@@ -1,0 +1,61 @@
+"""A document, lines of it, or a chunk, verbatim as ingested."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from recall_core import views
+from recall_core.contract import DocView, Response, TextView
+from recall_core.errors import UsageError
+from recall_core.ports import Store
+from recall_core.retrieve.freshness import stale_documents
+from recall_core.retrieve.targets import one, unknown
+
+_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
+
+
+def find(store: Store, target: str, *, base: Path) -> Response:
+    """The document, lines or chunk of that name, verbatim as ingested, with a warning when its file has changed.
+
+    Live paths are tried first, then ids. Raises what `one` raises, and UnknownTarget.
+    """
+    kind, full_id = one(store, target, base=base) or ("", "")
+    if not kind:
+        lines = _LINES.fullmatch(target)
+        whole = one(store, lines["path"], base=base) if lines else None
+        if lines is None or whole is None or whole[0] != "doc":
+            raise unknown(target)
+        first = int(lines["first"])
+        return _document(store, whole[1], base, lines=(first, int(lines["last"] or first)))
+    if kind == "doc":
+        return _document(store, full_id, base, lines=None)
+    row = store.fetch([store.rowid("chunk", full_id)])[0]
+    doc, warnings = _checked(store, views.doc_view(row.doc), base)
+    view = TextView(kind="chunk", doc=doc, chunk=views.chunk_view(row.chunk), text=row.chunk.text)
+    return views.ok(found=view, warnings=warnings)
+
+
+def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] | None) -> Response:
+    document = store.documents([store.rowid("doc", doc_id)]).popitem()[1]
+    doc, warnings = _checked(store, views.doc_view(document), base)
+    text = store.text_of(doc_id)
+    if lines is None:
+        return views.ok(found=TextView(kind="doc", doc=doc, text=text), warnings=warnings)
+    split = text.split("\n")
+    count = len(split) - (split[-1] == "")
+    first, last = lines
+    if not 1 <= first <= last or first > count:
+        raise UsageError("bad_lines", f"{document.path} has lines 1 to {count}.", hint=f"{document.path}:1-{count}")
+    last = min(last, count)
+    body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
+    view = TextView(kind="lines", doc=doc, line_start=first, line_end=last, text=body)
+    return views.ok(found=view, warnings=warnings)
+
+
+def _checked(store: Store, doc: DocView, base: Path) -> tuple[DocView, list[str]]:
+    states = stale_documents([doc["id"]], store=store, base=base)
+    if doc["id"] not in states:
+        return doc, []
+    doc["state"] = states[doc["id"]]
+    return doc, [f"W_STALE: {doc['path']} is {doc['state']} since it was read"]

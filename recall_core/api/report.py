@@ -1,0 +1,80 @@
+"""One question on paper: its results, its context and its rank lines in one response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from recall_core.api import answers
+from recall_core.api.answers import Ask, Ledger, Pack
+from recall_core.contract import Response
+from recall_core.contract.comparing import RankLineView, RankStepView, ReportView
+from recall_core.contract.whynot import TraceView
+from recall_core.explain.lines import Lines, lines_of, weight_of
+from recall_core.explain.winning import rank_line
+from recall_core.ports import Store
+from recall_core.retrieve import Answer
+from recall_core.types import Ranked
+
+MOST_LINES = 8
+
+"""Lines that can still be told apart in one picture."""
+
+RANKS = 12
+
+"""Ranks that the picture shows at least."""
+
+
+class Shared(NamedTuple):
+    """What every part of a report is made with. ledger: leaves of hits. started: perf_counter() at the question."""
+
+    ledger: Ledger
+    trace: TraceView
+    store: Store
+    base: Path
+    notes: tuple[str, ...]
+    started: float
+
+
+def report(found: Answer, ask: Ask, pack: Pack, shared: Shared) -> Response:
+    """The answer as search gives it with --explain, its funnel, the context from the same pool, and the rank lines.
+
+    The context takes the whole list, whatever k says; of a query with a LIMIT, what that leaves.
+    """
+    ask = ask._replace(explain=True)
+    ledger, trace, store, base, notes, started = shared
+    listed = answers.listed(found, ask, store=store, base=base, notes=notes, started=started, ledger=ledger)
+    whole = found._replace(plan=found.plan._replace(is_capped=found.plan.rql is not None and found.plan.is_capped))
+    packed = answers.packed(whole, ask, pack, store=store, base=base, notes=notes, started=started, ledger=ledger)
+    parts: dict[str, Any] = {**listed, "trace": trace, "context": packed["context"], "report": report_view(found)}
+    parts["warnings"] = list(dict.fromkeys([*listed.get("warnings", []), *packed.get("warnings", [])]))
+    order = ("ok", "schema_version", "query", "results", "sparse", "context", "trace", "report", "stats", "warnings")
+    return cast(Response, {key: parts[key] for key in order if key in parts})
+
+
+def report_view(found: Answer) -> ReportView:
+    """The rank of each of the best rows at every share of the semantic weight, where the weights made the order."""
+    pool, ranked, plan = found.pool, found.ranked, found.plan
+    if pool is None or ranked is None or not (pool.lexical and pool.semantic):
+        return ReportView()
+    if plan.table == "doc" or plan.order or plan.config.rerank:
+        return ReportView()
+    shown = ranked[plan.offset : min(found.total, plan.offset + min(plan.limit, MOST_LINES))]
+    depth = min(max(RANKS, plan.offset + len(shown)), len(pool.keys))
+    lines = lines_of(pool, plan.config)
+    return ReportView(weight=float(weight_of(plan.config)), depth=depth, lines=_line_views(shown, lines, depth))
+
+
+def _line_views(shown: Sequence[Ranked], lines: Lines, depth: int) -> list[RankLineView]:
+    return [
+        RankLineView(
+            result=number,
+            steps=[
+                RankStepView(low=float(where.low), high=float(where.high), rank=rank)
+                for where, rank in rank_line(lines, each.position).steps
+                if rank <= depth
+            ],
+        )
+        for number, each in enumerate(shown)
+    ]

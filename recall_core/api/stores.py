@@ -1,0 +1,201 @@
+"""Which store is meant, and making a new one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core import paths, shell
+from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
+from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.errors import ConfigError, StoreError
+from recall_core.store.sqlite.connect import discard, reaching
+from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.types import StoreInfo
+
+_WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
+
+
+class StorePlace(NamedTuple):
+    """A database file, its settings, the folder that its relative paths start from, and where the settings stand."""
+
+    path: Path
+    config: Config
+    base: Path
+    toml: Path
+
+
+def find(store: str | None, *, start: Path | None) -> StorePlace:
+    """The store of that name, or the one that the nearest recall.toml from `start` upwards names.
+
+    A folder stands for the store inside it; a start of None is the current folder.
+    Raises StoreError `no_store`, `no_settings`, `store_unreadable`; RecallError `no_folder`; ConfigError.
+    """
+    if store is not None:
+        path = paths.absolute(Path(store))
+        with reaching(path):
+            is_folder = path.is_dir()
+        if is_folder:
+            return _beside(path / FILE_NAME)
+        toml = path.parent / FILE_NAME
+        return StorePlace(path, load(toml), path.parent, toml)
+    first = paths.absolute(start or Path())
+    for toml in (folder / FILE_NAME for folder in (first, *first.parents)):
+        with reaching(toml):
+            is_there = toml.is_file()
+        if is_there:
+            return _beside(toml)
+    raise _nowhere(first)
+
+
+def _nowhere(first: Path) -> StoreError:
+    """That no recall.toml names a store; a store that lost its settings is still opened by its own name."""
+    path = first / Config().store_path
+    with reaching(path):
+        is_there = path.is_file()
+    if is_there:
+        hint = f"recall --store {shell.quote(str(path))} stats"
+        return StoreError("no_settings", f"There is no {FILE_NAME} beside {path}, or above it.", hint=hint)
+    return StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint="recall init")
+
+
+def _beside(toml: Path) -> StorePlace:
+    config = load(toml)
+    path = toml.parent / config.store_path
+    return StorePlace(path, config, path.parent, toml)
+
+
+class NewStore(NamedTuple):
+    """A new store and what was decided for it.
+
+    resolved: what an existing recall.toml is to say as well, in place of `auto` and where it names no weight.
+    """
+
+    place: StorePlace
+    store: SqliteStore
+    warnings: tuple[str, ...]
+    resolved: dict[str, str | float]
+
+
+def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str = "") -> NewStore:
+    """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
+
+    embedding, settings: see `initial_config`. name: of the database, whatever the settings call it.
+    Raises StoreError `store_exists`, `folder_unusable`, `store_unreadable`; RecallError `no_folder`; EmbedError;
+    ConfigError; leaves nothing half-made.
+    """
+    path = paths.absolute(folder)
+    config, warnings = initial_config(embedding, settings)
+    resolved: dict[str, str | float] = {}
+    _expect_apart(path, name or config.store_path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            "folder_unusable", f"{folder} cannot be made: {error.strerror}.", hint="recall init DIR"
+        ) from error
+    toml = folder / FILE_NAME
+    with reaching(toml):
+        is_new = not toml.exists()
+    if not is_new:
+        config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
+        _expect_apart(path, name or config.store_path)
+    path /= name or config.store_path
+    embedder = new_embedder(config)
+    store = create_store(
+        str(path),
+        embedder=embedder.identity,
+        dimension=embedder.dimension,
+        counter=config.counter,
+        chunker=chunker_identity(config),
+    )
+    if is_new:
+        try:
+            toml.write_text(render(config), encoding="utf-8")
+        except OSError as error:
+            store.close()
+            discard(str(path))
+            with suppress(OSError):  # a folder in its place, say
+                toml.unlink(missing_ok=True)
+            raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
+    return NewStore(StorePlace(path, config, path.parent, toml), store, warnings, resolved)
+
+
+def _expect_apart(folder: Path, database: str) -> None:
+    """Raises ConfigError where the database would be the folder or its recall.toml itself."""
+    if os.path.realpath(folder / database) in (os.path.realpath(folder), os.path.realpath(folder / FILE_NAME)):
+        message = f"store_path cannot be {database!r}: the database needs a file of its own."
+        raise ConfigError("bad_value", message, hint=f'store_path = "{Config().store_path}"')
+
+
+def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Config, tuple[str, ...]]:
+    """The settings of a new store, and how `auto` was decided: the defaults, with these on top.
+
+    The weights are those that suit the embedder, unless the settings name one of them.
+    """
+    start = Config()
+    if embedding is not None:  # first, because which other settings make sense depends on it
+        start = replace(start, {"embedding": embedding}, where="--embedding")
+    config = assign(start, settings, where="--set")
+    config, warnings = _resolved(config if embedding is None else config._replace(embedding=embedding))
+    named = {setting.partition("=")[0].strip() for setting in settings}
+    return (config if named & _WEIGHTS else _weighed(config)), warnings
+
+
+def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict[str, str | float]]:
+    """What a recall.toml that was there before says, with an embedder for `auto` and its weights where none is named.
+
+    Also what warns of that, and what is to be written.
+    """
+    before = load(toml)
+    config, warnings = _resolved(before)
+    resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
+    suited = _weighed(config)
+    if suited != config and not _WEIGHTS & written(toml).keys():
+        weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
+        told = " and ".join(f"{key} = {weight:g}" for key, weight in weights.items())
+        warnings += (f"W_CONFIG: {FILE_NAME} names no weight; {told} suit {config.embedding} and are taken",)
+        config, resolved = suited, {**resolved, **weights}
+    if has_flags:
+        warnings += (f"W_CONFIG: {FILE_NAME} was there already and is kept; the flags of init were not used",)
+    return config, warnings, resolved
+
+
+def _weighed(config: Config) -> Config:
+    """With the weights that suit the embedder."""
+    weight = vector_weight(config)
+    return config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)
+
+
+def _resolved(config: Config) -> tuple[Config, tuple[str, ...]]:
+    config, reasons = resolve_auto(config)
+    return config, tuple(f"W_AUTO: {reason}" for reason in reasons)
+
+
+def stored_config(config: Config, info: StoreInfo) -> Config:
+    """The settings with those that the store was made with in place of what recall.toml says by now."""
+    _, chunk_tokens, overlap_tokens, max_chunk_chars = info.chunker.split(":")
+    return config._replace(
+        counter=info.counter,
+        chunk_tokens=int(chunk_tokens),
+        overlap_tokens=int(overlap_tokens),
+        max_chunk_chars=int(max_chunk_chars),
+    )
+
+
+def disagreements(config: Config, info: StoreInfo) -> tuple[str, ...]:
+    """Where recall.toml and the store disagree: the store wins, and says so."""
+    embedder = info.embedder if agrees(config, info.embedder) else config.embedding
+    pairs = (
+        ("embedder", embedder, info.embedder, f" until {shell.join(['recall', 'reembed', config.embedding])}"),
+        ("counter", config.counter, info.counter, ""),
+        ("chunker", chunker_identity(config), info.chunker, ""),
+    )
+    return tuple(
+        f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; the store wins{until}"
+        for name, wanted, actual, until in pairs
+        if wanted != actual
+    )

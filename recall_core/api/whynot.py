@@ -1,0 +1,112 @@
+"""Why something is not in an answer, and the way from the store to one, as responses.
+
+What a query will do: its filter part by part with the rows each leaves, its order, and the database's own plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import cast
+
+from recall_core import views
+from recall_core.api.answers import Ask, Pack, asserted, stats_view
+from recall_core.contract import Response
+from recall_core.explain.funnel import trace as traced
+from recall_core.explain.whynot.question import Asker, Question
+from recall_core.explain.whynot.why import why_not as explained
+from recall_core.retrieve import Plan
+from recall_core.rql.ast import And, Expr, Not, Or
+from recall_core.rql.print import print_filter, print_order
+from recall_core.rql.views import ExplainedView, FilterView
+from recall_core.store.sqlite.compile import is_native
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Table
+
+
+def question_of(words: str | None, ask: Ask, pack: Pack, *, rql: str | None) -> Question:
+    """Words or a query with their options, as the question that is looked into."""
+    return Question(
+        words=words or "",
+        rql=rql,
+        mode=ask.mode,
+        filter=ask.filter,
+        k=ask.k,
+        settings=ask.settings,
+        exact=ask.exact,
+        budget_tokens=pack.budget_tokens,
+        diversity=pack.diversity,
+        counter=pack.counter,
+    )
+
+
+def pack_of(question: Question) -> Pack:
+    """How such a question is packed."""
+    return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
+
+
+def why_not(
+    asker: Asker, question: Question, target: str, ask: Ask, *, fixes: bool, notes: Sequence[str]
+) -> Response:
+    """The account of one target. Raises UnknownTarget, SnapshotMismatch."""
+    started = perf_counter()
+    done = explained(asker, question, target, fixes=fixes)
+    found = asserted(done.found, ask)
+    return views.ok(
+        query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+        whynot=done.view,
+        stats=stats_view(found, started),
+        warnings=[*notes, *found.warnings],
+    )
+
+
+def trace(asker: Asker, question: Question, ask: Ask, *, notes: Sequence[str]) -> Response:
+    """The funnel of one question. Raises SnapshotMismatch."""
+    started = perf_counter()
+    done = traced(asker, question)
+    found = asserted(done.found, ask)
+    return views.ok(
+        query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+        trace=done.view,
+        stats=stats_view(found, started),
+        warnings=[*notes, *found.warnings],
+    )
+
+
+def explained_query(plan: Plan, store: SqliteStore) -> ExplainedView:
+    """The plan over this store. Rows are counted, not guessed; steps are those of reading the filtered rows in order.
+
+    Read it in one `reading` block with whatever else is said about the same query.
+    """
+    rows = passing = _count(None, plan.table, store)
+    view: dict[str, object] = {
+        "table": plan.table,
+        "select": ["*"] if plan.select is None else list(plan.select),
+        "order": [print_order(key) for key in plan.order] or [_natural(plan)],
+        "rows": rows,
+    }
+    if plan.where is not None:
+        tree = _filter_view(plan.where, plan.table, store)
+        passing = tree["rows"]
+        view["filter"] = tree
+    steps = list(store.steps(plan.where, table=plan.table, order=plan.order))
+    return cast(ExplainedView, {**view, "passing": passing, "steps": steps})
+
+
+def _natural(plan: Plan) -> str:
+    ending = "doc.path, chunk.offset, chunk.id" if plan.table == "chunk" else "doc.path, doc.id"
+    return ending if plan.mode == "filter" else f"score DESC, {ending}"
+
+
+def _filter_view(expr: Expr, table: Table, store: SqliteStore) -> FilterView:
+    text, rows = print_filter(expr), _count(expr, table, store)
+    if isinstance(expr, Not):
+        return FilterView(kind="not", text=text, rows=rows, terms=[_filter_view(expr.operand, table, store)])
+    if isinstance(expr, And | Or):
+        terms = [_filter_view(term, table, store) for term in expr.terms]
+        return FilterView(kind="and" if isinstance(expr, And) else "or", text=text, rows=rows, terms=terms)
+    return FilterView(kind="predicate", text=text, rows=rows, native=is_native(expr))
+
+
+def _count(where: Expr | None, table: Table, store: SqliteStore) -> int:
+    return store.scan(where, table=table, order=(), limit=0, offset=0)[0]

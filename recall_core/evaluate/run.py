@@ -1,0 +1,130 @@
+"""The evaluation board: every query asked in every mode, measured, compared and held against a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from time import perf_counter
+
+from recall_core import views
+from recall_core.contract import Response, StatsView
+from recall_core.contract.evaluation import ConditionView
+from recall_core.evaluate.compare import Values, fallen, read_baseline
+from recall_core.evaluate.figures import Setup, evaluation_view, mean, query_views
+from recall_core.evaluate.formats import run_lines
+from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
+from recall_core.evaluate.judgements import names_of
+from recall_core.evaluate.measures import parse_measures, values
+from recall_core.evaluate.names import Names, Spot
+from recall_core.evaluate.options import EvalOptions, RunWriter, parse_modes
+from recall_core.evaluate.questions import questions
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Progress
+
+Rank = Callable[[str, str, int], Sequence[str]]
+
+"""Words, a mode as the command line names it, and a depth, to the paths of the best documents, best first."""
+
+REGRESSIONS = "regressions"
+
+"""The figure of a gate that counts the queries whose first measure fell."""
+
+
+def evaluate(options: EvalOptions, *, store: SqliteStore, rank: Rank) -> Generator[Progress, None, Response]:
+    """Measure the ranking, telling how far it is; the store is read at one state from the first query to the last.
+
+    Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
+    `bad_gate`, `bad_baseline`, `bad_run`, `eval_unavailable`.
+    """
+    started = perf_counter()
+    with store.reading():
+        board = _set_up(options, store)
+        rankings = yield from _asked(board, rank)
+        info = store.info()
+    measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
+    view = evaluation_view(board, rankings, measured)
+    if board.conditions:
+        view["gate"] = [_held(condition, board, measured) for condition in board.conditions]
+    if options.write_run is not None:
+        view["runs"] = [_written(mode, rankings[mode], board.names, options.write_run) for mode in board.modes]
+    if options.per_query:
+        view["per_query"] = list(query_views(board, measured))
+    took_ms = round((perf_counter() - started) * 1000, 3)
+    stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
+    return views.ok(evaluation=view, stats=stats, warnings=list(board.questions.warnings))
+
+
+def _set_up(options: EvalOptions, store: SqliteStore) -> Setup:
+    measures = parse_measures(options.metrics)
+    modes = parse_modes(options.modes)
+    names = names_of(store)
+    asked = questions(store, names, queries=options.queries, qrels=options.qrels)
+    depth = max(options.depth, *(measure.cutoff or 1 for measure in measures))
+
+    def measured(run: dict[str, list[str]]) -> Values:
+        found = {query: _paths(names, hits)[:depth] for query, hits in run.items()}
+        chosen = {query: grades for query, grades in asked.grades.items() if query in found}
+        return {measure.name: each for measure, each in values(measures, chosen, found).items()}
+
+    baseline = None if options.baseline is None else read_baseline(options.baseline, measured)
+    conditions = () if options.gate is None else parse_gate(options.gate)
+    board = Setup(asked, names, modes, measures, depth, conditions, baseline)
+    for condition in conditions:
+        _check(condition, board)
+    values(measures, {}, {})  # an installation that cannot measure says so before the first query
+    return board
+
+
+def _paths(names: Names, documents: Sequence[str]) -> list[str]:
+    """What the store calls these documents; the name as it is where it holds none of that name."""
+    spots = [names.find(document) for document in documents]
+    return list(dict.fromkeys(spot.path if spot else name for spot, name in zip(spots, documents, strict=True)))
+
+
+def _check(condition: Condition, board: Setup) -> None:
+    """Raises UsageError `bad_gate` where the condition asks for what will not be known."""
+    mode = condition.mode or board.modes[0]
+    if mode not in board.modes:
+        raise bad_gate(f"{mode} is not among the modes", hint=f"--modes {','.join((*board.modes, mode))}")
+    known = [measure.name for measure in board.measures]
+    if condition.figure == REGRESSIONS:
+        if board.baseline is None:
+            raise bad_gate("regressions need something to compare with", hint="--baseline FILE")
+        if not board.baseline.shared(mode, known[0], board.questions.grades):
+            raise bad_gate(f"the baseline has no {known[0]} of these queries for {mode}", hint="--baseline FILE")
+    elif parse_measures(condition.figure)[0].name not in known:
+        raise bad_gate(
+            f"{condition.figure} is not among the measures", hint=f"--metrics {','.join((*known, condition.figure))}"
+        )
+
+
+def _asked(board: Setup, rank: Rank) -> Generator[Progress, None, dict[str, dict[str, Sequence[str]]]]:
+    """Mode to query to the documents found."""
+    found: dict[str, dict[str, Sequence[str]]] = {mode: {} for mode in board.modes}
+    texts = board.questions.texts
+    for number, (query, text) in enumerate(texts.items(), start=1):
+        for mode in board.modes:
+            found[mode][query] = rank(text, mode, board.depth)
+        yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
+    return found
+
+
+def _measured(board: Setup, rankings: Mapping[str, Sequence[str]]) -> Values:
+    found = values(board.measures, board.questions.grades, rankings)
+    return {measure.name: each for measure, each in found.items()}
+
+
+def _held(condition: Condition, board: Setup, measured: Mapping[str, Values]) -> ConditionView:
+    mode = condition.mode or board.modes[0]
+    value: float
+    if condition.figure == REGRESSIONS:
+        assert board.baseline is not None  # noqa: S101 - _check has seen to it
+        first = board.measures[0].name
+        value = len(fallen(measured[mode][first], board.baseline.shared(mode, first, board.questions.grades)))
+    else:
+        value = mean(measured[mode][parse_measures(condition.figure)[0].name].values())
+    return ConditionView(condition=condition.text, value=value, holds=condition.holds(value))
+
+
+def _written(mode: str, rankings: Mapping[str, Sequence[str]], names: Names, write: RunWriter) -> str:
+    called = {query: [names.name(Spot(path)) for path in paths] for query, paths in rankings.items()}
+    return write(mode, run_lines(called, tag=f"recall-{mode}"))

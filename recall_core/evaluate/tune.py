@@ -1,0 +1,301 @@
+"""A measure over every weight and every combination of settings, on judged queries: what to change, if anything.
+
+What swept queries say, as the contract spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import NamedTuple
+
+from recall_core import views
+from recall_core.config import Config
+from recall_core.contract import Response, StatsView
+from recall_core.contract.evaluation import IntervalView
+from recall_core.contract.tuning import (
+    BandView,
+    ChangeView,
+    CombinationView,
+    CurveView,
+    JudgedTuningView,
+    RecommendedView,
+    SteadyView,
+    TuningView,
+)
+from recall_core.errors import UsageError
+from recall_core.evaluate.asker import Searching
+from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval
+from recall_core.evaluate.judgements import names_of
+from recall_core.evaluate.measures import Measure, parse_measure
+from recall_core.evaluate.questions import Questions, questions
+from recall_core.explain.advice import LEAST_QUERIES, SIGNIFICANT, Advice, Band, advise_among
+from recall_core.explain.curve import (
+    METRICS,
+    Floats,
+    JudgedQuery,
+    Step,
+    StepCurve,
+    means,
+    step,
+    step_curve,
+    values_at,
+)
+from recall_core.explain.lines import exact, lines_of, weight_of
+from recall_core.explain.stability import FRAGILE, stability
+from recall_core.explain.sweep import sweep_documents
+from recall_core.maintain.settings import write_settings
+from recall_core.types import Pool, Progress
+
+DEEPEST = 100
+
+"""Rows that a swept measure may look at."""
+
+_METRICS = {"nDCG": "ndcg", "R": "recall", "P": "precision", "RR": "mrr", "AP": "map"}
+
+
+class TuneOptions(NamedTuple):
+    """What tune is told. queries and qrels: without a file, those in the store."""
+
+    queries: Path | None = None
+    qrels: Path | None = None
+    measure: str = "ndcg@10"
+    grid: tuple[str, ...] = ()
+    curve: bool = False
+    """Give the whole curve."""
+    apply: bool = False
+    """Write what is recommended."""
+
+
+class _Found(NamedTuple):
+    """Every query's steps, a list a combination; and how far the current weight is from changing each query."""
+
+    values: list[list[Step]]
+    judged: list[list[Step]]
+    distances: list[float | None]
+
+
+def tune(options: TuneOptions, asker: Searching, *, toml: Path) -> Generator[Progress, None, Response]:
+    """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
+
+    The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
+    min_score and rerank take no part, which a warning says. The store is read at one state.
+
+    Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
+    `bad_value`.
+    """
+    started = perf_counter()
+    measure = _measure(options.measure)
+    combinations = parse_grid(options.grid, asker.config)
+    with asker.store.reading():
+        asked = questions(asker.store, names_of(asker.store), queries=options.queries, qrels=options.qrels)
+        info = asker.store.info()
+        found = yield from _asked(asked, asker, combinations, measure)
+    tuned = Tuned(
+        measure=measure.name,
+        asked=asked,
+        combinations=combinations,
+        curves=tuple(map(step_curve, found.values)),
+        judged=tuple(map(step_curve, found.judged)),
+        distances=tuple(found.distances),
+    )
+    view = judged_view(tuned, curve=options.curve)
+    if options.apply and view["recommended"] is not None:
+        write_settings(toml, view["recommended"]["settings"])
+        view["applied"] = {"path": str(toml), "settings": view["recommended"]["settings"]}
+    took_ms = round((perf_counter() - started) * 1000, 3)
+    stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
+    tuning = TuningView(weight=float(weight_of(asker.config)), judged=view)
+    return views.ok(tuning=tuning, stats=stats, warnings=[*asked.warnings, *not_swept(asker.config)])
+
+
+def _asked(
+    asked: Questions, asker: Searching, combinations: Sequence[Config], measure: Measure
+) -> Generator[Progress, None, _Found]:
+    found = _Found([[] for _ in combinations], [[] for _ in combinations], [])
+    for number, (query, text) in enumerate(asked.texts.items(), start=1):
+        for place, (config, pool) in enumerate(_pools(text, asker, combinations)):
+            values, judged, distance = swept(pool, config, asked.grades[query], measure, is_current=place == 0)
+            found.values[place].append(values)
+            found.judged[place].append(judged)
+            if place == 0:
+                found.distances.append(distance)
+        yield Progress("ask", query, number, len(asked.texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
+    return found
+
+
+def _pools(text: str, asker: Searching, combinations: Sequence[Config]) -> Iterator[tuple[Config, Pool]]:
+    """The pool under each combination; those that differ in ranking alone share one."""
+    pools: dict[tuple[object, ...], Pool] = {}
+    for config in combinations:
+        key = retrieval(config)
+        if key not in pools:
+            plain = config._replace(rerank="", sparse_recall=False, min_score=0.0)
+            pool = asker.answer(asker.plan(text)._replace(config=plain)).pool
+            assert pool is not None  # noqa: S101 - a search for words has signals
+            pools[key] = pool
+        yield config, pools[key]
+
+
+def swept(
+    pool: Pool, config: Config, grades: Mapping[str, int], measure: Measure, *, is_current: bool
+) -> tuple[Step, Step, float | None]:
+    """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""
+    k = measure.cutoff or DEEPEST
+    lines = lines_of(pool, config)
+    swept = sweep_documents(lines, [key.doc_rowid for key in pool.keys], k)
+    gains = tuple(float(max(0, grades.get(key.path, 0))) for key in pool.keys)
+    ideal = tuple(sorted((float(max(0, grade)) for grade in grades.values()), reverse=True))
+    known = tuple(float(key.path in grades) for key in pool.keys)
+    values = step(swept, JudgedQuery(gains, ideal), METRICS[_METRICS[measure.kind]], k)
+    distance = stability(lines, swept, weight_of(config)).order_distance if is_current else None
+    return values, step(swept, JudgedQuery(known, ()), _share, k), distance
+
+
+def _share(gains: Floats, ideal: Floats, k: int) -> Floats:
+    """The share of the rows that count."""
+    found: Floats = gains.sum(axis=1) / max(1, gains.shape[1])
+    return found
+
+
+def _measure(text: str) -> Measure:
+    """The measure, whose cutoff is how deep the sweep goes."""
+    measure = parse_measure(text)
+    if measure.cutoff is None or measure.cutoff > DEEPEST:
+        raise UsageError(
+            "bad_value", f"{text} cannot be swept: it needs a cutoff from 1 to {DEEPEST}.", hint="--metric ndcg@10"
+        )
+    return measure
+
+
+REASONS = {
+    "few_queries": f"fewer than {LEAST_QUERIES} judged queries say too little",
+    "not_significant": f"chance gives as large a gain somewhere in more than {SIGNIFICANT:.0%} of all cases",
+    "no_honest_gain": "the weight that is best for the other queries gains nothing on the one left out",
+    "plateau_not_better": "the middle of the weights that are as good as the best is no better than the current one",
+}
+
+"""Why nothing is recommended, by code."""
+
+
+class Tuned(NamedTuple):
+    """A measure over all weights, for each combination of settings, the current ones first."""
+
+    measure: str
+    asked: Questions
+    combinations: tuple[Config, ...]
+    curves: tuple[StepCurve, ...]
+    judged: tuple[StepCurve, ...]
+    """The share of judged rows in place of the measure."""
+    distances: tuple[float | None, ...]
+    """Of each query, from the current weight to one at which its first rows change their order."""
+
+
+def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
+    """The best combination against the current settings. curve: with the mean at every weight."""
+    highest = [float(means(each).max()) for each in tuned.curves]
+    best = highest.index(max(highest))
+    current = values_at(tuned.curves[0], weight_of(tuned.combinations[0]))
+    rivals = tuple(each for place, each in enumerate(tuned.curves) if place != best)
+    advice = advise_among(tuned.curves[best], current, rivals)
+    settings = differing(tuned.combinations[best], tuned.combinations[0])
+    asked = tuned.asked
+    view = JudgedTuningView(
+        measure=tuned.measure,
+        queries=len(asked.texts),
+        unjudged=asked.unjudged,
+        without_relevant=asked.without_relevant,
+        judgements=asked.judgements,
+        unknown=asked.unknown,
+        current=advice.current,
+        best=advice.best,
+        settings=settings,
+        best_weights=bands(advice.best_weights),
+        plateau=bands(advice.plateau),
+        best_weight_interval=_interval(advice.best_weight_ci),
+        gain=advice.gain,
+        gain_interval=_interval(advice.gain_ci),
+        honest_gain=advice.honest_gain,
+        p=advice.p,
+        p_picked=advice.p_picked,
+        stability=_steady(tuned.distances),
+        judged=_judged(tuned, best, advice),
+        combinations=[_combination(tuned, place, advice.current) for place in range(len(tuned.curves))],
+        winners=_changes(asked, advice, advice.winners, current),
+        losers=_changes(asked, advice, advice.losers, current),
+        recommended=_recommended(tuned.curves[best], settings, advice.recommended),
+    )
+    if advice.refusal is not None:
+        view["refused"] = {"code": advice.refusal, "reason": REASONS[advice.refusal]}
+    if curve:
+        whole = tuned.curves[best]
+        view["curve"] = CurveView(weights=whole.places.tolist(), means=means(whole).tolist())
+    return view
+
+
+def weights(share: float) -> dict[str, str | float]:
+    """The two settings that stand for a share of the weight; their sum is 1."""
+    return {"bm25_weight": float(1 - exact(share)), "vector_weight": float(exact(share))}
+
+
+def bands(found: Iterable[Band]) -> list[BandView]:
+    """Open bands of weights."""
+    return [BandView(low=each.low, high=each.high) for each in found]
+
+
+def _recommended(curve: StepCurve, settings: dict[str, str | float], weight: float | None) -> RecommendedView | None:
+    if weight is None:
+        return None
+    return RecommendedView(
+        weight=weight, mean=_mean(values_at(curve, weight)), settings={**weights(weight), **settings}
+    )
+
+
+def _combination(tuned: Tuned, place: int, current: float) -> CombinationView:
+    curve = tuned.curves[place]
+    mean = means(curve)
+    top = mean == mean.max()
+    chosen = [Band(*curve.places[at : at + 2].tolist()) for at in top.nonzero()[0].tolist()]
+    return CombinationView(
+        settings=differing(tuned.combinations[place], tuned.combinations[0]),
+        cells=curve.cells,
+        best=float(mean.max()),
+        best_weights=bands(chosen),
+        gain=float(mean.max()) - current,
+    )
+
+
+def _judged(tuned: Tuned, best: int, advice: Advice) -> dict[str, float]:
+    widest = max(advice.best_weights, key=lambda band: band.high - band.low)
+    weight = (widest.low + widest.high) / 2 if advice.recommended is None else advice.recommended
+    now = values_at(tuned.judged[0], weight_of(tuned.combinations[0]))
+    return {"current": _mean(now), "best": _mean(values_at(tuned.judged[best], weight))}
+
+
+def _changes(asked: Questions, advice: Advice, chosen: Sequence[int], current: Floats) -> list[ChangeView]:
+    queries = list(asked.texts.items())
+    return [
+        ChangeView(
+            query=queries[each][0],
+            text=queries[each][1],
+            before=float(current[each]),
+            after=float(current[each]) + advice.gains[each],
+        )
+        for each in chosen
+    ]
+
+
+def _steady(distances: Sequence[float | None]) -> SteadyView:
+    known = [each for each in distances if each is not None]
+    fragile = sum(each < FRAGILE for each in known)
+    return SteadyView(fragile=fragile, median=median(known) if known else None)
+
+
+def _interval(band: Band) -> IntervalView:
+    return IntervalView(low=band.low, high=band.high)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.sum() / len(values))

@@ -1,0 +1,225 @@
+"""One answer at every weight: where its first rows change, and which weights keep in it what must be there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from recall_core.config import Config
+from recall_core.contract.tuning import (
+    BreakPointView,
+    PinnedView,
+    ProposedView,
+    ShiftView,
+    SweepView,
+    TuningView,
+    WeightIntervalView,
+    WishView,
+)
+from recall_core.errors import UsageError
+from recall_core.evaluate.asker import Searching
+from recall_core.evaluate.tune import weights
+from recall_core.explain.intervals import Interval, nearest, runs, weight_inside
+from recall_core.explain.lines import exact, lines_of, weight_of
+from recall_core.explain.pins import together
+from recall_core.explain.stability import stability
+from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents
+from recall_core.ports import Store
+from recall_core.retrieve import Answer
+from recall_core.retrieve import targets as finding
+from recall_core.types import Pool, Row
+
+_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
+
+
+class PinTarget(NamedTuple):
+    """A target whose chunks must be among the first rows (one of them, in) or must not (none, out)."""
+
+    want: Literal["in", "out"]
+    target: str
+
+
+def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Searching, *, breaks: bool) -> TuningView:
+    """One answer at every weight; with wishes, the weights that grant them."""
+    view = TuningView(weight=float(weight_of(answer.plan.config)))
+    if wishes:
+        view["pinned"] = pinned_view(answer, wishes, asker.store, base=asker.base, weigh=asker.weigh)
+    else:
+        view["sweep"] = swept_view(answer, asker.store, breaks=breaks)
+    return view
+
+
+def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
+    """The first rows of an answer at every weight. breaks: with every weight at which they change, and how.
+
+    Fused ranks are swept: before a reranker, sparse-document recall and min_score.
+    Raises UsageError `one_signal` where there is no weight to move.
+    """
+    pool, k = _both(answer), _k(answer)
+    lines = lines_of(pool, answer.plan.config)
+    swept = _sweep(answer, pool, k)
+    steady = stability(lines, swept, weight_of(answer.plan.config))
+    view = SweepView(
+        k=k,
+        candidates=len(pool.keys),
+        orders=len(stretches(swept)),
+        sets=len(stretches(swept, members=True)),
+        order=interval_view(steady.order),
+        members=interval_view(steady.members),
+        order_distance=steady.order_distance,
+        members_distance=steady.members_distance,
+        fragile=steady.fragile,
+    )
+    if breaks:
+        view["break_points"] = _break_points(pool, swept, store)
+    return view
+
+
+def pinned_view(
+    answer: Answer,
+    wishes: Sequence[PinTarget],
+    store: Store,
+    *,
+    base: Path,
+    weigh: Callable[[Answer, Config], Answer],
+) -> PinnedView:
+    """The weights that grant all wishes at once, exactly; or the wishes that rule each other out.
+
+    Raises UsageError `one_signal`, UnknownTarget.
+    """
+    pool, k, config = _both(answer), _k(answer), answer.plan.config
+    targets = {wish: _rows(store, wish.target, base=base) for wish in wishes}
+    swept = _sweep(answer, pool, k)
+    granted = {wish: _granted(wish, targets[wish], swept, pool) for wish in targets}
+    shared, conflict = together(granted)
+    current = weight_of(config)
+    proposed = None
+    interval = nearest(shared, current)
+    weight = None if interval is None else weight_inside(interval, current)
+    if weight is not None:
+        share = exact(weight)
+        again = weigh(answer, config._replace(bm25_weight=float(1 - share), vector_weight=float(share)))
+        confirmed = all(_holds(wish, targets[wish], again, k) for wish in targets)
+        proposed = ProposedView(weight=weight, settings=weights(weight), confirmed=confirmed)
+    return PinnedView(
+        k=k,
+        wishes=[_wish_view(wish, targets[wish], granted[wish], answer, k) for wish in targets],
+        weights=[interval_view(each) for each in shared],
+        conflict=[list(targets).index(wish) for wish in conflict],
+        proposed=proposed,
+    )
+
+
+def interval_view(interval: Interval) -> WeightIntervalView:
+    """Weights with their ends."""
+    return WeightIntervalView(
+        low=float(interval.low), high=float(interval.high), low_open=interval.low_open, high_open=interval.high_open
+    )
+
+
+def _both(answer: Answer) -> Pool:
+    """The pool, if words and meaning have ranked it."""
+    pool = answer.pool
+    if pool is None or answer.plan.order or not (pool.lexical and pool.semantic):
+        raise UsageError(
+            "one_signal",
+            "A weight moves nothing here: the rows are not ranked by words and meaning together.",
+            hint='recall tune "words" --sweep',
+        )
+    return pool
+
+
+def _k(answer: Answer) -> int:
+    return max(1, answer.plan.limit)
+
+
+def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:
+    lines = lines_of(pool, answer.plan.config)
+    if answer.plan.table == "doc":
+        return sweep_documents(lines, [key.doc_rowid for key in pool.keys], k)
+    return sweep(lines, k)
+
+
+def _break_points(pool: Pool, swept: Sweep, store: Store) -> list[BreakPointView]:
+    """Every weight at which the rows change; between two of them they stay as they are."""
+    rows = [tuple(row) for row in swept.orders.tolist()]
+    # The open cells in turn, with the single weights 0 and 1 before and after them.
+    weights_at = [Fraction(0), *swept.weights[1:-1], Fraction(1)]
+    sides = [rows[0], *rows[1:-1:2], rows[-1]]
+    points = [(w, *pair) for w, pair in zip(weights_at, pairwise(sides), strict=True) if pair[0] != pair[1]]
+    moved = {position for _, before, after in points for position in (*before, *after)}
+    named = {row.rowid: row for row in store.fetch(sorted(pool.keys[position].rowid for position in moved))}
+    return [
+        BreakPointView(weight=float(w), changes=list(_moves(before, after, pool, named)))
+        for w, before, after in points
+    ]
+
+
+def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mapping[int, Row]) -> Iterable[ShiftView]:
+    was = {position: rank for rank, position in enumerate(before, start=1)}
+    becomes = {position: rank for rank, position in enumerate(after, start=1)}
+    for position in dict.fromkeys((*after, *before)):
+        if was.get(position) != becomes.get(position):
+            row = named[pool.keys[position].rowid]
+            yield ShiftView(
+                id=row.chunk.id,
+                path=row.doc.path,
+                line_start=row.chunk.line_start,
+                line_end=row.chunk.line_end,
+                before=was.get(position),
+                after=becomes.get(position),
+            )
+
+
+def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
+    """The rowids of the chunks that a path, `path:first-last` or an id names."""
+    kind, full_id = finding.one(store, target, base=base) or ("", "")
+    if kind == "chunk":
+        return frozenset({store.rowid("chunk", full_id)})
+    if kind == "doc":
+        return frozenset(row.rowid for row in store.chunks_of(full_id))
+    lines = _LINES.fullmatch(target)
+    kind, full_id = (finding.one(store, lines["path"], base=base) if lines else None) or ("", "")
+    if lines is None or kind != "doc":
+        raise finding.unknown(target)
+    first, last = int(lines["first"]), int(lines["last"] or lines["first"])
+    rows = [row for row in store.chunks_of(full_id) if row.chunk.line_start <= last and first <= row.chunk.line_end]
+    if not rows:
+        raise finding.unknown(target)
+    return frozenset(row.rowid for row in rows)
+
+
+def _granted(wish: PinTarget, chunks: frozenset[int], swept: Sweep, pool: Pool) -> tuple[Interval, ...]:
+    """The weights at which the wish comes true."""
+    positions = {position for position, key in enumerate(pool.keys) if key.rowid in chunks}
+    labels = [_comes_true(wish, positions.intersection(row)) for row in swept.orders.tolist()]
+    return tuple(interval for interval, holds in runs(swept.weights, labels) if holds)
+
+
+def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> bool:
+    """Whether the answer, with all that reorders its rows, grants the wish."""
+    if answer.pool is None or answer.ranked is None:
+        return False
+    shown = {answer.pool.keys[position].rowid for position in answer.ranked.order[: min(k, answer.total)]}
+    return _comes_true(wish, shown & chunks)
+
+
+def _comes_true(wish: PinTarget, shown: set[int] | frozenset[int]) -> bool:
+    return bool(shown) == (wish.want == "in")
+
+
+def _wish_view(
+    wish: PinTarget, chunks: frozenset[int], granted: tuple[Interval, ...], answer: Answer, k: int
+) -> WishView:
+    return WishView(
+        want=wish.want,
+        target=wish.target,
+        chunks=len(chunks),
+        candidates=sum(key.rowid in chunks for key in _both(answer).keys),
+        weights=[interval_view(each) for each in granted],
+        holds=_holds(wish, chunks, answer, k),
+    )

@@ -1,0 +1,265 @@
+"""Files: is each one still there, with the bytes that were read, and what brings the store up to date?
+
+Self-retrieval: does a chunk come back when it is asked for by its own text?
+
+Near-duplicates: chunks of different documents that say almost the same.
+
+Can sparse-document recall fire at all: its ceiling beside how near a question comes to a short document.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from recall_core import shell
+from recall_core.config import Config
+from recall_core.errors import IngestError, UsageError
+from recall_core.ingest import discover
+from recall_core.ingest.discover import Found
+from recall_core.ingest.parse import parser
+from recall_core.ingest.read import parsed, read_raw
+from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roots
+from recall_core.ingest.vectors import embed
+from recall_core.ports import Embedder
+from recall_core.retrieve.freshness import State, file_state
+from recall_core.store.sqlite.catalog import short_documents
+from recall_core.store.sqlite.check import Finding
+from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs, place_of, stored_vectors
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.text import STOP_WORDS, embedded_text, spaced
+from recall_core.types import Fingerprint, LexicalQuery, Phrase, Root, Row, Vector
+
+_SYNC = "recall sync"
+
+_NAMED = 5  # files that are named, and read to see whether they can be: reading all may take as long as a sync
+
+
+class _Stale(NamedTuple):
+    """A file that is not as it was read."""
+
+    file: Fingerprint
+    state: State
+
+
+class _Met(NamedTuple):
+    """A file that a sync reads, and the root that it is read by."""
+
+    found: Found
+    root: Root
+
+
+def unchanged_files(store: SqliteStore, *, base: Path, config: Config) -> Finding:
+    """A warning where documents were read from files that are missing or modified, as a search would mark them.
+
+    Each file costs one look at its status; it is read only where that differs. Documents that a program brought have
+    no file. The first few are named, by path. The fix is `recall sync` where that reads or takes out any of them, and
+    for the first few that it leaves as they are `recall add` or `recall rm`.  Never raises for a file.
+    """
+    files = [file for file in store.files() if file.os_path and file.documents]
+    stale = [_Stale(file, state) for file in files if (state := file_state(file, base)) is not None]
+    if not stale:
+        return Finding("ok", f"{len(files)} files are as they were read")
+    missing = sum(state == "missing" for _, state in stale)
+    named = ", ".join(f"{file.path} is {state}" for file, state in stale[:_NAMED])
+    more = f", and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
+    evidence = f"of {len(files)} files {missing} are missing and {len(stale) - missing} modified: {named}{more}"
+    try:
+        return Finding("warning", evidence, _remedy(stale, store, base=base, config=config))
+    except IngestError as error:  # a sync would say the same
+        return Finding("warning", evidence, error.hint or _SYNC)
+
+
+def _remedy(stale: Sequence[_Stale], store: SqliteStore, *, base: Path, config: Config) -> str:
+    """The commands that help, as one line. Raises IngestError `root_missing`."""
+    roots = store.roots()[::-1]
+    met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
+    read = [(each, here) for each in stale if (here := met.get(each.file.path))]
+    skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
+    left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
+    added = [each for each in left[:_NAMED] if each not in skipped and _can_be_added(each, base, config)]
+    commands = [_SYNC] if len(left) < len(stale) else []
+    commands += _typed("add", [str(base / each.file.os_path) for each in added])
+    commands += _typed("rm", [each.file.path for each in left[:_NAMED] if each not in added])
+    return ", then ".join(commands)
+
+
+def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
+    """What a sync comes upon, by path; None where it skips it. roots: newest first."""
+    met: dict[str, _Met | None] = {}
+    for root in roots:
+        is_folder = os.path.isdir(base / root.folder)  # noqa: PTH112 - Path.is_dir raises where one may not look
+        steps = discover.walk(root, base, config) if is_folder else [discover.single(root, base)]
+        for step in steps:
+            here = _Met(step, root) if isinstance(step, Found) else None
+            met[step.path] = met.get(step.path) or here
+    return met
+
+
+def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Root], base: Path) -> bool:
+    """Whether a sync reads the file, or takes out what vanished."""
+    path = stale.file.path
+    if path in met:
+        return met[path] is not None
+    return any(belongs(root, path) for root in roots) and is_gone(base / stale.file.os_path)
+
+
+def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -> bool:
+    """Whether a sync would not skip the file for what is in it."""
+    name = inherited(met.root, met.found.path, roots).parser
+    return _can_be_read(base / met.found.os_path, met.found.path, name, config)
+
+
+def _can_be_added(stale: _Stale, base: Path, config: Config) -> bool:
+    """Whether naming the file would read it, whatever rule leaves it out of its folder."""
+    path, os_path = stale.file.path, stale.file.os_path
+    return stale.state == "modified" and _can_be_read(base / os_path, path, "auto", config)
+
+
+def _can_be_read(place: Path, path: str, name: str, config: Config) -> bool:
+    """name: of the parser. One that is not installed ends a sync, which says so: that is no fault of the file."""
+    try:
+        raw = read_raw(place, path=path, config=config)
+        for _ in parsed(raw, path=path, parser=parser(name)):
+            pass
+    except UsageError:
+        return True
+    except (OSError, IngestError):
+        return False
+    return True
+
+
+def _typed(verb: str, paths: Sequence[str]) -> list[str]:
+    """The command with these paths; none without any."""
+    dashes = ["--"] if any(path.startswith("-") for path in paths) else []
+    return [shell.join(["recall", verb, *dashes, *paths])] if paths else []
+
+
+_SAMPLE = 20
+
+_WORDS = 50  # of a chunk, from which the rarest are taken
+
+_RAREST = 3
+
+_TIE = 0.01  # as good as first: what a model makes of one text differs that little between machines
+
+_ANEW = "recall export --no-embeddings --out FILE, then recall init a new store and recall import FILE"
+
+
+def self_retrieval(store: SqliteStore, embedder: Embedder | None, *, instead: str = "") -> Finding:
+    """A warning when a chunk of the sample is not found by its rarest words, or is not the nearest to its own vector.
+
+    Up to 20 chunks are tried, evenly spaced by path and offset. Their vectors are made anew, so that those stored for
+    other texts, or by a model that has changed since, are found out; without an embedder the stored ones stand in,
+    `instead` says why. A chunk as near as the nearest is no stray, and one without a vector is asked by words alone.
+    Time grows with the number of vectors, which are gone through once.  Raises EmbedError.
+    """
+    with store.reading():
+        rows = store.fetch(_sampled(in_order(store)))
+        if not rows:
+            return Finding("ok", "there is no chunk to try")
+        unheard = [row for row in rows if not _is_found_by_words(store, row)]
+        near = bests(store, _vectors(store, rows, embedder))
+    strays = [row for row in rows if row.rowid in near and near[row.rowid][0] < near[row.rowid][1] - _TIE]
+    by = f"their rarest words and {'stored vectors' if embedder is None else 'vectors made anew'}"
+    by += f" ({instead})" if instead else ""
+    lost = [row for row in rows if row in unheard or row in strays]
+    if not lost:
+        return Finding("ok", f"{len(rows)} chunks are found by {by}")
+    first = f"{place_of(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
+    evidence = f"of {len(rows)} chunks {len(lost)} are not found by {by}, the first {first}"
+    return Finding("warning", evidence, "" if unheard else _ANEW)
+
+
+def _sampled(rowids: Sequence[int]) -> list[int]:
+    count = min(len(rowids), _SAMPLE)
+    return [rowids[place * len(rowids) // count] for place in range(count)]
+
+
+def _is_found_by_words(store: SqliteStore, row: Row) -> bool:
+    """Whether the chunk is among those that hold its rarest words; one without a word has none to miss."""
+    words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
+    words = [word for word in words if word not in STOP_WORDS] or words
+    phrases = tuple(Phrase(word, (word,)) for word in words)
+    terms = store.term_stats(LexicalQuery("", "", phrases))
+    rarest = sorted(range(len(words)), key=lambda place: (terms[place].df, place))[:_RAREST]
+    match = " AND ".join(f'"{words[place]}"' for place in rarest)
+    query = LexicalQuery("", match, tuple(phrases[place] for place in rarest))
+    return not words or row.rowid in store.lexical_scores(query, [row.rowid], title_weight=1.0)
+
+
+def _vectors(store: SqliteStore, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
+    """chunk rowid to vector, for those whose text has a feature."""
+    if embedder is None:
+        return stored_vectors(store, [row.rowid for row in rows])
+    made = embed([embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in rows], embedder)
+    return {row.rowid: vector for row, (vector, _) in zip(rows, made, strict=True) if vector}
+
+
+NEAR = 0.95  # with the embedders here: an edited copy, a text on another page's template; well above two on one topic
+
+_SHOWN = 3
+
+
+def near_duplicates(store: SqliteStore) -> Finding:
+    """How many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
+
+    Both chunks have vectors and stand in documents of different content; `duplicates` tells of those of the same.
+    Never a warning: what is alike may be meant. Every two chunks are compared, exactly.
+    """
+    with store.reading():
+        near = near_pairs(store, least=NEAR, shown=_SHOWN)
+        rows = {row.rowid: row for row in store.fetch([rowid for pair in near.first for rowid in pair[:2]])}
+    shown = [f"{place_of(rows[one])} and {place_of(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first]
+    first = f"; the first {', '.join(shown)}" if shown else ""
+    return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
+
+
+CALIBRATE = "recall eval --calibrate-sparse, then set sparse_distance_ceiling"
+
+_SHORT_SAMPLE = 50
+
+_LEAST_CHARS = 24  # half a shorter sentence is no question
+
+_SENTENCE_END = re.compile(r"[.!?]\s|[\n。！？]")
+
+
+def ceiling_reachable(store: SqliteStore, embedder: Embedder, config: Config) -> Finding:
+    """A warning when no short document is within the ceiling of half its own first sentence.
+
+    Up to 50 short documents, evenly spaced by path, are asked for with the first half of their first sentence: few
+    questions come nearer to the document that answers them. What calibrates a ceiling is judged questions.
+    """
+    if not config.sparse_recall or config.sparse_max_injections == 0:
+        return Finding("ok", "sparse-document recall is off")
+    rows = _short_sampled(short_documents(store, config.sparse_chunk_threshold))
+    halves = {row.rowid: half for row in store.fetch(rows) if (half := _half_sentence(row.chunk.text))}
+    vectors = embedder.embed(list(halves.values()), is_query=True)
+    distances = []
+    for rowid, vector in zip(halves, vectors, strict=True):
+        if vector:
+            distances += [1 - cosine for cosine in store.cosines(vector, where=None, rowids=[rowid]).values()]
+    if not distances:
+        return Finding("ok", "there is no short document to try")
+    near = sum(distance <= config.sparse_distance_ceiling for distance in distances)
+    evidence = (
+        f"{near} of {len(distances)} short documents are within {config.sparse_distance_ceiling:g} of half "
+        f"their first sentence; the nearest is at {min(distances):.3f}, the median {median(distances):.3f}"
+    )
+    return Finding("ok" if near else "warning", evidence)
+
+
+def _short_sampled(rowids: list[int]) -> list[int]:
+    count = min(len(rowids), _SHORT_SAMPLE)
+    return [rowids[place * len(rowids) // count] for place in range(count)]
+
+
+def _half_sentence(text: str) -> str:
+    """The first half of the first sentence, in whole words where it has any; "" where it is too short to tell."""
+    sentence = next((part.strip() for part in _SENTENCE_END.split(text) if len(part.strip()) >= _LEAST_CHARS), "")
+    half = sentence[: len(sentence) // 2]
+    return half.rpartition(" ")[0] or half

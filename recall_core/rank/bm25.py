@@ -1,0 +1,101 @@
+"""Lexical scores worked out from occurrences, phrase by phrase: FTS5's own formula, and BM25F."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from recall_core.config import BM25_K1, Config
+from recall_core.types import Occurrences
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+Number = TypeVar("Number", float, "Column")
+
+_FTS5_B = 0.75  # fixed in FTS5's bm25()
+
+_PLAIN_COUNTS = 500  # below this, plain Python costs less than filling arrays
+
+_PLAIN_COUNTS_COLD = 100_000  # and below this, less than importing NumPy first
+
+
+def contributions(found: Occurrences, rowid: int, config: Config) -> list[float]:
+    """What each phrase gives to one row's score, in query order; 0 where the row does not hold it.
+
+    By config.lexical_model, with idf as in `Occurrences.phrases` and w the title's weight, 1 for the body:
+    fts5: idf * f * 2.2 / (f + 1.2 * (.25 + .75 * length / average length)), where f = sum of w * tf over the two
+    columns and length is that of both together (sqlite fts5_aux.c).
+    bm25f: idf * (k1 + 1) * f / (f + k1), where f = sum of w * tf / (1 - b + b * length / average length), each
+    column by its own length (Robertson and Zaragoza 2009).
+    `scores` adds them up from the left.
+    """
+    given = [counts.get(rowid) for counts in found.counts]
+    lengths = found.lengths[rowid] if any(given) else (0, 0)
+    return [
+        0.0 if tf is None else _scored(found, phrase.idf, tf, lengths, config)
+        for phrase, tf in zip(found.phrases, given, strict=True)
+    ]
+
+
+def scores(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
+    """The scores of these rows, in their order: the sum of `contributions`, to the last bit."""
+    work = sum(map(len, found.counts))
+    is_small = work < (_PLAIN_COUNTS if "numpy" in sys.modules else _PLAIN_COUNTS_COLD)
+    return (plain if is_small else vectorised)(found, rowids, config)
+
+
+def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
+    """`scores`, a row after the other."""
+    totals = dict.fromkeys(rowids, 0.0)
+    for phrase, counts in zip(found.phrases, found.counts, strict=True):
+        for rowid, tf in counts.items():
+            if rowid in totals:
+                totals[rowid] += _scored(found, phrase.idf, tf, found.lengths[rowid], config)
+    return [totals[rowid] for rowid in rowids]
+
+
+def vectorised(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
+    """`scores`, a phrase after the other. Equal operations in equal order give equal bits."""
+    import numpy as np  # noqa: PLC0415 - a small store never needs it
+
+    places = {rowid: place for place, rowid in enumerate(rowids)}
+    lengths = np.array([found.lengths.get(rowid, (0, 0)) for rowid in rowids], dtype=np.float64).reshape(-1, 2)
+    totals = np.zeros(len(rowids))
+    for phrase, counts in zip(found.phrases, found.counts, strict=True):
+        held = counts if counts.keys() <= places.keys() else {row: counts[row] for row in counts if row in places}
+        if held:
+            at = np.fromiter(map(places.__getitem__, held), dtype=np.intp, count=len(held))
+            tf = np.array(list(held.values()), dtype=np.float64)
+            sizes = lengths[at]
+            totals[at] += _scored(found, phrase.idf, (tf[:, 0], tf[:, 1]), (sizes[:, 0], sizes[:, 1]), config)
+    values: list[float] = totals.tolist()
+    return values
+
+
+def _scored(
+    found: Occurrences, idf: float, tf: tuple[Number, Number], lengths: tuple[Number, Number], config: Config
+) -> Number:
+    """A phrase's contribution, of one row or of a column of rows."""
+    if config.lexical_model == "bm25f":
+        k1, b = config.bm25_k1, config.bm25_b
+        title = _shortened(tf[0], lengths[0], found.averages[0], b)
+        frequency = config.title_weight * title + _shortened(tf[1], lengths[1], found.averages[1], b)
+        value: Number = idf * ((k1 + 1) * frequency / (frequency + k1 + (frequency == 0)))
+        return value
+    frequency = config.title_weight * tf[0] + tf[1]
+    length = (lengths[0] + lengths[1]) / (found.averages[0] + found.averages[1])
+    held = BM25_K1 * (1 - _FTS5_B + _FTS5_B * length)
+    return idf * ((BM25_K1 + 1) * frequency / (frequency + held))
+
+
+def _shortened(tf: Number, length: Number, average: float, b: float) -> Number:
+    """A term frequency held against the length of its column. Nothing stays nothing, where a norm is 0 too."""
+    if average == 0:
+        return tf
+    value: Number = tf / (1 - b + b * length / average + (tf == 0))
+    return value

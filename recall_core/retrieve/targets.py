@@ -1,0 +1,141 @@
+"""What a path, an id or `path:first-last` names in a store. docs/decisions/0016 has the rule."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from recall_core import paths, shell
+from recall_core.errors import UnknownTarget, UsageError
+from recall_core.paths import path_of
+from recall_core.ports import Store
+from recall_core.text import nfc
+from recall_core.types import Row
+
+_SAYS_WHERE = re.compile(r"\.\.?(/|$)")
+
+_WILD = re.compile(r"[\\*?\[\]{},]")
+
+
+class Reading(NamedTuple):
+    """One place that a name may mean.
+
+    names: as the store may spell it, likeliest first.  globs: the same for a name that is a pattern.  place: on disk.
+    """
+
+    names: tuple[str, ...]
+    globs: tuple[str, ...]
+    place: Path
+
+
+def one(store: Store, target: str, *, base: Path, start: Path | None = None) -> tuple[str, str] | None:
+    """(kind, id) of the only document or chunk that a live path, an id or a prefix names. start: see `readings`.
+
+    Raises UsageError `ambiguous_path`, `ambiguous_id`, `empty_target`.
+    """
+    meanings = readings(target, base=base, start=start)
+    ids = [first for each in meanings if (first := _first(store, each.names)) is not None]
+    if len(set(ids)) > 1:
+        raise ambiguous(target, base=base)
+    return ("doc", ids[0]) if ids else by_id(store, target)
+
+
+def by_id(store: Store, target: str) -> tuple[str, str] | None:
+    """(kind, id) of the only document or chunk whose id begins so. Raises UsageError `ambiguous_id`."""
+    found = store.resolve(target)
+    if len(found) > 1:
+        some = ", ".join(full[:12] for _, full in found[:4])
+        raise UsageError("ambiguous_id", f"{target} could be any of {some}.", hint="give more digits")
+    return found[0] if found else None
+
+
+def chunk(store: Store, target: str, *, base: Path) -> Row:
+    """The chunk of that id or prefix. Raises UnknownTarget, also for a document; UsageError `ambiguous_id`."""
+    kind, full_id = one(store, target, base=base) or ("", "")
+    if kind == "doc":
+        message = f"{target} is a document, not a chunk."
+        raise UnknownTarget("unknown_target", message, hint="recall search WORDS --json")
+    if not kind:
+        raise unknown(target)
+    return store.fetch([store.rowid("chunk", full_id)])[0]
+
+
+def readings(target: str, *, base: Path, start: Path | None = None) -> tuple[Reading, ...]:
+    """What a path may mean: seen from the current folder, as `add` takes it, and then as Recall prints paths.
+
+    A path that says where it begins (`.`, `..`, `./x`, `../x`, `/x`) has the first meaning alone, and so has one
+    where both are the same; without a current folder a relative path has the second alone.  base: the store's
+    folder.  start: stands for the current folder.  Raises UsageError `empty_target`; RecallError `no_folder`.
+    """
+    if not target:
+        raise UsageError("empty_target", "An empty name names nothing.", hint="recall stats")
+    typed, start = target.replace(os.sep, "/"), start or paths.known()
+    if Path(typed).is_absolute():
+        names = _names(Path(typed), base)
+        return (Reading(names, names, Path(typed)),)
+    if _SAYS_WHERE.match(typed):
+        return (_from(start or paths.folder(), typed, base),)
+    printed = Reading((nfc(typed).rstrip("/"),), (nfc(typed),), base / typed)
+    if start is None:
+        return (printed,)
+    seen = _from(start, typed, base)
+    return (seen,) if printed.names[0] in seen.names else (seen, printed)
+
+
+def ambiguous(target: str, *, base: Path) -> UsageError:
+    """The error for a path that means something here and something else as Recall prints it."""
+    folder, home = paths.folder(), Path(os.path.realpath(base))
+    is_inside = folder.is_relative_to(home)
+    printed = "../" * len(folder.relative_to(home).parts) + target if is_inside else str(base / target)
+    forms = shell.quote(f"./{target}"), shell.quote(printed)
+    message = f"{target} could be {forms[0]}, seen from this folder, or {forms[1]}, as Recall prints it."
+    return UsageError("ambiguous_path", message, hint=" or ".join(forms))
+
+
+def unknown(target: str) -> UnknownTarget:
+    """The error for a target that names nothing."""
+    is_quoted = len(target) > 2 and target[0] == target[-1] == '"'
+    words = target[1:-1] if is_quoted else target
+    hint = f"recall search {shell.quote(words)}" if words.strip() else "recall stats"
+    message = f"The store holds nothing {'with the text' if is_quoted else 'named'} {target}."
+    return UnknownTarget("unknown_target", message, hint=hint)
+
+
+def _first(store: Store, names: Iterable[str]) -> str | None:
+    """The id of the first live document of these."""
+    return next((found for name in names if (found := store.document_at(name)) is not None), None)
+
+
+def _from(start: Path, typed: str, base: Path) -> Reading:
+    """A path as it is seen from a folder. Only what was typed is a pattern, whatever the folder is called."""
+    parts = typed.split("/")
+    lead = list(takewhile(lambda part: part in ("", ".", ".."), parts))
+    rest = "/".join(parts[len(lead) :])
+    folders = [_WILD.sub(r"\\\g<0>", name) for name in _names(start / "/".join(lead), base)]
+    globs = (rest if folder == "." else f"{folder.rstrip('/')}/{rest}" for folder in folders)
+    return Reading(_names(start / typed, base), tuple(map(nfc, globs)), start / typed)
+
+
+def _names(place: Path, base: Path) -> tuple[str, ...]:
+    """How the store may know a place: as `add` spells it, and with the links on the way to it resolved."""
+    try:
+        real = _normal(place)
+        home = os.path.realpath(base)
+        resolved = real.relative_to(home) if real.is_relative_to(home) else real
+        return tuple(dict.fromkeys((path_of(place, base), nfc(resolved.as_posix()))))
+    except ValueError:  # no file has a NUL in its name
+        return (nfc(place.as_posix()),)
+
+
+def _normal(path: Path) -> Path:
+    """Without `.` and `..`, its folder resolved, its last part as it is, so that a link keeps its own name.
+
+    A link to itself is resolved to itself; Path.resolve has an error for it.
+    """
+    if path.name in ("", ".."):
+        return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path.parent), path.name)

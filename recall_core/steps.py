@@ -1,0 +1,372 @@
+"""Pieces: chunks that a program brings along, and the documents they make in a store.
+
+The steps of retrieval as functions to put together: chunk, index, retrieve, fuse, rerank, compress.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from math import fsum, isfinite
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from recall_core.api.answers import Ask
+from recall_core.api.engine import Engine
+from recall_core.config import RRF_K, Config, replace
+from recall_core.errors import UsageError
+from recall_core.ingest.chunk import chunk as spans_of
+from recall_core.ingest.metadata import why_unfit
+from recall_core.ingest.vectors import Pace, made_in_turn, missing_texts, with_vectors
+from recall_core.pack.compress import Excerpt, Passage, overlap
+from recall_core.pack.compress import compress as best_windows
+from recall_core.ports import Reranker
+from recall_core.retrieve.query import literal
+from recall_core.rql.ast import Field, In
+from recall_core.store.sqlite.lexical import tokenizers
+from recall_core.text import Counter, counter, embedded_hash, nfc, spaced
+from recall_core.types import NewChunk, NewDocument, NewFile, Ranked, Row, Span
+
+NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+
+
+class Piece(NamedTuple):
+    """A chunk on its way to a store: a verbatim slice of its document that begins at offset (code points)."""
+
+    doc_id: str
+    chunk_index: int
+    """From 0, by offset."""
+    content: str
+    offset: int
+    title: str = ""
+    heading: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = NO_METADATA
+
+
+def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Counter) -> NewFile:
+    """A document of these pieces, by chunk_index, without vectors. That no file is behind it, an empty os_path says.
+
+    Raises UsageError `bad_pieces` unless they are slices of one text that they cover without a gap, and their
+    metadata can be kept.
+    """
+    if not path:
+        raise bad_pieces(path, "they have no doc_id")
+    text = _joined(path, pieces)
+    raw = text.encode()
+    tags = tuple(sorted({tag for piece in pieces for tag in piece.tags}))
+    metadata = {key: value for piece in pieces for key, value in piece.metadata.items()}
+    if reason := why_unfit(metadata):
+        raise UsageError("bad_pieces", f"The pieces of {path!r} cannot be kept: {reason}.")
+    chunks = tuple(_new_chunk(path, piece, text, counter) for piece in pieces)
+    spans = [each.span for each in chunks]
+    layout = json.dumps([spans, pieces[0].title, tags, metadata], ensure_ascii=False, sort_keys=True)
+    digest = sha256(raw).hexdigest()
+    document = NewDocument(path, digest, pieces[0].title, len(raw), tags, None, metadata, chunks)
+    settings = f"pieces {sha256(layout.encode()).hexdigest()}"
+    return NewFile(path, "", len(raw), mtime_ns, digest, settings, None, (document,))
+
+
+def bad_pieces(doc_id: str, reason: str) -> UsageError:
+    """The error for pieces that cannot be a document."""
+    message = f"The pieces of {doc_id!r} are not one text: {reason}."
+    return UsageError("bad_pieces", message, hint="index(chunk(segments), store)")
+
+
+def _joined(path: str, pieces: Sequence[Piece]) -> str:
+    """The text that the pieces, by chunk_index, are slices of."""
+    text = ""
+    last = -1
+    for number, piece in enumerate(pieces):
+        if piece.chunk_index != number:
+            raise bad_pieces(path, f"there is no chunk_index {number}")
+        shared = len(text) - piece.offset
+        if not (last < piece.offset <= len(text) < piece.offset + len(piece.content)):
+            raise bad_pieces(path, f"chunk_index {number} does not follow the one before without a gap")
+        if text[piece.offset :] != piece.content[:shared]:
+            raise bad_pieces(path, f"chunk_index {number} disagrees with the one before where they overlap")
+        text += piece.content[shared:]
+        last = piece.offset
+    return text
+
+
+def _new_chunk(path: str, piece: Piece, text: str, counter: Counter) -> NewChunk:
+    content = piece.content
+    end = piece.offset + len(content)
+    search_text = spaced(content)
+    return NewChunk(
+        span=Span(piece.offset, end, counter.count(content), piece.heading),
+        line_start=1 + text.count("\n", 0, piece.offset),
+        line_end=1 + text.count("\n", 0, end - 1),
+        text=content,
+        search_text=None if search_text == content else search_text,
+        text_hash=embedded_hash(path, piece.title, content),
+        vector=None,
+    )
+
+
+SPEC_VERSION = "0.1.0"
+
+"""What these functions promise, as a semantic version: an answer that changes for equal input changes its first part
+(the second while the first is 0)."""
+
+COLLECTION = "default"
+
+"""The one collection that a store's file is. A chunk's key is (collection, doc_id, chunk_index)."""
+
+Scorer = Callable[[str, Sequence[str]], Sequence[float]]
+
+"""A question and texts to one finite value a text, in order, higher is better."""
+
+
+class Segment(NamedTuple):
+    """A document, or the next part of one: segments of one doc_id are one text, in their order."""
+
+    doc_id: str
+    """The document's path in a store."""
+    text: str
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = NO_METADATA
+
+
+class ChunkPolicy(NamedTuple):
+    """How texts are cut; the limits are those of recall.toml. markdown: cut at headings, keep fenced code whole."""
+
+    chunk_tokens: int = Config().chunk_tokens
+    overlap_tokens: int = Config().overlap_tokens
+    max_chunk_chars: int = Config().max_chunk_chars
+    counter: str = Config().counter
+    markdown: bool = False
+
+
+class RetrievePlan(NamedTuple):
+    """How candidates are found. mode: hybrid, lexical or semantic. k: the most that each signal proposes.
+
+    filter: in the language of FILTER.  settings: `key=value`, as --set takes them.
+    """
+
+    mode: str = "hybrid"
+    k: int = 50
+    filter: str | None = None
+    settings: tuple[str, ...] = ()
+
+
+class Candidate(NamedTuple):
+    """A chunk with a score, higher is better; what the score means depends on the step that gave it."""
+
+    doc_id: str
+    chunk_index: int
+    content: str
+    score: float
+    offset: int
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+
+
+class FuseParams(NamedTuple):
+    """How ranked lists become one. k: the most candidates kept. weights: one a list, 1 each when there is none."""
+
+    k: int = 12
+    rrf_k: int = RRF_K
+    weights: tuple[float, ...] = ()
+
+
+class CompressPolicy(NamedTuple):
+    """How much is kept. sentences: of one excerpt. scorer: who judges sentences; BM25 on word stems without one."""
+
+    budget_tokens: int = 300
+    sentences: int = 2
+    counter: str = Config().counter
+    scorer: Scorer | None = None
+
+
+def chunk(text_or_segments: str | Iterable[Segment], policy: ChunkPolicy = ChunkPolicy()) -> list[Piece]:
+    """The pieces of one text, whose doc_id is "", or of segments, in their order; chunk_index counts by document.
+
+    No piece reaches across the end of a segment; a segment of whitespace alone is left out of its document.
+    Raises UsageError for a counter that does not exist, ConfigError for limits that contradict each other.
+    """
+    segments = [Segment("", text_or_segments)] if isinstance(text_or_segments, str) else text_or_segments
+    limits = {name: value for name, value in policy._asdict().items() if name != "markdown"}
+    config = replace(Config(), limits, where="ChunkPolicy")
+    counting = counter(policy.counter)
+    pieces: list[Piece] = []
+    reached: dict[str, tuple[int, int]] = {}
+    for doc_id, text, title, tags, metadata in segments:
+        start, first = reached.get(doc_id, (0, 0))
+        spans = spans_of(text, counter=counting, config=config, markdown=policy.markdown)
+        pieces += [
+            Piece(
+                doc_id, number, text[span.offset : span.end], start + span.offset, title, span.heading, tags, metadata
+            )
+            for number, span in enumerate(spans, start=first)
+        ]
+        if spans:
+            reached[doc_id] = start + len(text), first + len(spans)
+    return pieces
+
+
+def index(chunks: Iterable[Piece], store: Engine, *, mtime_ns: int = 0) -> dict[str, int]:
+    """Put pieces into a store, in one transaction; the same pieces again write nothing.
+
+    All pieces of a document come together, in any order, and replace what the store holds under its doc_id.
+    mtime_ns: when the documents were changed, for doc.mtime, which nothing else can tell: the epoch by default.
+    Counts: documents, chunks, added, updated and unchanged documents, and embedded texts.
+    Raises UsageError `bad_pieces` where they are not one gapless text, or carry metadata that no JSON can hold;
+    EmbedError where a text cannot be embedded.
+    """
+    documents: dict[str, dict[int, Piece]] = {}
+    for piece in chunks:
+        pieces = documents.setdefault(nfc(piece.doc_id), {})
+        if pieces.setdefault(piece.chunk_index, piece) != piece:
+            raise bad_pieces(piece.doc_id, f"two pieces have chunk_index {piece.chunk_index}")
+    counting = counter(store.store.info().counter)
+    files = [
+        file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
+        for path, pieces in documents.items()
+    ]
+    known = {file.path: store.store.known(file.path) for file in files}
+    changed = [
+        file
+        for file in files
+        if (old := known[file.path]) is None
+        or (old.hash, old.settings, old.mtime_ns) != (file.hash, file.settings, file.mtime_ns)
+    ]
+    missing = missing_texts(changed, store.store)
+    made = {
+        text_hash: one for part in made_in_turn(missing, store.embedder, Pace()) for text_hash, one in part.items()
+    }
+    if changed:
+        with store.store.writer() as writer:
+            for file in changed:
+                writer.put(with_vectors(file, made))
+    added = sum(known[file.path] is None for file in changed)
+    return {
+        "documents": len(files),
+        "chunks": sum(map(len, documents.values())),
+        "added": added,
+        "updated": len(changed) - added,
+        "unchanged": len(files) - len(changed),
+        "embedded": len(missing),
+    }
+
+
+def retrieve(query: str, plan: RetrievePlan, store: Engine) -> list[Candidate]:
+    """What a store's signals propose, at most plan.k each, best first by the store's own score.
+
+    One signal's score is its stage value, from 0 to 1; of two it is their fusion as the settings say.
+    Ties by doc_id and chunk_index. Nothing is injected or scored again.
+    """
+    asked = store.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
+    config = asked.config._replace(pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="")
+    with store.store.reading():
+        answer = store.answer(asked._replace(config=config))
+        if answer.pool is None or answer.ranked is None:
+            return []
+        chosen = [each for each in answer.ranked[: answer.ranked.kept] if _is_proposed(each, plan.k)]
+        rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
+        numbers = _chunk_indexes(rows, store)
+    return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
+
+
+def fuse(
+    candidate_sets: Sequence[Sequence[Candidate]], method: str = "rrf", params: FuseParams | None = None
+) -> list[Candidate]:
+    """Lists, each best first, as one list, best first; ties by doc_id and chunk_index.
+
+    rrf: score = sum of weight / (rrf_k + rank), rank from 1 in each list (Cormack, Clarke and Buettcher 2009).
+    weighted: score = (sum of weight * score) / (sum of weights).  A candidate that a list lacks gets nothing from it;
+    of one that a list holds twice the first counts.  Raises UsageError `bad_value`.
+    """
+    params = params or FuseParams()
+    weights = params.weights or (1.0,) * len(candidate_sets)
+    if method not in ("rrf", "weighted"):
+        raise UsageError("bad_value", f"There is no fusion {method!r}.", hint='method="rrf" or "weighted"')
+    if len(weights) != len(candidate_sets) or min(weights, default=0) < 0 or params.k < 0 or params.rrf_k < 0:
+        raise UsageError(
+            "bad_value", "fuse takes one weight from 0 a list, and k and rrf_k from 0.", hint="weights=()"
+        )
+    total = fsum(weights) or 1.0
+    fused: dict[tuple[str, int], Candidate] = {}
+    for weight, candidates in zip(weights, candidate_sets, strict=True):
+        firsts = {(each.doc_id, each.chunk_index): each for each in reversed(candidates)}
+        for rank, (key, each) in enumerate(reversed(firsts.items()), start=1):
+            share = weight / (params.rrf_k + rank) if method == "rrf" else weight * each.score / total
+            before = fused.get(key, each._replace(score=0.0))
+            fused[key] = before._replace(score=before.score + share)
+    return _ordered(fused.values())[: params.k]
+
+
+def rerank(query: str, candidates: Sequence[Candidate], model: Reranker | Scorer) -> list[Candidate]:
+    """The candidates with the model's scores in place of their own, best first; ties by doc_id and chunk_index.
+
+    Raises UsageError `bad_scores` unless the model gives one finite value a text.
+    """
+    score = model if callable(model) else model.score
+    values = _checked(score(query, [each.content for each in candidates]), len(candidates))
+    return _ordered(each._replace(score=value) for each, value in zip(candidates, values, strict=True))
+
+
+def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy = CompressPolicy()) -> list[Excerpt]:
+    """The sentences of candidates that say most about the query, verbatim with their offsets, within a budget.
+
+    Best first, ties by doc_id, chunk_index and offset; excerpts never overlap, and together they count at most
+    policy.budget_tokens. What scores 0 is left out.  Raises UsageError `bad_scores` for a scorer's nonsense.
+    """
+    if policy.sentences < 1:
+        raise UsageError("bad_value", "An excerpt has at least one sentence.", hint="sentences=2")
+
+    def score(texts: Sequence[str]) -> Sequence[float]:
+        if policy.scorer is None:
+            return _word_overlap(query, texts)
+        return _checked(policy.scorer(query, texts), len(texts))
+
+    return best_windows(
+        [Passage(each.doc_id, each.chunk_index, each.offset, each.content) for each in candidates],
+        score=score,
+        sentences=policy.sentences,
+        budget_tokens=policy.budget_tokens,
+        counter=counter(policy.counter),
+    )
+
+
+def _is_proposed(ranked: Ranked, k: int) -> bool:
+    return any(part.rank is not None and part.rank <= k for part in ranked.parts)
+
+
+def _chunk_indexes(rows: Sequence[Row], store: Engine) -> dict[int, int]:
+    """rowid to chunk_index: the place among the chunks of the document, which the store keeps by offset."""
+    paths = tuple(sorted({row.doc.path for row in rows}))
+    numbers: dict[int, int] = {}
+    seen: dict[str, int] = {}
+    for key in store.store.candidates(In(Field("doc", "path"), paths)) if paths else ():
+        numbers[key.rowid] = seen.get(key.path, 0)
+        seen[key.path] = numbers[key.rowid] + 1
+    return numbers
+
+
+def _candidate(row: Row, chunk_index: int, score: float) -> Candidate:
+    doc, text = row.doc, row.chunk
+    return Candidate(doc.path, chunk_index, text.text, score, text.offset, doc.tags, doc.meta)
+
+
+def _ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda each: (-each.score, each.doc_id, each.chunk_index))
+
+
+def _checked(values: Sequence[float], expected: int) -> list[float]:
+    checked = [float(value) for value in values]
+    if len(checked) != expected or not all(map(isfinite, checked)):
+        raise UsageError(
+            "bad_scores", f"{len(checked)} scores came back for {expected} texts, or one is not finite.", hint="0.0"
+        )
+    return checked
+
+
+def _word_overlap(query: str, texts: Sequence[str]) -> list[float]:
+    fold, stem = tokenizers()
+    phrases = literal(query, tokens=fold, match="any").phrases
+    words = [word for phrase in phrases for token in phrase.tokens for word in stem(token)]
+    return overlap(words, texts, words=lambda text: stem(spaced(text)))

@@ -1,0 +1,368 @@
+"""A hit's score as the JSON contract spells it: parts, their leaves, and a row that sparse-document recall gave.
+
+Domain values as the JSON contract spells them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from recall_core.contract import (
+    SCHEMA_VERSION,
+    ChunkView,
+    ContextView,
+    DocView,
+    ErrorView,
+    ExplainView,
+    IngestView,
+    LeafView,
+    LexicalModelEcho,
+    NormalizerEcho,
+    PlanEcho,
+    QueryEcho,
+    RecallView,
+    RerankEcho,
+    Response,
+    ResultView,
+    SignalEcho,
+    SparseView,
+    StoreView,
+)
+from recall_core.embed.registry import note
+from recall_core.errors import RecallError
+from recall_core.rank.normalize import scale
+from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.freshness import State
+from recall_core.text import counter
+from recall_core.types import Block, Chunk, Document, Hit, Injection, Packed, Pool, Progress, Root, Signal, StoreInfo
+
+if TYPE_CHECKING:
+    from recall_core.rql.complete import Vocabulary
+    from recall_core.store.sqlite.catalog import Sizes
+
+Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
+
+"""Of one hit, by signal; a signal whose points nobody can take apart is missing."""
+
+
+def explain_view(hit: Hit, plan: Plan, leaves: Leaves | None = None) -> ExplainView:
+    """Stage values, the parts that add up to the score, and the leaves that add up to each part, where known."""
+    view: dict[str, Any] = {part.signal: part.value for part in hit.parts}
+    if plan.config.fusion == "rrf":
+        k = plan.config.rrf_k
+        fused = [part for part in hit.parts if part.signal != "rerank"]
+        view["raw_score"] = sum(part.weight / (k + part.rank) for part in fused if part.rank is not None)
+    made = leaves or {}
+    view["parts"] = [
+        part._asdict() | ({"leaves": made[part.signal]} if part.signal in made else {}) for part in hit.parts
+    ]
+    return cast(ExplainView, view)
+
+
+def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
+    """Why sparse-document recall gave the chunk its row."""
+    view = RecallView(
+        recall_injected=True,
+        reason="sparse_doc_recall",
+        chunk_id=chunk.id,
+        knowledge_item_id=chunk.doc_id,
+        distance=injection.distance,
+    )
+    if injection.displaced is not None:
+        view["displaced"] = injection.displaced
+    return view
+
+
+def ok(**parts: Any) -> Response:
+    """A successful response with these parts; a part that is None is left out."""
+    body = {key: part for key, part in parts.items() if part is not None}
+    return cast(Response, {"ok": True, "schema_version": SCHEMA_VERSION, **body})
+
+
+def failure(error: RecallError) -> Response:
+    """The response of a command that failed."""
+    view = ErrorView(code=error.code, message=error.message, details=error.details, hint=error.hint)
+    return Response(ok=False, schema_version=SCHEMA_VERSION, error=view)
+
+
+def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
+    """The question as it was understood."""
+    echo: dict[str, Any] = {}
+    if plan.rql is None:
+        echo["text"] = plan.text
+    else:
+        echo["rql"] = plan.rql
+    if plan.filters is not None:
+        echo["filters"] = plan.filters
+    echo |= {"limit": limit, "offset": plan.offset}
+    if pool is not None:
+        echo["plan"] = plan_echo(plan, pool)
+    return cast(QueryEcho, echo)
+
+
+def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
+    """Everything that decided the order."""
+    config = plan.config
+    echo: dict[str, Any] = {
+        "mode": plan.mode,
+        "fusion": config.fusion,
+        "normalize": config.normalize,
+        "weights": {"lexical": config.bm25_weight, "semantic": config.vector_weight},
+    }
+    if config.fusion == "rrf":
+        echo["rrf_k"] = config.rrf_k
+    signals = []
+    if plan.lexical is not None:
+        signals.append(_signal_echo("lexical", plan.lexical, plan, pool))
+    if plan.semantic is not None:
+        signals.append(_signal_echo("semantic", plan.semantic, plan, pool))
+    echo |= {
+        "min_score": config.min_score,
+        "pool": config.pool,
+        "index": pool.index_kind,
+        "sparse": config.sparse_recall,
+    }
+    if config.rerank:
+        echo["rerank"] = RerankEcho(model=config.rerank, rows=config.rerank_rows, weight=config.rerank_weight)
+    if pool.lexical_model == "bm25f":
+        echo["lexical_model"] = LexicalModelEcho(
+            model="bm25f", k1=config.bm25_k1, b=config.bm25_b, title_weight=config.title_weight
+        )
+    echo["signals"] = signals
+    return cast(PlanEcho, echo)
+
+
+def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEcho:
+    config = plan.config
+    weight = config.bm25_weight if signal == "lexical" else config.vector_weight
+    echo: dict[str, Any] = {"signal": signal, "text": text, "weight": weight}
+    if signal == "lexical":
+        echo["bound"] = pool.bound
+    echo["normalizer"] = _normalizer_echo(signal, plan, pool)
+    if signal == "lexical":
+        echo["terms"] = [{"text": term.text, "df": term.df, "idf": term.idf} for term in pool.terms]
+    return cast(SignalEcho, echo)
+
+
+def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> NormalizerEcho:
+    config = plan.config
+    low, high = scale(pool, signal, config.normalize)
+    echo: dict[str, Any] = {"method": config.normalize}
+    if config.normalize == "bound":
+        echo["bound"] = high
+    else:
+        echo |= {"low": low, "high": high, "pool_size": len(pool.keys)}
+    if config.fusion == "rrf":
+        echo["rrf_k"] = config.rrf_k
+    return cast(NormalizerEcho, echo)
+
+
+def sparse_view(found: Answer, *, explain: bool) -> SparseView | None:
+    """What sparse-document recall did: told when it did something, and to whoever asks why."""
+    if found.recall is None or not (explain or found.recall.given):
+        return None
+    config = found.plan.config
+    limits = {"threshold": config.sparse_chunk_threshold, "ceiling": config.sparse_distance_ceiling}
+    return cast(SparseView, {**found.recall.report._asdict(), **limits})
+
+
+def result_view(
+    hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool, leaves: Leaves | None = None
+) -> ResultView:
+    """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
+    view: dict[str, Any] = {}
+    if hit.score is not None and _wanted(plan, "score"):
+        view["score"] = hit.score
+    doc = _chosen("doc", doc_view(hit.doc, states), plan)
+    if doc:
+        view["doc"] = doc
+    if hit.chunk is not None and (plan.table == "chunk" or plan.select is None):
+        chunk = _chosen("chunk", chunk_view(hit.chunk), plan)
+        if chunk:
+            view["chunk"] = chunk
+    if hit.injection is not None and hit.chunk is not None:
+        view["recall_injected"] = True
+        view["recall"] = recall_view(hit.injection, hit.chunk)
+    if explain and hit.score is not None:
+        view["explain"] = explain_view(hit, plan, leaves)
+    return cast(ResultView, view)
+
+
+def _wanted(plan: Plan, name: str) -> bool:
+    return plan.select is None or name in plan.select
+
+
+def _chosen(table: str, view: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The view's fields that SELECT names, in the contract's order; `state` is always told."""
+    if plan.select is None:
+        return dict(view)
+    chosen = {key: value for key, value in view.items() if f"{table}.{key}" in plan.select}
+    keys = [name.split(".", 2)[2] for name in plan.select if name.startswith(f"{table}.meta.")]
+    meta = {key: view["meta"][key] for key in keys if key in view.get("meta", {})}
+    if meta:
+        chosen["meta"] = meta
+    if chosen and "state" in view:
+        chosen["state"] = view["state"]
+    return chosen
+
+
+def doc_view(document: Document, states: Mapping[str, State] | None = None) -> DocView:
+    """A document version."""
+    view: dict[str, Any] = {
+        "id": document.id,
+        "path": document.path,
+        "mtime": document.mtime,
+        "hash": document.hash,
+    }
+    if document.tags:
+        view["tag"] = document.tags[0]
+    if document.source is not None:
+        view["source"] = document.source
+    view["tags"] = list(document.tags)
+    view["title"] = document.title
+    if document.meta:
+        view["meta"] = dict(document.meta)
+    if states and document.id in states:
+        view["state"] = states[document.id]
+    return cast(DocView, view)
+
+
+def chunk_view(chunk: Chunk) -> ChunkView:
+    """A verbatim slice with its place."""
+    view = ChunkView(
+        id=chunk.id,
+        doc_id=chunk.doc_id,
+        offset=chunk.offset,
+        tokens=chunk.tokens,
+        text=chunk.text,
+        end=chunk.end,
+        line_start=chunk.line_start,
+        line_end=chunk.line_end,
+    )
+    if chunk.heading is not None:
+        view["heading"] = chunk.heading
+    return view
+
+
+def context_view(packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State]) -> ContextView:
+    """A packed context. hits: every packed one by the id of its chunk."""
+    view: dict[str, Any] = {
+        "text": packed.text,
+        "budget_tokens": packed.budget_tokens,
+        "used_tokens": packed.used_tokens,
+        "counter": packed.counter,
+    }
+    if packed.counter == "whitespace":
+        view["estimated_model_tokens"] = counter("approx").count(packed.text)
+    view["candidates"] = packed.candidates
+    view["chunks"] = [
+        _context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids
+    ]
+    view["blocks"] = [_context_block(block, states) for block in packed.blocks]
+    view["omitted"] = [
+        {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
+        for left in packed.omitted
+    ]
+    return cast(ContextView, view)
+
+
+def _context_chunk(block: Block, hit: Hit) -> dict[str, Any]:
+    """A packed chunk; of a truncated one, only what was packed."""
+    chunk = cast(Chunk, hit.chunk)
+    end = min(chunk.end, block.end)
+    is_whole = end == chunk.end
+    text = chunk.text if is_whole else chunk.text[: end - chunk.offset]
+    view: dict[str, Any] = {
+        "id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "offset": chunk.offset,
+        "tokens": chunk.tokens,
+        "text": text,
+        "path": block.doc.path,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+    }
+    if hit.injection is not None:
+        view["recall_injected"] = True
+    return view
+
+
+def _context_block(block: Block, states: Mapping[str, State]) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        "n": block.number,
+        "path": block.doc.path,
+        "doc_id": block.doc.id,
+        "offset": block.offset,
+        "end": block.end,
+        "line_start": block.line_start,
+        "line_end": block.line_end,
+        "text": block.text,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+        "chunk_ids": list(block.chunk_ids),
+        "ranks": list(block.ranks),
+        "truncated": block.truncated,
+    }
+    if block.doc.id in states:
+        view["state"] = states[block.doc.id]
+    return view
+
+
+def ingest_view(progress: Progress) -> IngestView:
+    """What an ingest run did in all."""
+    view = IngestView(
+        added=progress.added,
+        updated=progress.updated,
+        unchanged=progress.unchanged,
+        removed=progress.removed,
+        files=progress.files_done,
+        documents=progress.documents,
+        chunks=progress.chunks,
+        embedded=progress.embedded,
+        reused=progress.reused,
+        skipped=[{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
+    )
+    if progress.tokens is not None:
+        view["tokens"] = progress.tokens
+    return view
+
+
+def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
+    """What may stand at a cursor (code points) of a query that is being written."""
+    from recall_core.rql.complete import complete  # noqa: PLC0415 - a search never needs it
+
+    found = complete(text, cursor, vocabulary=vocabulary)
+    return ok(candidates=[candidate._asdict() for candidate in found], warnings=[])
+
+
+def store_view(info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root], judgements: int) -> StoreView:
+    """A store at rest."""
+    view = StoreView(
+        path=info.path,
+        schema_version=info.schema_version,
+        embedder=info.embedder,
+        dimension=info.dimension,
+        counter=info.counter,
+        chunker=info.chunker,
+        tokenizer=info.tokenizer,
+        documents=info.documents,
+        chunks=info.chunks,
+        tokens=sizes.tokens,
+        vectors=info.vectors,
+        without_vector=info.chunks - info.vectors,
+        tombstones=info.tombstones,
+        truncated_share=round(info.windowed / info.vectors, 6) if info.vectors else 0.0,
+        judgements=judgements,
+        generation=info.generation,
+        digest=info.digest,
+        bytes=size,
+        text_bytes=sizes.text,
+        vector_bytes=sizes.vectors,
+        index_bytes=sizes.fulltext,
+        roots=[root.folder for root in roots],
+    )
+    known = note(info.embedder)
+    if known is not None:
+        view["note"] = known
+    return view

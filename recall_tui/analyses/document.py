@@ -1,0 +1,144 @@
+"""A chunk in its document: the lines around it, its neighbours, its language, and the words of the question.
+
+Documents whose paths hold what is being typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.explaining import DocumentPassage, LineMark, MarkKind, PassageLine, Paths, Stretch
+from recall_tui.threads.analysis_thread import Lab
+
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
+
+    from recall_core.types import Row
+
+AROUND = 10_000  # code points of a document on either side of the chunk: screens of text, and lexed in milliseconds
+
+_KEPT = "passage"
+
+_KEPT_MOST = 20
+
+_KINDS: tuple[tuple[str, MarkKind], ...] = (
+    ("Comment", "comment"),
+    ("Literal.String", "string"),
+    ("Keyword", "keyword"),
+    ("Name.Function", "name"),
+    ("Name.Class", "name"),
+    ("Name.Tag", "name"),
+    ("Name.Attribute", "name"),
+    ("Generic.Heading", "heading"),
+    ("Generic.Subheading", "heading"),
+    ("Generic.Strong", "keyword"),
+)
+
+
+def document_passage(lab: Lab, study: Analysis) -> DocumentPassage:
+    """The document around the chunk with this id."""
+    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.store.sqlite.catalog import chunks_near  # noqa: PLC0415
+    from recall_core.store.sqlite.spans import term_spans  # noqa: PLC0415
+
+    store, answer = lab.recall.store, lab.session.answer
+    with store.reading():
+        row = targets.chunk(store, study.target, base=lab.recall.base)
+        chunk = row.chunk
+        first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
+        rows = store.fetch(chunks_near(store, row.doc.id, first, last))
+        more = store.fetch(chunks_near(store, row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
+    lab.checkpoint()
+    start, text = rows[0].chunk.offset, _text(rows)
+    marks = _lexed(lab, row.doc.path, (row.doc.id, start), text)
+    phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
+    marks = sorted([*marks, *(LineMark(*span, "term") for span in term_spans(text, phrases))])
+    return DocumentPassage(
+        path=row.doc.path,
+        chunk_id=chunk.id,
+        lines=tuple(_lines(text, start, rows[0].chunk.line_start, marks)),
+        chunks=tuple(_stretch(each) for each in rows),
+        from_start=start == 0,
+        to_end=len(more) <= 1,
+    )
+
+
+def _text(rows: Sequence[Row]) -> str:
+    """The text from the first chunk to the last, which overlap and leave no gap."""
+    ends = [rows[0].chunk.offset, *(row.chunk.end for row in rows)]
+    return "".join(row.chunk.text[end - row.chunk.offset :] for row, end in zip(rows, ends, strict=False))
+
+
+def _stretch(row: Row) -> Stretch:
+    chunk = row.chunk
+    return Stretch(chunk.id, chunk.offset, chunk.end, chunk.line_start, chunk.line_end, chunk.tokens)
+
+
+def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Iterator[PassageLine]:
+    """Each line with the marks that reach into it. marks: in code points of the text, by their start.
+
+    A line break at the end ends the last line and begins none.
+    """
+    waiting = list(marks)
+    offset = 0
+    for at, line in enumerate(text.removesuffix("\n").split("\n"), start=number):
+        end = offset + len(line)
+        own = [mark for mark in waiting if mark.start < end]
+        inside = tuple(LineMark(max(0, mark.start - offset), min(end, mark.end) - offset, mark.kind) for mark in own)
+        yield PassageLine(at, start + offset, line, inside)
+        waiting = [mark for mark in own if mark.end > end] + waiting[len(own) :]
+        offset = end + 1
+
+
+def _lexed(lab: Lab, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
+    """What the language of the document makes of its text, kept for the next chunk of it."""
+    kept = lab.kept.setdefault(_KEPT, {})
+    assert isinstance(kept, dict)  # noqa: S101 - nobody else keeps anything under this name
+    if key not in kept:
+        if len(kept) >= _KEPT_MOST:
+            kept.pop(next(iter(kept)))
+        kept[key] = len(text), language_marks(path, text)
+    size, marks = kept[key]
+    return marks if size == len(text) else language_marks(path, text)
+
+
+def language_marks(path: str, text: str) -> list[LineMark]:
+    """The kinds of words in a text, by the language of its path; none where that has no lexer."""
+    from pygments.lexers import get_lexer_for_filename  # noqa: PLC0415 - only a passage is coloured
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
+    try:
+        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return []
+    marks: list[LineMark] = []
+    places = [at for at in range(len(text)) if text[at : at + 2] != "\r\n"]  # lexers see a \n in place of both
+    at = 0
+    for token, value in lexer.get_tokens(text):
+        kind = _kind(token)
+        own = places[at : at + len(value)]
+        if kind is not None and own and value.strip():
+            if marks and at and marks[-1].end == places[at - 1] + 1 and marks[-1].kind == kind:
+                marks[-1] = marks[-1]._replace(end=own[-1] + 1)
+            else:
+                marks.append(LineMark(own[0], own[-1] + 1, kind))
+        at += len(value)
+    return marks
+
+
+def _kind(token: _TokenType) -> MarkKind | None:
+    name = str(token).removeprefix("Token.")
+    return next((kind for prefix, kind in _KINDS if name.startswith(prefix)), None)
+
+
+MOST = 200  # more than a person reads; another word finds the rest
+
+
+def fitting_paths(lab: Lab, study: Analysis) -> Paths:
+    """The paths with every word of the target in them."""
+    from recall_core.store.sqlite.catalog import paths_with  # noqa: PLC0415 - the engine loads behind the first frame
+
+    found = paths_with(lab.recall.store, study.target.split(), MOST + 1)
+    return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)

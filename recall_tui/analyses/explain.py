@@ -1,0 +1,225 @@
+"""The question on the screen, as the explanations of absence ask it anew.
+
+The score of one chunk, taken apart.
+
+Two chunks of one answer, leaf by leaf.
+
+The rows that are left after each step from the store to the context.
+
+Why something is not in the list, or, where the list has it, not in the context; and what would bring it in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recall_core import shell
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.explaining import FixOffer, Funnel, Ledger, Missing, Versus, rows_given
+from recall_tui.state.session import Session, Tweaks, assignments, filter_of
+from recall_tui.state.weighing import differences
+from recall_tui.threads.analysis_thread import Lab
+
+if TYPE_CHECKING:
+    from recall_core.contract.whynot import FixView, WhyNotView
+    from recall_core.explain.explanation import Ground
+    from recall_core.explain.whynot.question import Asker, Question
+    from recall_core.retrieve import Answer, Plan
+    from recall_core.types import Packed
+
+KEPT = "ground"
+
+
+def answer_of(session: Session) -> Answer:
+    """The answer as the command asks for it: where recall adds rows to words, so many have to be asked for."""
+    answer = session.answer
+    assert answer is not None  # noqa: S101 - only hits of an answer are explained
+    rows = rows_given(answer)
+    return answer if rows is None else answer._replace(plan=answer.plan._replace(limit=rows, is_capped=True))
+
+
+def ground(lab: Lab) -> Ground:
+    """What the explanations of the answer on the screen stand on, kept until there is another answer."""
+    from recall_core.explain.explanation import Ground, ground_of  # noqa: PLC0415 - the engine loads behind the frame
+
+    kept = lab.kept.get(KEPT)
+    if isinstance(kept, tuple) and kept[0] is lab.session.answer:
+        made = kept[1]
+    else:
+        made = ground_of(answer_of(lab.session))
+        lab.kept[KEPT] = lab.session.answer, made
+        lab.checkpoint()
+    assert isinstance(made, Ground)  # noqa: S101 - nobody else keeps anything under this name
+    return made
+
+
+def context_question(session: Session) -> Question:
+    """The question whose context is packed under the budget."""
+    from recall_core.explain.whynot.question import Question  # noqa: PLC0415 - the engine loads behind the first frame
+
+    answer = session.answer
+    assert answer is not None  # noqa: S101 - nothing is looked into before there is an answer
+    plan = answer.plan
+    return Question(
+        words="" if plan.rql is not None else plan.text,
+        rql=plan.rql,
+        filter=filter_of(plan),
+        k=session.k,
+        settings=assignments(differences(plan.config, session.plain)),
+        exact=plan.exact and plan.rql is None,
+        budget_tokens=session.budget_tokens,
+    )
+
+
+def list_question(question: Question, rows: int) -> Question:
+    """The same question for its rows. rows: of the store, since words alone list the whole ranking."""
+    question = question._replace(budget_tokens=None)
+    return question if question.rql is not None or question.k is not None else question._replace(k=max(1, rows))
+
+
+def asker_of(lab: Lab, question: Question) -> Asker:
+    """The store, asked step by step; each step gives way to what a person does next."""
+    asker = lab.recall.seeker(question)
+
+    def answer(plan: Plan) -> Answer:
+        lab.checkpoint()
+        return asker.answer(plan)
+
+    def pack(found: Answer, changed: Question) -> Packed:
+        lab.checkpoint()
+        return asker.pack(found, changed)
+
+    return asker._replace(answer=answer, pack=pack)
+
+
+def chunk_ledger(lab: Lab, study: Analysis) -> Ledger:
+    """The explanation of the chunk with this id in the answer on the screen."""
+    from recall_core.explain.explanation import explanation  # noqa: PLC0415
+    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
+
+    recall, answer = lab.recall, answer_of(lab.session)
+    with recall.store.reading():
+        embedder = None if answer.plan.semantic is None else recall.embedder
+        row = targets.chunk(recall.store, study.target, base=recall.base)
+        view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(lab))
+        return Ledger(view)
+
+
+def two_chunks(lab: Lab, study: Analysis) -> Versus:
+    """The explanation of the selected chunk beside the marked one."""
+    from recall_core.explain.explanation import explanation  # noqa: PLC0415
+    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
+
+    recall, answer = lab.recall, answer_of(lab.session)
+    with recall.store.reading():
+        embedder = None if answer.plan.semantic is None else recall.embedder
+        rows = [targets.chunk(recall.store, each, base=recall.base) for each in (study.target, study.other)]
+        view = explanation(answer, *rows, store=recall.store, embedder=embedder, ground=ground(lab))
+        return Versus(view)
+
+
+def row_funnel(lab: Lab, _study: Analysis) -> Funnel:
+    """The funnel of the question on the screen, with the milliseconds that each step takes."""
+    from recall_core.explain.funnel import trace  # noqa: PLC0415 - the engine loads behind the first frame
+
+    with lab.recall.store.reading():
+        question = context_question(lab.session)
+        return Funnel(trace(asker_of(lab, question), question).view)
+
+
+def missing_target(lab: Lab, study: Analysis) -> Missing:
+    """The account of the target in the question on the screen."""
+    from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - the engine loads behind the first frame
+
+    recall, session = lab.recall, lab.session
+    with recall.store.reading():
+        question = context_question(session)
+        listed = list_question(question, recall.store.info().chunks)
+        asker = asker_of(lab, question)
+        in_list = why_not(asker, listed, study.target, fixes=False).view["present"]
+        asked = question if in_list else listed
+        done = why_not(asker, asked, study.target)
+        fixes = done.view.get("fixes", [])
+        for fix in fixes:
+            fix["command"] = shell.in_store(fix["command"], lab.store)
+        changes = [remedy(asked, each.question, fix) for each, fix in zip(done.changes, fixes, strict=True)]
+        if in_list and not done.view["present"]:
+            changes += _pinned(lab, done.view)
+        return Missing(done.view, in_list, tuple(changes))
+
+
+def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
+    """A fix as what the workbench has to change to ask the changed question."""
+    texts = (before.rql, after.rql) if before.rql is not None else (before.words, after.words)
+    text = texts[1] if texts[0] != texts[1] else None
+    if after.exact and not before.exact:
+        text = _exact(after)
+    return FixOffer(
+        kind=fix["kind"],
+        change=fix["change"],
+        command=fix["command"],
+        doubt=fix.get("next_smaller", ""),
+        text=text,
+        filter=(after.filter or "") if after.filter != before.filter else None,
+        settings=_settings(before, after),
+        k=_rows(before, after),
+        budget_tokens=after.budget_tokens if after.budget_tokens != before.budget_tokens else None,
+    )
+
+
+def _rows(before: Question, after: Question) -> int | None:
+    """How many rows are asked for, where that is another number. A number that was moved wins over LIMIT."""
+    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - with the rest of the engine
+
+    if after.k is None and before.k is not None and after.rql is not None:
+        return parse_query(after.rql).query.limit
+    return after.k if after.k != before.k else None
+
+
+def _settings(before: Question, after: Question) -> Tweaks:
+    """What is set otherwise. A cap on a document is a flag of the command, and a setting here."""
+    from recall_core.config import Config, assign  # noqa: PLC0415 - with the rest of the engine
+
+    changed = [each for each in after.settings if each not in before.settings]
+    if after.diversity is not None and after.diversity != before.diversity:
+        changed.append(f"diversity={after.diversity}")
+    config = assign(Config(), changed, where="--set")
+    return {key: getattr(config, key) for key in (each.partition("=")[0] for each in changed)}
+
+
+def _exact(question: Question) -> str | None:
+    """The query with every row scored; words have no way to say so in the workbench."""
+    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - with the rest of the engine
+    from recall_core.rql.print import print_query  # noqa: PLC0415
+
+    if question.rql is None:
+        return None
+    query = parse_query(question.rql).query
+    options = {**dict(query.options), "exact": True}
+    return print_query(query._replace(options=tuple(options.items())))
+
+
+def _pinned(lab: Lab, view: WhyNotView) -> list[FixOffer]:
+    """Forcing it into the context, where that is tried and does."""
+    from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
+
+    session, chosen = lab.session, view["target"].get("chosen")
+    if chosen is None or session.answer is None:
+        return []
+    pin = chosen["chunk_id"]
+    packed = lab.recall.pack(
+        session.answer, Pack(session.budget_tokens, pins=(*session.pins, pin), drops=_left(session, pin))
+    )
+    if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
+        return []
+    return [FixOffer("pin", "pin it: it is packed before everything else", _command(lab, pin), pin=pin)]
+
+
+def _left(session: Session, pin: str) -> tuple[str, ...]:
+    return tuple(each for each in session.drops if each != pin)
+
+
+def _command(lab: Lab, pin: str) -> str:
+    from recall_core.explain.whynot.question import command  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return shell.in_store(f"{command(context_question(lab.session))} --pin {pin[:12]}", lab.store)

@@ -1,0 +1,263 @@
+"""All judged queries under the settings as they are, beside the saved ones, in the figures of `recall eval`.
+
+One judged query under the settings as they are: the question on the screen, before all the others.
+
+All judgements of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core.errors import UsageError
+from recall_core.evaluate.grades import words
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.judging import MEASURES, TOP, Board, Figure, JudgedQueries, Missed, QueryLine
+from recall_tui.threads.analysis_thread import Lab, is_due
+
+if TYPE_CHECKING:
+    from recall_core.config import Config
+    from recall_core.evaluate.grades import Judgement
+    from recall_core.evaluate.questions import Questions
+    from recall_core.retrieve import Answer
+
+KEPT = "board"
+
+MOST_CANDIDATES = 1_000_000
+
+"""Candidates of all kept answers together: some hundred megabytes. Queries beyond are searched for again."""
+
+TIMES_SAID = 10
+
+"""Of how far it is, a divisor of what the thread passes on: each is painted, which takes as long as some rankings."""
+
+Ranked = tuple[str, ...]
+
+"""Paths of documents, best first."""
+
+
+class BoardCache:
+    """What is kept from one board to the next, as long as the store stands still; an interrupted one goes on from it.
+
+    answers: by text and settings of retrieval, so that a weight that moves ranks their pools again.
+    candidates: in all of them.  rankings: by text and settings.
+    """
+
+    def __init__(self, generation: int) -> None:
+        self.generation = generation
+        self.answers: dict[tuple[str, tuple[object, ...]], Answer] = {}
+        self.candidates = 0
+        self.rankings: dict[tuple[str, Config], Ranked] = {}
+
+
+class MeasuredRun(NamedTuple):
+    """Values by measure and query, and the rankings that they are of."""
+
+    values: Mapping[str, Mapping[str, float]]
+    rankings: Mapping[str, Ranked]
+
+
+def judged_board(lab: Lab, study: Analysis) -> Board:
+    """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
+    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.questions import questions  # noqa: PLC0415
+
+    store, saved, config = lab.recall.store, lab.recall.config, moved(lab, study.target)
+    with store.reading():
+        asked = questions(store, names_of(store), queries=None, qrels=None)
+        shelf = shelf_of(lab, config)
+        for done, text in enumerate(asked.texts.values()):
+            if is_due(done, len(asked.texts), TIMES_SAID):
+                lab.say(done, len(asked.texts))
+            lab.give_way()
+            rank(lab, shelf, text, (config, saved))
+    lab.give_way()
+    return _board(asked, shelf, config, saved)
+
+
+def moved(lab: Lab, assignments: str) -> Config:
+    """The saved settings with those of a study, one `key=value` a line."""
+    from recall_core.config import override  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return override(lab.recall.config, tuple(filter(None, assignments.split("\n"))))
+
+
+def shelf_of(lab: Lab, config: Config) -> BoardCache:
+    """What is kept, without the rankings under settings that hold no more."""
+    shelf, generation = lab.kept.get(KEPT), lab.recall.store.info().generation
+    if not isinstance(shelf, BoardCache) or shelf.generation != generation:
+        shelf = BoardCache(generation)
+    for text, settings in list(shelf.rankings):
+        if settings not in (config, lab.recall.config):
+            del shelf.rankings[text, settings]
+    lab.kept[KEPT] = shelf
+    return shelf
+
+
+def rank(lab: Lab, shelf: BoardCache, text: str, settings: tuple[Config, Config]) -> None:
+    """See to it that the shelf has the ranking of a text under each of these settings."""
+    for config in dict.fromkeys(settings):
+        if (text, config) not in shelf.rankings:
+            shelf.rankings[text, config] = _ranked(lab, shelf, text, config)
+
+
+def _ranked(lab: Lab, shelf: BoardCache, text: str, config: Config) -> Ranked:
+    """The documents for a text by their best chunks, as `recall eval` ranks them."""
+    from recall_core.evaluate.grid import retrieval  # noqa: PLC0415
+    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.retrieve import plan_words  # noqa: PLC0415
+
+    key = text, retrieval(config)
+    answer = shelf.answers.get(key)
+    if answer is not None:
+        answer = lab.recall.weigh(answer, config)
+    else:
+        plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=DEPTH, exact=False)
+        answer = lab.recall.answer(plan._replace(table="doc"))
+        _keep(shelf, key, answer)
+    if answer.pool is None or answer.ranked is None:
+        return ()
+    return tuple(answer.pool.keys[each].path for each in answer.ranked.order[: min(DEPTH, answer.total)])
+
+
+def _keep(shelf: BoardCache, key: tuple[str, tuple[object, ...]], answer: Answer) -> None:
+    """Put an answer on the shelf while there is room; pools of other settings of retrieval make it."""
+    size = 0 if answer.pool is None else len(answer.pool.keys)
+    for other in [other for other in shelf.answers if other[1] != key[1]]:
+        if shelf.candidates + size > MOST_CANDIDATES:
+            pool = shelf.answers.pop(other).pool
+            shelf.candidates -= len(pool.keys) if pool else 0
+    if shelf.candidates + size <= MOST_CANDIDATES:
+        shelf.answers[key] = answer
+        shelf.candidates += size
+
+
+def line_of(asked: Questions, shelf: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
+    """One query under the settings as they are and the saved ones; the shelf has its rankings."""
+    only = _only(asked, query)
+    return _lines(only, *_both(only, shelf, *settings))[0]
+
+
+def _only(asked: Questions, query: str) -> Questions:
+    """One of the questions."""
+    return asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
+
+
+def _both(
+    asked: Questions, shelf: BoardCache, config: Config, saved: Config
+) -> tuple[MeasuredRun, MeasuredRun | None]:
+    """The queries measured under the settings as they are, and under the saved ones where these are others."""
+    now = _measured(asked, shelf, config)
+    return now, None if config == saved else _measured(asked, shelf, saved)
+
+
+def _measured(asked: Questions, shelf: BoardCache, config: Config) -> MeasuredRun:
+    from recall_core.evaluate.measures import parse_measures, values  # noqa: PLC0415 - behind the first frame
+
+    rankings = {query: shelf.rankings[text, config] for query, text in asked.texts.items()}
+    found = values(parse_measures(",".join(MEASURES)), asked.grades, rankings)
+    return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
+
+
+def _board(asked: Questions, shelf: BoardCache, config: Config, saved: Config) -> Board:
+    from recall_core.evaluate.figures import mean  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415
+
+    now, before = _both(asked, shelf, config, saved)
+    lines = _lines(asked, now, before)
+    shares = [line.judged for line in lines if line.judged is not None]
+    return Board(
+        lines=tuple(lines),
+        figures=_figures(now, before),
+        judged=mean(shares) if shares else None,
+        passed_over=asked.unjudged + asked.without_relevant,
+        depth=DEPTH,
+        is_moved=before is not None,
+    )
+
+
+def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
+    """The means with their intervals; beside the saved settings, the paired differences too."""
+    from recall_core.evaluate.compare import intervals, paired  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.figures import mean  # noqa: PLC0415
+
+    columns = [list(now.values[measure].values()) for measure in MEASURES]
+    figures = [Figure(mean(column), *ends) for column, ends in zip(columns, intervals(columns), strict=True)]
+    if before is not None:
+        pairs = paired(columns, [list(before.values[measure].values()) for measure in MEASURES])
+        figures = [
+            figure._replace(
+                difference=pair.difference,
+                difference_low=pair.low,
+                difference_high=pair.high,
+                wins=pair.wins,
+                losses=pair.losses,
+                ties=pair.ties,
+                verdict=pair.verdict,
+            )
+            for figure, pair in zip(figures, pairs, strict=True)
+        ]
+    return dict(zip(MEASURES, figures, strict=True))
+
+
+def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> list[QueryLine]:
+    from recall_core.evaluate.measures import judged_share  # noqa: PLC0415 - the engine loads behind the first frame
+
+    lines = []
+    for query, text in asked.texts.items():
+        grades, ranking = asked.grades[query], now.rankings[query]
+        lines.append(
+            QueryLine(
+                query=query,
+                text=words(text),
+                values={measure: found[query] for measure, found in now.values.items()},
+                before={measure: found[query] for measure, found in before.values.items()} if before else {},
+                judged=judged_share(grades, ranking, TOP),
+                relevant=sum(grade > 0 for grade in grades.values()),
+                missed=tuple(_missed(grades, ranking)),
+            )
+        )
+    return lines
+
+
+def _missed(grades: Mapping[str, int], ranking: Ranked) -> list[Missed]:
+    """The relevant documents that are not in the top ten, the most relevant first, then by rank and path."""
+    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
+
+    ranks = {path: rank for rank, path in enumerate(ranking, start=1)}
+    cut = DEPTH if len(ranking) >= DEPTH else None
+    relevant = [(path, grade, ranks.get(path)) for path, grade in grades.items() if grade > 0]
+    missed = [Missed(*each, None if each[2] else cut) for each in relevant if each[2] is None or each[2] > TOP]
+    return sorted(missed, key=lambda each: (-each.grade, each.rank is None, each.rank or 0, each.path))
+
+
+def judged_line(lab: Lab, study: Analysis) -> QueryLine:
+    """The query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
+    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.questions import questions  # noqa: PLC0415
+
+    store, settings = lab.recall.store, (moved(lab, study.other.partition("\n\n")[0]), lab.recall.config)
+    with store.reading():
+        asked = questions(store, names_of(store), queries=None, qrels=None)
+        if study.target not in asked.texts:
+            raise UsageError("no_judgements", f"Query {study.target} has no document that is judged relevant.")
+        shelf = shelf_of(lab, settings[0])
+        rank(lab, shelf, asked.texts[study.target], settings)
+    return line_of(asked, shelf, study.target, settings)
+
+
+def all_grades(lab: Lab, _study: Analysis) -> JudgedQueries:
+    """Every judged query with its judgements by path, each at the document that it is of at this moment."""
+    from recall_core.evaluate.judgements import digest, ids_of, names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
+
+    store = lab.recall.store
+    with store.reading():
+        texts = stored_queries(store)
+        found = stored(store, names_of(store)).judgements if texts else ()
+        state = digest(store)
+    places: dict[str, dict[str, list[Judgement]]] = {}
+    for judgement in found:
+        places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
+    grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
+    return JudgedQueries(texts, ids_of(texts), grouped, state)

@@ -1,0 +1,59 @@
+"""What the store holds, where it came from, and the embedders that could serve it.
+
+One check of the store.
+
+What the context on the screen is worth.
+"""
+
+from __future__ import annotations
+
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.packing import Worth
+from recall_tui.state.store_pane import Health, StoreOverview
+from recall_tui.threads.analysis_thread import Lab
+
+
+def store_overview(lab: Lab, _study: Analysis) -> StoreOverview:
+    """The figures of `recall stats`, the roots, and the list of `recall embedders`."""
+    from recall_core.store.sqlite.catalog import sources  # noqa: PLC0415 - the engine loads behind the first frame
+
+    recall = lab.recall
+    with recall.store.reading():
+        view, found = recall.stats()["store"], sources(recall.store)
+    lab.checkpoint()
+    listed = recall.embedders(recall.config, in_use=view["embedder"])["embedders"]
+    return StoreOverview(view, found, tuple(listed))
+
+
+def store_checks(lab: Lab, study: Analysis) -> Health:
+    """The check whose code the study names, as `recall doctor` makes it."""
+    from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
+
+    recall = lab.recall
+    check = check_one(recall.store, study.target, lambda: recall.embedder, base=recall.base, config=recall.config)
+    return Health(check)
+
+
+ROUGH = "whitespace"
+
+"""The counter that counts words: a model takes more tokens than that, so their number is estimated."""
+
+
+def context_worth(lab: Lab, study: Analysis) -> Worth:
+    """The account of the context as it was packed, with an estimate of the tokens that a model would count."""
+    from recall_core.pack.policy import Terms  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.retrieve.answer import packable  # noqa: PLC0415
+    from recall_core.retrieve.worth import account_view  # noqa: PLC0415
+    from recall_core.text import counter  # noqa: PLC0415
+
+    answer, packed, packing = lab.session.answer, lab.session.packed, lab.session.packing
+    assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
+    store = lab.recall.store
+    config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)
+    terms = Terms(config, counter(packed.counter), frozenset(packing.pins), frozenset(packing.drops))
+    with store.reading():
+        found = packable(answer, store)
+        lab.checkpoint()
+        view = account_view(packed, found, terms, store)
+    model = counter("approx").count(packed.text) if packed.counter == ROUGH else None
+    return Worth(view, model)

@@ -1,0 +1,137 @@
+"""The measure of judged queries at every weight: of the question on the screen, or of all of them.
+
+The weights that grant the pins of the question on the screen, exactly.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from recall_core.evaluate.grades import words
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.session import assignments
+from recall_tui.state.tuning import MEASURE, Curve, Granted, first_rows, of_words, pins_of
+from recall_tui.state.weighing import current, exact_share
+from recall_tui.threads.analysis_thread import Lab
+
+if TYPE_CHECKING:
+    from recall_core.evaluate.questions import Questions
+    from recall_core.explain.curve import Step
+    from recall_core.types import Pool
+
+MOST_STEPS = 5_000
+
+"""Queries under settings whose steps are kept, so that one more grade asks one query again and not all."""
+
+
+def weight_curve(lab: Lab, study: Analysis) -> Curve:
+    """The curve of the question whose words are the target, if it is judged; without, of every judged query."""
+    config = current(lab.session) if study.target else of_words(lab.session)
+    with lab.recall.store.reading():
+        asked = _asked(lab)
+        if asked is None:
+            return Curve(judged=0)
+        wanted = list(asked.texts) if not study.target else _judged(asked, study.target)
+        steps = []
+        for number, query in enumerate(wanted, start=1):
+            lab.give_way()
+            steps.append(_step(lab, study, asked, query, config))
+            lab.say(number, len(wanted))
+    return _curve(steps, config, judged=len(asked.texts)) if steps else Curve(judged=len(asked.texts))
+
+
+def _asked(lab: Lab) -> Questions | None:
+    """The judged queries of the store; None where there is none."""
+    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.questions import questions  # noqa: PLC0415
+
+    store = lab.recall.store
+    try:
+        return questions(store, names_of(store), queries=None, qrels=None)
+    except UsageError as error:
+        if error.code != "no_judgements":
+            raise
+        return None
+
+
+def _judged(asked: Questions, said: str) -> list[str]:
+    """The query with these words, if there is one; of several the first, as everywhere."""
+    return [query for query, text in asked.texts.items() if words(text) == said][:1]
+
+
+def _step(lab: Lab, study: Analysis, asked: Questions, query: str, config: Config) -> Step:
+    """One query's measure, worked out once while its store, its settings and its grades stay."""
+    from recall_core.evaluate.measures import parse_measure  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.tune import swept  # noqa: PLC0415
+
+    kept = cast(dict[object, "Step"], lab.kept.setdefault("curve", {}))
+    text, grades = asked.texts[query], asked.grades[query]
+    digest = lab.recall.store.info().digest
+    key = (digest, bool(study.target), study.other, text, tuple(sorted(grades.items())))
+    if key not in kept:
+        pool = _pool_on_screen(lab) if study.target else _pool(lab, text)
+        kept[key], _, _ = swept(pool, config, grades, parse_measure(MEASURE), is_current=False)
+        for oldest in list(kept)[: len(kept) - MOST_STEPS]:
+            del kept[oldest]
+    return kept[key]
+
+
+def _pool_on_screen(lab: Lab) -> Pool:
+    answer = lab.session.answer
+    assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only a ranked question has a curve
+    return answer.pool
+
+
+def _pool(lab: Lab, text: str) -> Pool:
+    """The candidates of a judged query, as `recall tune` finds them."""
+    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
+
+    plan = lab.recall.words_plan(text, Ask(settings=assignments(lab.session.tweaks)))
+    plain = plan.config._replace(rerank="", sparse_recall=False, min_score=0.0)
+    pool = lab.recall.answer(plan._replace(config=plain)).pool
+    assert pool is not None  # noqa: S101 - a search for words has signals
+    return pool
+
+
+def _curve(steps: list[Step], config: Config, *, judged: int) -> Curve:
+    """The steps together, with what may be said of them whatever the present weight is."""
+    from recall_core.explain.advice import advise  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.explain.curve import means, step_curve  # noqa: PLC0415
+
+    whole = step_curve(steps)
+    advice = advise(whole, exact_share(config))
+    return Curve(
+        judged=judged,
+        steps=tuple((each.weights, tuple(each.values.tolist())) for each in steps),
+        places=tuple(whole.places.tolist()),
+        means=tuple(means(whole).tolist()),
+        best=advice.best,
+        best_weights=tuple((low, high) for low, high in advice.best_weights),
+        plateau=tuple((low, high) for low, high in advice.plateau),
+        interval=(advice.best_weight_ci.low, advice.best_weight_ci.high),
+    )
+
+
+def weights_of_pins(lab: Lab, _study: Analysis) -> Granted:
+    """Every weight at which each pinned chunk stands among the first rows, or does not, as was wished."""
+    from recall_core.explain.intervals import Interval  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.explain.lines import lines_of  # noqa: PLC0415
+    from recall_core.explain.pins import Pin, pin_weights, together  # noqa: PLC0415
+
+    answer, store = lab.session.answer, lab.recall.store
+    assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
+    lines, k = lines_of(answer.pool, current(lab.session)), first_rows(lab.session)
+    places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}
+    granted: dict[int, tuple[Interval, ...]] = {}
+    for number, pin in enumerate(pins_of(lab.session)):
+        lab.checkpoint()
+        is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
+        position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
+        if position is not None:
+            granted[number] = pin_weights(lines, Pin(pin.want, position), k)
+        else:  # who is no candidate is never among the rows
+            granted[number] = () if pin.want == "in" else (Interval(Fraction(0), Fraction(1)),)
+    return Granted(*together(granted))

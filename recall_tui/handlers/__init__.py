@@ -1,0 +1,1 @@
+"""What the actions do, a module a group."""

@@ -1,0 +1,313 @@
+"""Going through the store pane, and what it can have done to the store."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import threading
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.widgets import Input
+
+from recall_core.errors import ConfigError, RecallError
+from recall_core.types import Progress
+from recall_tui.handlers.ingest import UNDER_WAY, IngestActions
+from recall_tui.messages import Picked
+from recall_tui.opening import open_store
+from recall_tui.state import session as state
+from recall_tui.state import store_pane, weighing
+from recall_tui.state.events import TaskDone
+from recall_tui.state.session import Session
+from recall_tui.state.shell import typed
+from recall_tui.state.store_pane import StoreCommand
+from recall_tui.widgets.editor import Editor
+
+if TYPE_CHECKING:
+    from textual.screen import ScreenResultCallbackType
+
+    from recall_core.api.recall import Recall
+    from recall_core.contract import ReembedView, Response
+
+    Say = Callable[[Progress], None]
+
+DOCTOR = """\
+The store is copied beside itself first; then its indexes, vectors and counts are computed again. Documents stay."""
+
+COMPACT = "Removed documents go for good, and the file is written anew. It needs twice its size as free space."
+
+REEMBED = """\
+Every text is read by {name}; questions use the old vectors until all are there. recall.toml follows.{more}"""
+
+SENDS = " Every text is sent to the provider."
+
+NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter says what it names"
+
+STAYS = "The files on disk stay, and a sync brings back what a source still has. compact gives the space back."
+
+FORGOTTEN = "The files on disk stay. It is no source any longer. compact gives the space back."
+
+MOST_NAMED = 5  # documents that a question lists
+
+
+class NamedTarget(NamedTuple):
+    """What a target names: the paths of documents, and whether it is a source."""
+
+    paths: tuple[str, ...]
+    is_source: bool
+
+
+class StoreActions(IngestActions):
+    """The part of the group Store that goes through lists, checks and repairs."""
+
+    _stopped: threading.Event | None = None
+    """Set it to stop the reembed that is under way."""
+
+    def on_picked(self, message: Picked) -> None:
+        """A row was clicked."""
+        if message.pane == self.session.pane:
+            self._choose(message.row)
+
+    def action_point_line(self, rows: int) -> None:
+        """Choose another row."""
+        self._choose(store_pane.cursor_of(self.session) + rows)
+
+    def action_point_first(self) -> None:
+        """Choose the first row."""
+        self._choose(0)
+
+    def action_point_last(self) -> None:
+        """Choose the last row."""
+        self._choose(store_pane.rows_of(self.session) - 1)
+
+    async def action_open_line(self) -> None:
+        """Do what the chosen row offers."""
+        if store_pane.view_of(self.session) == "checks":
+            await self.action_fix()
+        else:
+            await self._take_embedder()
+
+    def action_turn_store(self, views: int) -> None:
+        """Show another view of the store."""
+        self.become(store_pane.turned(self.session, views))
+
+    def action_check(self) -> None:
+        """Show the checks, and make them once more where they were made already."""
+        if store_pane.view_of(self.session) == "checks":
+            kept = {study: found for study, found in self.session.studied.items() if study.kind != "health"}
+            self.become(self.session._replace(studied=kept))
+        self.become(store_pane.viewed(self.session, "checks"))
+
+    async def action_fix(self) -> None:
+        """Run the fix of the chosen check, where it is one command of this store."""
+        check = store_pane.chosen_check(self.session)
+        if check is None or not check.get("fix"):
+            return
+        remedy = store_pane.remedy(check["fix"])
+        if remedy is None:
+            self.notify(f"Not one step: {check['fix']}", markup=False)
+        elif remedy.verb == "sync":
+            self.action_sync()  # it takes nothing away that is still on disk, so it asks nothing, as its key does
+        else:
+            await self._ask_first(remedy)
+
+    async def action_compact(self) -> None:
+        """Compact the store, after a question."""
+        await self._ask_first(StoreCommand("compact"))
+
+    def action_reembed(self) -> None:
+        """Show the embedders to choose from."""
+        self.become(store_pane.viewed(self.session, "embedders"))
+
+    async def action_remove(self) -> None:
+        """Ask which documents are to go."""
+        if self._may_begin():
+            await self._ask_for_documents("", NAMING)
+
+    def action_cancel(self) -> None:
+        """Stop the question that takes long; without one the ingest run, or the reembed."""
+        if state.is_lingering(self.session):
+            self.become(state.given_up(self.session))
+            return
+        self.crew.cancel()
+        self.stop_reembed()
+
+    def stop_reembed(self) -> None:
+        """What it has done stays for the next time."""
+        if self._stopped is not None:
+            self._stopped.set()
+
+    def chore_ended(self, event: TaskDone) -> None:
+        """Say how it went, and ask again where it wrote."""
+        self.crew.told(event)
+        if event.error is not None:
+            hint = f" ({event.error.hint})" if event.error.hint else ""
+            self.warn(f"{event.name}: {event.error.message}{hint}")
+        elif event.summary:
+            self.notify(event.summary, markup=False)
+        if store_pane.is_outdated(self.session):
+            self.ask()
+
+    def store_opened(self, before: Session, *, is_altered: bool) -> None:
+        """Ask again after others have written; what this workbench writes says itself when it is done."""
+        if before.saved is not None and weighing.current(before) != weighing.current(self.session):
+            self.notify("recall.toml has changed: its settings hold by now.")
+        is_own = self.session.chore or state.is_ingesting(self.session)
+        if is_altered and not is_own and store_pane.is_outdated(self.session):
+            self.ask()
+            self.notify("Another program has written the store: asked again.")
+
+    def settings_unread(self, error: ConfigError) -> None:
+        """Say what is wrong in recall.toml, and that it changes nothing."""
+        said = f"{error.message.rstrip('.')}. The settings read before it hold."
+        self.notify(said, severity="warning", markup=False)
+
+    def _choose(self, row: int) -> None:
+        if rows := store_pane.rows_of(self.session):
+            self.become(state.pointed(self.session, store_pane.list_of(self.session), row, rows))
+
+    async def _take_embedder(self) -> None:
+        chosen = store_pane.chosen_embedder(self.session)
+        if chosen is None:
+            return
+        if chosen["in_use"]:
+            self.notify(f"{chosen['name']} makes the vectors already.", markup=False)
+        elif not chosen["available"]:
+            self.warn(f"{chosen['name']} cannot be used: {chosen['reason']}")
+        else:
+            await self._ask_first(StoreCommand("reembed", chosen["name"]), SENDS if chosen["network"] else "")
+
+    def _may_begin(self) -> bool:
+        if state.is_ingesting(self.session):
+            self.notify(UNDER_WAY)
+        elif self.session.chore:
+            self.notify(f"{self.session.chore} is under way.", markup=False)
+        else:
+            return True
+        return False
+
+    async def _ask_first(self, remedy: StoreCommand, more: str = "") -> None:
+        if not self._may_begin():
+            return
+        words, question = {
+            "doctor": (("doctor", "--fix"), DOCTOR),
+            "compact": (("compact",), COMPACT),
+            "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
+        }[remedy.verb]
+        title = shlex.join(["recall", *words])
+        command = typed(self.store, *words)
+        await self.confirm(title, question, partial(self._run_remedy, title, remedy), command=command)
+
+    async def _ask_for_documents(self, target: str, hint: str) -> None:
+        await self.prompt("Take documents out", target, hint, _unnamed, self._target_typed)
+
+    def _target_typed(self, target: str | None) -> None:
+        """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
+        if target is not None:
+            look = partial(self._look_up, target)
+            self.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
+
+    async def _look_up(self, target: str) -> None:
+        try:
+            found = await asyncio.to_thread(named_in, self.store, target)
+        except RecallError as error:
+            await self._ask_for_documents(target, error.message)
+            return
+        words = ("rm", *(["--"] if target.startswith("-") else []), target)
+        title = shlex.join(["recall", *words])
+        agreed, command = partial(self._remove, title, target, found), typed(self.store, *words)
+        await self._ask_unasked(title, removal_question(found), agreed, command)
+
+    async def _ask_unasked(
+        self, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
+    ) -> None:
+        """Ask after a while, in which the person may have begun to type something else."""
+        from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        behind = self.focused if isinstance(self.focused, Editor | Input) else None
+        await self.push_screen(UnaskedScreen(title, question, command=command, behind=behind), then)
+
+    def _remove(self, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
+        if is_agreed and self._may_begin():
+            self.do(title, partial(removed, target=target, found=found))
+
+    def _run_remedy(self, title: str, remedy: StoreCommand, is_agreed: bool | None) -> None:
+        if not (is_agreed and self._may_begin()):
+            return
+        self._stopped = threading.Event()
+        runs: dict[str, Callable[[Recall, Say], str]] = {
+            "doctor": repaired,
+            "compact": compacted,
+            "reembed": partial(reembedded, remedy=remedy, stopped=self._stopped),
+        }
+        self.do(title, runs[remedy.verb])
+
+
+def _unnamed(typed: str) -> str:
+    """What is wrong with a name of documents; "" when there is one."""
+    return "" if typed else NAMING
+
+
+def named_in(store: str | None, target: str) -> NamedTarget:
+    """What a target names in a store. Raises RecallError, where it names nothing too."""
+    with open_store(store) as recall, recall.store.reading():
+        return named(recall, target)
+
+
+def named(recall: Recall, target: str) -> NamedTarget:
+    """What a target names. Raises RecallError, where that are two things too."""
+    from recall_core.maintain import remove  # noqa: PLC0415 - the engine loads behind the first frame
+
+    going = remove.named(recall.store, [target], base=recall.base)
+    return NamedTarget(going.paths, bool(going.sources))
+
+
+def removal_question(found: NamedTarget) -> str:
+    """How many documents are to go, the first of them, and what stays."""
+    count = len(found.paths)
+    lines = [f"{count:,} document{'s leave' if count > 1 else ' leaves'} the store:"]
+    lines += [f"  {path}" for path in found.paths[:MOST_NAMED]]
+    lines += [f"  and {count - MOST_NAMED:,} more"] if count > MOST_NAMED else []
+    return "\n".join([*lines, "", FORGOTTEN if found.is_source else STAYS])
+
+
+def removed(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
+    """Take out what was agreed to, and nothing where the target names something else by then."""
+    if named(recall, target) != found:
+        return f"Nothing was removed: by now {target} names other documents."
+    count = recall.remove([target])["removed"]["documents"]
+    return f"{count:,} document{'s' * (count > 1)} removed, the files are where they were"
+
+
+def repaired(recall: Recall, _say: Say) -> str:
+    """Repair what can be repaired, and say where the backup is."""
+    checks = recall.doctor(fix=True)["checks"]
+    bad = sum(check["severity"] == "error" for check in checks)
+    backups = [check["evidence"] for check in checks if check["code"] == "backup"]
+    left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no error is left"
+    return "; ".join([left, *backups])
+
+
+def compacted(recall: Recall, _say: Say) -> str:
+    """Compact, and say what that freed."""
+    done = recall.compact()["compacted"]
+    return f"{done['tombstones']} tombstones dropped, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
+
+
+def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
+    """Make every vector anew, or stop where that is wanted: what is done stays for the next time."""
+    run: Generator[Progress, None, Response] = recall.reembed(remedy.name, remedy.settings)
+    while not stopped.is_set():
+        try:
+            say(next(run))
+        except StopIteration as end:
+            view = end.value["reembedded"]
+            return _said_of(view)
+    run.close()
+    return f"stopped; questions use the old vectors, and reembedding with {remedy.name} goes on from here"
+
+
+def _said_of(view: ReembedView) -> str:
+    texts = f"{view['embedded']:,} text{'' if view['embedded'] == 1 else 's'}"
+    return f"{view['embedder']}: {texts} embedded, {view['reused']:,} found again"

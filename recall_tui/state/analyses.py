@@ -1,0 +1,63 @@
+"""Studies: what panes want to know of the store beyond the rows and the context. Pure, and without a screen."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Kind = Literal[
+    "ledger",
+    "passage",
+    "absence",
+    "funnel",
+    "versus",
+    "worth",
+    "curve",
+    "pins",
+    "grades",
+    "board",
+    "line",
+    "shelf",
+    "health",
+    "paths",
+]
+
+Scope = Literal["answer", "question", "store", "file"]
+
+SCOPES: dict[Kind, Scope] = {
+    "ledger": "answer",
+    "passage": "store",
+    "absence": "answer",
+    "funnel": "answer",
+    "versus": "answer",
+    "worth": "answer",
+    "curve": "store",
+    "pins": "question",
+    "grades": "store",
+    "board": "store",
+    "line": "store",
+    "shelf": "file",
+    "health": "file",
+    "paths": "store",
+}
+
+"""How long a finding holds: for one ranking, for one question at every weight, until documents or judgements change,
+or until anything is written."""
+
+LASTING: tuple[Kind, ...] = ("grades", "board")
+
+"""The newest finding of such a kind stays, to be shown until there is a newer one."""
+
+
+class Analysis(NamedTuple):
+    """One thing to find out. target and other: ids, paths or texts, as the kind takes them."""
+
+    kind: Kind
+    target: str = ""
+    other: str = ""
+
+
+Stamp: TypeAlias = tuple[int, ...]
+
+"""What a finding depends on, counted; a finding of another stamp is not shown."""
+
+CHORES_AT = 2  # where a stamp has the number of chores that were done

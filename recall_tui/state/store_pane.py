@@ -1,0 +1,223 @@
+"""What the store pane and the ingest pane show of the store's keeping, and ask to be found out. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from recall_core.errors import RecallError
+from recall_tui.state.analyses import Analysis
+from recall_tui.state.results import found
+from recall_tui.state.runs import EVERYTHING
+from recall_tui.state.session import Session, is_seen
+
+if TYPE_CHECKING:
+    from recall_core.contract import CheckView, EmbedderView, StoreView
+    from recall_core.store.sqlite.catalog import Source
+
+View = Literal["figures", "checks", "embedders"]
+
+VIEWS: tuple[View, ...] = ("figures", "checks", "embedders")
+
+"""What the store pane can show, in the order of Left and Right."""
+
+CHECKS = (
+    *("integrity", "foreign_keys", "schema", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
+    *("vectors", "documents", "ids", "slices", "tokens", "digest", "counts", "space", "duplicates", "reembed"),
+    *("embedder", "files", "self_retrieval", "sparse_ceiling", "environment"),
+)
+
+"""Every check of `recall doctor` without a flag, in its order."""
+
+QUALITY = {"hash": (0.394, 0.704), "local": (0.404, 0.722), "minilm": (0.441, 0.740)}
+
+"""nDCG@10 of the hybrid ranking on Cranfield and SciFact, as docs/embedders.md has it."""
+
+QUALITY_OF_WORDS = (0.392, 0.703)
+
+"""The same of words alone."""
+
+PACE = {
+    "hash": "No model is loaded.",
+    "local": "It reads thousands of texts a second.",
+    "minilm": "It takes about a hundred times as long as local.",
+}
+
+"""What to expect of those that run in this process, as docs/embedders.md has it."""
+
+SERVERS = ("ollama", "llamacpp")
+
+"""Those whose server is on this machine, where one runs."""
+
+_VIEW = "store view"  # the name of the cursor that says which view is in front
+
+
+class StoreOverview(NamedTuple):
+    """The finding of a shelf: what `recall stats` and `recall embedders` say, and what came of each root."""
+
+    view: StoreView
+    sources: tuple[Source, ...]
+    embedders: tuple[EmbedderView, ...]
+
+
+class Health(NamedTuple):
+    """The finding of one check."""
+
+    check: CheckView
+
+
+class StoreCommand(NamedTuple):
+    """A command that the workbench can run itself. name, settings: of an embedder."""
+
+    verb: Literal["doctor", "compact", "reembed", "sync"]
+    name: str = ""
+    settings: tuple[str, ...] = ()
+
+
+SHELF = Analysis("shelf")
+
+
+def is_outdated(session: Session) -> bool:
+    """True when the answer is of another state of the store than what is known of it by now."""
+    answer, info = session.answer, session.info
+    if answer is None or info is None:
+        return False
+    return (answer.generation, answer.digest) != (info.generation, info.digest)
+
+
+def wants(session: Session) -> Iterator[Analysis]:
+    """The figures for either pane, the checks while they are looked at."""
+    is_open = is_seen(session, "store")
+    if is_open or is_seen(session, "ingest"):
+        yield SHELF
+    if is_open and view_of(session) == "checks":
+        yield from (Analysis("health", code) for code in CHECKS)
+
+
+def view_of(session: Session) -> View:
+    """The view of the store pane that is in front."""
+    return VIEWS[session.cursors.get(_VIEW, 0)]
+
+
+def turned(session: Session, views: int) -> Session:
+    """The session with the view that many places further, round the ends."""
+    place = (VIEWS.index(view_of(session)) + views) % len(VIEWS)
+    return session._replace(cursors={**session.cursors, _VIEW: place})
+
+
+def viewed(session: Session, view: View) -> Session:
+    """The session with this view in front."""
+    return turned(session, VIEWS.index(view) - VIEWS.index(view_of(session)))
+
+
+def shelf(session: Session) -> StoreOverview | RecallError | None:
+    """What is known of the store."""
+    return found(session, SHELF, StoreOverview)
+
+
+def checks(session: Session) -> tuple[CheckView | None, ...]:
+    """Every check in its order; None where it is not done."""
+    return tuple(_check(session, code) for code in CHECKS)
+
+
+def embedders(session: Session) -> tuple[EmbedderView, ...]:
+    """Every embedder, once they are known."""
+    known = shelf(session)
+    return known.embedders if isinstance(known, StoreOverview) else ()
+
+
+def list_of(session: Session) -> str:
+    """The name of the list that the keys go through in the pane in front."""
+    return f"store {view_of(session)}" if session.pane == "store" else "ingest"
+
+
+def rows_of(session: Session) -> int:
+    """How many lines that list has."""
+    if session.pane == "ingest":
+        return len(session.run.skipped) if session.run else 0
+    return {"figures": 0, "checks": len(CHECKS), "embedders": len(embedders(session))}[view_of(session)]
+
+
+def cursor_of(session: Session) -> int:
+    """The chosen line of that list."""
+    return max(0, min(session.cursors.get(list_of(session), 0), rows_of(session) - 1))
+
+
+def chosen_check(session: Session) -> CheckView | None:
+    """The check that is chosen, once it is done."""
+    if session.pane != "store" or view_of(session) != "checks":
+        return None
+    return checks(session)[cursor_of(session)]
+
+
+def chosen_embedder(session: Session) -> EmbedderView | None:
+    """The embedder that is chosen."""
+    if session.pane != "store" or view_of(session) != "embedders" or not embedders(session):
+        return None
+    return embedders(session)[cursor_of(session)]
+
+
+def state_of(embedder: EmbedderView) -> str:
+    """In a word whether it can be used. Of a server nobody knows before it is asked."""
+    if embedder["in_use"]:
+        return "in use"
+    if not embedder["available"]:
+        return "missing"
+    return "server" if embedder["name"] in SERVERS else "ready"
+
+
+def ndcg(name: str) -> str:
+    """How an embedder ranks on the two measured collections, in a fixed width; blank where nobody measured."""
+    return "  ".join(_short(value) for value in QUALITY[name]) if name in QUALITY else f"{'-':>4}  {'-':>4}"
+
+
+def embedder_words(embedder: EmbedderView) -> str:
+    """What it is good for, how fast it is, and what stands in its way."""
+    words = [f"{embedder['purpose']}.", PACE.get(embedder["name"], "")]
+    if embedder["reason"] and not embedder["available"]:
+        words.append(f"{embedder['reason']}.")
+    if state_of(embedder) == "server":
+        words.append("It needs a running server, which has not been asked yet.")
+    if embedder["network"]:
+        words.append("Every text is sent to the provider.")
+    if embedder["name"] in QUALITY:
+        words.append(f"Words alone rank at {' and '.join(map(_short, QUALITY_OF_WORDS))}.")
+    return " ".join(filter(None, words))
+
+
+def kept_by(session: Session) -> list[str]:
+    """The words of the command that does or says what the ingest or the store pane shows."""
+    if session.pane == "store":
+        return [{"figures": "stats", "checks": "doctor", "embedders": "embedders"}[view_of(session)]]
+    if session.watching:
+        return ["sync", "--watch"]
+    if session.run is None or session.run.folder == EVERYTHING:
+        return ["sync"]
+    folder = session.run.folder
+    return ["add", *(["--"] if folder.startswith("-") else []), folder]
+
+
+def remedy(command: str) -> StoreCommand | None:
+    """What a fix of `recall doctor` asks for, where it is one command that the workbench has too."""
+    match shlex.split(command):
+        case ["recall", "doctor", "--fix"]:
+            return StoreCommand("doctor")
+        case ["recall", "compact"]:
+            return StoreCommand("compact")
+        case ["recall", "sync"]:
+            return StoreCommand("sync")
+        case ["recall", "reembed", name, *rest] if rest[::2] == ["--set"] * (len(rest) // 2):
+            return StoreCommand("reembed", name, tuple(rest[1::2]))
+    return None
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".lstrip("0")
+
+
+def _check(session: Session, code: str) -> CheckView | None:
+    finding = found(session, Analysis("health", code), Health)
+    if isinstance(finding, RecallError):
+        return {"code": code, "severity": "error", "evidence": finding.message, "fix": finding.hint or ""}
+    return finding.check if finding is not None else None

@@ -1,0 +1,223 @@
+"""The thread that studies: whatever a pane shows besides rows and context, one finding after the other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from recall_core.config import EMBEDDING
+from recall_core.errors import Interrupted, RecallError
+from recall_tui.state.analyses import Analysis, Kind, Stamp
+from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed
+from recall_tui.state.store_pane import is_outdated
+from recall_tui.state.weighing import KEYS
+from recall_tui.threads.ports import Post
+from recall_tui.threads.ranking import take_over
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+    from recall_tui.state.session import Session
+
+Wanted: TypeAlias = tuple[Analysis, Stamp]
+
+REST_SECONDS = 0.1  # that wants stand still before the first is met: studying slows the painting of held keys
+
+AGAIN_SECONDS = 1.0  # until a store that could not be opened is tried again
+
+MOST_SAID = 50  # times that a study tells how far it has come: each of them is painted
+
+FUNCTIONS: Mapping[Kind, str] = {
+    "ledger": "explain:chunk_ledger",
+    "versus": "explain:two_chunks",
+    "funnel": "explain:row_funnel",
+    "absence": "explain:missing_target",
+    "passage": "document:document_passage",
+    "paths": "document:fitting_paths",
+    "worth": "store:context_worth",
+    "curve": "weights:weight_curve",
+    "pins": "weights:weights_of_pins",
+    "grades": "judge:all_grades",
+    "board": "judge:judged_board",
+    "line": "judge:judged_line",
+    "shelf": "store:store_overview",
+    "health": "store:store_checks",
+}
+"""Kind of analysis to `module:function` in recall_tui.analyses."""
+
+
+class Lab(NamedTuple):
+    """What a study works with."""
+
+    recall: Recall
+    session: Session
+    """As it was when the study was asked for; its answer belongs to the stamp."""
+    checkpoint: Callable[[], None]
+    """Call it between steps of long work: it raises Interrupted once nobody wants the finding any more."""
+    kept: dict[str, object]
+    """What studies keep for the next one, by a name of their own; as long as the thread lives."""
+    give_way: Callable[[], None]
+    """The same for a study that keeps its steps: it also ends while one before it is wanted, and goes on later."""
+    say: Callable[[int, int], None]
+    """Tell how many of its steps a long study has done, and of how many."""
+    store: str | None = None
+    """The --store value that commands name."""
+
+
+def is_due(done: int, total: int, times: int) -> bool:
+    """True at about so many of the steps; those of a number of times are among those of its multiples."""
+    return (done - 1) * times // total != done * times // total
+
+
+class AnalysisThread:
+    """Does the wanted studies in order. Newer wants replace older ones; a study that is still wanted goes on."""
+
+    def __init__(self, opener: Callable[[], Recall], post: Post, store: str | None = None) -> None:
+        self._opener = opener
+        self._store = store
+        self._post = post
+        self._changed = threading.Condition()
+        self._wanted: tuple[Wanted, ...] = ()
+        self._rests_at = 0.0
+        self._session: Session | None = None
+        self._under_way: Wanted | None = None
+        self._done: set[Wanted] = set()
+        self._closing = False
+        self._is_open = False
+        self._is_aside = False
+        """The store is opened by others."""
+        self._recall: Recall | None = None
+        self._thread = threading.Thread(target=self._live, name="recall-study", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen; the store is opened for the first study."""
+        self._thread.start()
+
+    def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
+        """Want these studies of this session, in this order, and no others; new ones wait until wants rest."""
+        with self._changed:
+            if any(each not in self._wanted for each in wanted):
+                self._rests_at = time.monotonic() + REST_SECONDS
+            self._wanted, self._session = tuple(wanted), session
+            self._done.intersection_update(self._wanted)
+            if self._recall is not None and self._under_way is not None and self._under_way not in self._wanted:
+                self._recall.interrupt()
+            self._changed.notify()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Abort what runs, close the store and end; waits at most `timeout` seconds."""
+        with self._changed:
+            self._closing = True
+            if self._recall is not None and self._under_way is not None:
+                self._recall.interrupt()
+            self._changed.notify()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+
+    def set_aside(self, *, is_aside: bool, timeout: float = 2.0) -> None:
+        """Close the store, and open it no more until it is let do so; waits at most `timeout` seconds."""
+        with self._changed:
+            self._is_aside = is_aside
+            if is_aside and self._recall is not None and self._under_way is not None:
+                self._recall.interrupt()
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not (is_aside and self._is_open), timeout)
+
+    def _live(self) -> None:
+        try:
+            while self._next() is not None:
+                self._open()
+        except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
+            self._post(Crashed(error))
+
+    def _open(self) -> None:
+        """Study in the store; one that cannot be opened is left alone for a while."""
+        with self._changed:
+            if self._is_aside:
+                return
+            self._is_open = True
+        try:
+            with self._opener() as recall:
+                try:
+                    self._study_all(recall)
+                finally:
+                    with self._changed:
+                        self._recall = None  # what is closed cannot be interrupted
+        except RecallError:  # the query thread meets the same store and says what is wrong with it
+            with self._changed:
+                self._rests_at = time.monotonic() + AGAIN_SECONDS
+        finally:
+            with self._changed:
+                self._is_open = False
+                self._changed.notify_all()
+
+    def _study_all(self, recall: Recall) -> None:
+        """Study until the end, or until another file stands in the store's place."""
+        kept: dict[str, object] = {}
+        while (found := self._next()) is not None and not recall.store.is_replaced():
+            wanted, session = found
+            with self._changed:
+                self._under_way, self._recall = wanted, recall
+            take_over(recall, session.saved, (*KEYS, *EMBEDDING))
+            lab = Lab(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
+            self._study(wanted, lab)
+            with self._changed:
+                self._under_way = None
+
+    def _study(self, wanted: Wanted, lab: Lab) -> None:
+        study, stamp = wanted
+        finding: object
+        try:
+            finding = _function(study.kind)(lab, study)
+        except Interrupted:
+            return  # an abort can come a step late: whatever is still wanted is taken up again
+        except RecallError as error:
+            finding = error
+        except LookupError:
+            answer = lab.session.answer
+            if answer is None or not is_outdated(lab.session._replace(info=lab.recall.store.info())):
+                raise
+            from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
+
+            finding = outdated(answer)  # another program purged its rows, and it is about to be asked again
+        with self._changed:
+            self._done.add(wanted)
+        self._post(AnalysisDone(study, stamp, finding))
+
+    def _next(self) -> tuple[Wanted, Session] | None:
+        """The first wanted study that is not done; None when the store is to be closed, or the thread to end."""
+        with self._changed:
+            while not self._closing and not (self._is_aside and self._is_open):
+                undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]
+                first = next(iter(undone), None)
+                left = self._rests_at - time.monotonic()
+                if first is not None and self._session is not None and left <= 0:
+                    return first, self._session
+                self._changed.wait(None if first is None else left)
+            return None
+
+    def _checkpoint(self) -> None:
+        with self._changed:
+            if self._closing or self._under_way not in self._wanted:
+                raise Interrupted("interrupted", "Nobody waits for this any more.")
+
+    def _give_way(self) -> None:
+        self._checkpoint()
+        with self._changed:
+            first = next((each for each in self._wanted if each not in self._done), None)
+            if first != self._under_way:
+                raise Interrupted("interrupted", "Something else is looked at first.")
+
+    def _say(self, done: int, total: int) -> None:
+        with self._changed:
+            under_way = self._under_way
+        if is_due(done, total, MOST_SAID) and under_way is not None:
+            self._post(AnalysisMoved(under_way[0], done, total))
+
+
+def _function(kind: Kind) -> Callable[[Lab, Analysis], object]:
+    """What does this kind of analysis; its module is imported when the first of a kind is wanted."""
+    module, _, name = FUNCTIONS[kind].partition(":")
+    return getattr(import_module(f"recall_tui.analyses.{module}"), name)  # type: ignore[no-any-return]

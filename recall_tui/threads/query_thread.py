@@ -1,0 +1,382 @@
+"""What the query thread has before it: its answer, and what it knows of others' writing.
+
+What completion asks of the store.
+
+The thread that answers the newest question: its rows, its context and its rank lines.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core.config import load
+from recall_core.errors import ConfigError, Interrupted, Outdated, RecallError
+from recall_core.evaluate.grid import retrieval
+from recall_core.types import Hit
+from recall_tui.state.chart import chart_of
+from recall_tui.state.completion import Lookup, LookupResult
+from recall_tui.state.events import (
+    Answered,
+    Charted,
+    Crashed,
+    Failed,
+    Fetched,
+    Learned,
+    Reweighed,
+    StoreOpened,
+    Unread,
+    Unusable,
+)
+from recall_tui.state.requests import QueryRequest
+from recall_tui.state.session import Packing
+from recall_tui.state.weighing import is_hybrid, why_no_lines
+from recall_tui.threads import ranking
+from recall_tui.threads.ports import Clock, Post
+from recall_tui.threads.ranking import (
+    States,
+    before_of,
+    matched_in,
+    ranks_among,
+    ranks_of,
+    repacked,
+    rows_of,
+    states_of,
+)
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.freshness import State
+
+
+class Progressed(NamedTuple):
+    """What the query thread has made true so far. An answer outlives newer questions that have none."""
+
+    states: States
+    """Of the files of this question; a new one looks at them anew."""
+    generation: int = 0
+    question: int = 0
+    answer: Answer | None = None
+    fixed: tuple[str, ...] = ()
+    plain: Answer | None = None
+    """The same question with the candidates that the saved settings find, where those that are moved find others."""
+    ranks: Mapping[int, int] = {}
+    """Under the saved settings, by position in the pool; empty while those hold."""
+    window: tuple[int, int] = (0, 0)
+    packing: Packing | None = None
+    charted: tuple[str, ...] = ()
+    """The settings whose chart was sent: all that a chart depends on besides the pool."""
+
+
+class Written(NamedTuple):
+    """What shows that others have written."""
+
+    changes: int = -1
+    generation: int = 0
+    judged: str = ""
+
+
+def learned(recall: Recall, lookup: Lookup) -> Learned:
+    """The keys or the values that begin so, the most frequent first."""
+    from recall_core.store.sqlite.catalog import MOST, SqliteVocabulary  # noqa: PLC0415 - only while RQL is typed
+
+    vocabulary = SqliteVocabulary(recall.store.execute)
+    field, prefix = lookup
+    known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
+    return Learned(lookup, LookupResult(tuple(known), len(known) < MOST))
+
+
+LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
+
+
+def _nobody(_is_aside: bool) -> None:
+    """There are no other threads."""
+
+
+class QueryThread:
+    """Answers the newest wish. The mailbox holds one: a newer wish replaces an older, and aborts its search."""
+
+    def __init__(
+        self, opener: Callable[[], Recall], post: Post, clock: Clock, set_aside: Callable[[bool], None] = _nobody
+    ) -> None:
+        """set_aside: have the other threads close the store and open it no more, or let them."""
+        self._opener = opener
+        self._set_aside = set_aside
+        self._post = post
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._wish: QueryRequest | None = None
+        self._closing = False
+        self._recall: Recall | None = None
+        self._asking = 0
+        self._desk = Progressed({})
+        self._told = self._looked = Written()
+        self._settings: tuple[int, int] | None = None
+        """What tells the settings that were read from those that someone writes afterwards."""
+        self._thread = threading.Thread(target=self._live, name="recall-query", daemon=True)
+
+    def start(self) -> None:
+        """Open the store and begin to listen."""
+        self._thread.start()
+
+    def submit(self, wish: QueryRequest) -> None:
+        """Make this the newest wish; never waits for the store."""
+        with self._changed:
+            self._wish = wish
+            if self._asking < wish.generation or (wish.is_given_up and wish.question != self._desk.question):
+                self._abort()
+            self._changed.notify()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Abort what runs, close the store and end; waits at most `timeout` seconds."""
+        with self._changed:
+            self._closing = True
+            self._abort()
+            self._changed.notify()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+
+    def _abort(self) -> None:
+        # Under the lock the thread cannot take a new wish, so the interrupt meets the old search or nothing.
+        if self._recall is not None and self._asking > 0:
+            self._recall.interrupt()
+
+    def _live(self) -> None:
+        is_another = False
+        try:
+            while not self._closing:
+                with self._opener() as recall:
+                    self._set_aside(False)
+                    opened, self._settings = self._tell(recall, is_altered=is_another), _written_at(recall.toml)
+                    self._post(opened._replace(config=recall.config, toml=recall.toml))
+                    self._serve_all(recall)
+                    is_another = True
+        except RecallError as error:
+            self._post(Unusable(error))
+        except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
+            self._post(Crashed(error))
+
+    def _serve_all(self, recall: Recall) -> None:
+        """Answer until the end, or until another file stands in the store's place: then its answers begin anew."""
+        self._recall = recall
+        while (wish := self._take(recall)) is not None:
+            if recall.store.is_replaced():
+                self._again(wish)
+                self._let_go()
+                recall.store.leave()
+                return
+            try:
+                self._read_settings(recall)
+                self._serve(recall, wish)
+            except Interrupted:
+                self._again(wish)
+            except Outdated:
+                self._desk = Progressed({})
+                self._again(wish)
+            except RecallError as error:
+                self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
+                self._post(Failed(wish.question, error))
+            finally:
+                with self._changed:
+                    self._asking = 0
+
+    def _take(self, recall: Recall) -> QueryRequest | None:
+        while not self._is_called():
+            if self._look(recall):
+                self._let_go()
+                return None
+        with self._changed:
+            wish, self._wish = self._wish, None
+            if self._closing or wish is None:
+                self._recall = None
+                return None
+            self._asking = wish.generation
+            return wish
+
+    def _is_called(self) -> bool:
+        """Wait for a wish or the end; False when neither has come for a while."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closing or self._wish is not None, LOOK_SECONDS)
+
+    def _look(self, recall: Recall) -> bool:
+        """Say so when someone else has written, once that is over; True when another store stands here by now.
+
+        A store that cannot be read is for a question.
+        """
+        try:
+            if recall.store.is_replaced():
+                recall.store.leave()  # before another program opens the file that stands here now
+                return recall.store.is_there()
+            before, self._looked = self._looked, self._written(recall)
+            if self._looked == before:
+                recall.store.fold(wait_ms=0)  # whoever wrote could not while this thread was reading
+            if self._looked == before and self._looked != self._told:
+                self._post(self._tell(recall, is_altered=self._looked[1:] != self._told[1:]))
+            self._read_settings(recall)
+        except RecallError:
+            return False
+        return False
+
+    def _read_settings(self, recall: Recall) -> None:
+        """Take over what someone has written into recall.toml; what cannot be read is told once, no more."""
+        settings = _written_at(recall.toml)
+        if settings is None or settings == self._settings:
+            return
+        try:
+            config, info = load(recall.toml), recall.store.info()
+        except ConfigError as error:
+            self._post(Unread(error))
+        else:
+            recall.config = config
+            self._post(StoreOpened(info, config, recall.toml))
+        self._settings = settings
+
+    def _tell(self, recall: Recall, *, is_altered: bool = False) -> StoreOpened:
+        """What there is to say of the store; from then on it is known."""
+        before, self._looked = self._told, Written()  # those of another connection mean nothing to this one
+        self._told = self._looked = self._written(recall)
+        is_written, judged = self._told.changes != before.changes, self._told.judged if is_altered else ""
+        return StoreOpened(recall.store.info(), is_altered=is_altered, judged=judged, is_written=is_written)
+
+    def _written(self, recall: Recall) -> Written:
+        """It is read anew only once something was committed."""
+        from recall_core.evaluate.judgements import digest  # noqa: PLC0415 - the engine loads behind the first frame
+
+        changes = recall.store.changes()
+        if changes == self._looked.changes:
+            return self._looked
+        return Written(changes, recall.store.generation(), digest(recall.store))
+
+    def _let_go(self) -> None:
+        """Nothing runs in the store that is about to be closed, and what it answered is no more.
+
+        Were another connection to it left, SQLite would give the next one its log, which stands there no longer.
+        """
+        self._set_aside(True)
+        self._desk, self._told = Progressed({}), Written()
+        with self._changed:
+            self._recall, self._asking = None, 0
+
+    def _again(self, wish: QueryRequest) -> None:
+        """Put an interrupted wish back, unless a newer one stands there: an abort can arrive a step late."""
+        with self._changed:
+            self._wish = self._wish or wish
+
+    def _serve(self, recall: Recall, wish: QueryRequest) -> None:
+        for lookup in wish.lookups:
+            self._post(learned(recall, lookup))
+        if not wish.text.strip():
+            self._desk = Progressed({}, wish.generation, wish.question)
+        elif wish.question != self._desk.question and wish.is_given_up:
+            self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
+        elif wish.question != self._desk.question:
+            self._answer(recall, wish)
+        elif wish.generation != self._desk.generation and self._desk.answer is not None:
+            self._weigh(recall, wish, self._desk.answer)
+        answer = self._desk.answer
+        if answer is None:
+            return
+        if wish.window != self._desk.window:
+            self._fetch(recall, wish, answer)
+        if wish.packing != self._desk.packing and not self._has_newer():
+            self._post(repacked(recall, answer, wish))
+            self._desk = self._desk._replace(packing=wish.packing)
+        self._draw_lines(wish, answer)
+
+    def _answer(self, recall: Recall, wish: QueryRequest) -> None:
+        ranking.take_over(recall, wish.saved)
+        plain, plan = ranking.plain(recall, wish.text, wish), ranking.planned(recall, wish.text, wish)
+        before = self._desk.answer
+        with recall.store.reading():
+            answer = ranking.whole(recall.answer(plan), recall)
+            kept, self._desk = self._desk, Progressed({}, answer=answer, fixed=ranking.fixed(plain))
+            try:
+                rows, states = self._read(recall, wish, answer, plain)
+            except RecallError:
+                self._desk = kept  # what is on the screen still; an abort leaves this one to be asked again
+                raise
+        self._post(
+            Answered(
+                generation=wish.generation,
+                answer=answer,
+                hits=rows,
+                states=states,
+                at=self._clock(),
+                plain=plain.config,
+                fixed=self._desk.fixed,
+                before=before_of(answer, wish.window, self._desk.ranks),
+                question=wish.question,
+                matched=matched_in(rows, answer),
+            )
+        )
+        self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
+        if before is None or before.generation != answer.generation:
+            self._post(self._tell(recall))
+
+    def _weigh(self, recall: Recall, wish: QueryRequest, answer: Answer) -> None:
+        """Rank the same pool again under the settings that are wished for."""
+        ranking.take_over(recall, wish.saved)
+        text = answer.plan.text
+        plain, plan = ranking.plain(recall, text, wish), ranking.planned(recall, text, wish)
+        answer = ranking.weighed(recall, answer, plan)
+        self._desk = self._desk._replace(answer=answer, packing=None)
+        rows, states = self._read(recall, wish, answer, plain)
+        before = before_of(answer, wish.window, self._desk.ranks)
+        matched = matched_in(rows, answer)
+        self._post(Reweighed(wish.generation, answer, rows, states, plain.config, before, matched))
+        self._desk = self._desk._replace(generation=wish.generation)
+
+    def _read(
+        self, recall: Recall, wish: QueryRequest, answer: Answer, plain: Plan
+    ) -> tuple[dict[int, Hit], dict[str, State]]:
+        """The rows of the window with their files' states; the ranks under the saved settings are at hand then."""
+        ranks = self._saved_ranks(recall, answer, plain) if answer.plan.config != plain.config else {}
+        rows = rows_of(recall, answer, wish.window)
+        states = states_of(recall, rows, self._desk.states)
+        self._desk = self._desk._replace(window=wish.window, ranks=ranks)
+        return rows, states
+
+    def _saved_ranks(self, recall: Recall, answer: Answer, plain: Plan) -> dict[int, int]:
+        """By position in the answer's pool. Other candidates are searched for once, not at every weight."""
+        if retrieval(plain.config) == retrieval(answer.plan.config):
+            return ranks_of(ranking.weighed(recall, answer, plain))
+        known = self._desk.plain
+        if known is None or retrieval(known.plan.config) != retrieval(plain.config):
+            known = ranking.whole(recall.answer(plain), recall)
+        else:
+            known = ranking.weighed(recall, known, plain)
+        self._desk = self._desk._replace(plain=known)
+        return ranks_among(answer, known)
+
+    def _fetch(self, recall: Recall, wish: QueryRequest, answer: Answer) -> None:
+        rows = rows_of(recall, answer, wish.window)
+        before = before_of(answer, wish.window, self._desk.ranks)
+        states = states_of(recall, rows, self._desk.states)
+        self._post(Fetched(wish.generation, rows, states, before, matched_in(rows, answer)))
+        self._desk = self._desk._replace(window=wish.window)
+
+    def _draw_lines(self, wish: QueryRequest, answer: Answer) -> None:
+        """Look at every weight, last of all and once for each pool and scale."""
+        config, pool = answer.plan.config, answer.pool
+        drawn = (str(wish.question), config.fusion, config.normalize, str(config.rrf_k))
+        if pool is None or not is_hybrid(answer) or why_no_lines(answer) or drawn == self._desk.charted:
+            return
+        if not self._has_newer():
+            self._post(Charted(wish.question, chart_of(pool, config)))
+            self._desk = self._desk._replace(charted=drawn)
+
+    def _has_newer(self) -> bool:
+        with self._changed:
+            return self._wish is not None or self._closing
+
+
+def _written_at(toml: Path) -> tuple[int, int] | None:
+    """When the file was written, and its size; None where there is none to be seen."""
+    try:
+        status = toml.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,181 @@
+"""The plans of a wished question, as it is and as saved, and its candidates ranked again under other settings.
+
+Rows of an answer for the list, the states of their files, and their ranks under other settings.
+
+A context packed for the screen, with those pins and drops that its question has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from recall_core.config import Config
+from recall_core.evaluate.grid import RETRIEVAL
+from recall_core.text import counter
+from recall_core.types import Hit
+from recall_tui.state.events import Repacked
+from recall_tui.state.requests import QueryRequest
+from recall_tui.state.session import Packing, Waiting, listed
+from recall_tui.state.weighing import KEYS
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.freshness import State
+    from recall_tui.state.events import Ranks, Spans
+
+
+def take_over(recall: Recall, saved: Config | None, keys: Iterable[str] = KEYS) -> None:
+    """Go by these settings as the workbench knows them from recall.toml."""
+    if saved is not None:
+        recall.config = recall.config._replace(**{key: getattr(saved, key) for key in keys})
+
+
+def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
+    """The candidates of an answer ranked as another plan of its question does; what chose them stays."""
+    kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
+    paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
+    return whole(recall.weigh(answer._replace(plan=paged), plan.config._replace(**kept)), recall)
+
+
+def whole(answer: Answer, recall: Recall) -> Answer:
+    """Words without a number of rows ask for all: sparse-document recall adds to the list's end, as in a context.
+
+    A row given away in the middle of a list of all rows would be none that any command gives away.
+    """
+    from recall_core.retrieve.answer import packable  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return answer if answer.plan.rql is not None else packable(answer, recall.store)
+
+
+def planned(recall: Recall, text: str, wish: QueryRequest) -> Plan:
+    """The question under the settings that are moved."""
+    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return recall.plan(text, Ask(settings=wish.settings, k=wish.k, filter=wish.filter or None))
+
+
+def plain(recall: Recall, text: str, wish: QueryRequest) -> Plan:
+    """The question under the saved settings."""
+    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return recall.plan(text, Ask(filter=wish.filter or None))
+
+
+def fixed(plan: Plan) -> tuple[str, ...]:
+    """The settings that a query's OPTION clause decides."""
+    if plan.rql is None:
+        return ()
+    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - only for queries in RQL
+
+    query, _ = parse_query(plan.rql, strict=plan.config.strict)
+    return tuple(name for name, _ in query.options if name in KEYS)
+
+
+Window = tuple[int, int]
+
+"""Rows of the list: first and end."""
+
+States = dict[str, "State | None"]
+
+"""By doc.id, None where the file is as it was read. It grows as rows are asked for."""
+
+
+def rows_of(recall: Recall, answer: Answer, window: Window) -> dict[int, Hit]:
+    """The rows of the window by their place in the list, in order."""
+    offset, count = listed(answer)
+    first, end = min(window[0], count), min(window[1], count)
+    return dict(enumerate(recall.hits(answer, offset + first, offset + end), start=first))
+
+
+def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, State]:
+    """What happened to the files of these rows since they were read, by doc.id. Each file is looked at once."""
+    from recall_core.retrieve.freshness import stale_documents  # noqa: PLC0415 - the engine loads behind the first frame
+
+    documents = list(dict.fromkeys(hit.doc.id for hit in rows.values()))
+    if unknown := [each for each in documents if each not in known]:
+        found = stale_documents(unknown, store=recall.store, base=recall.base)
+        known.update({each: found.get(each) for each in unknown})
+    return {each: state for each in documents if (state := known[each]) is not None}
+
+
+def matched_in(rows: Mapping[int, Hit], answer: Answer) -> dict[str, Spans]:
+    """Where the words of the question stand in the titles and headings of these rows, by their text."""
+    from recall_core.store.sqlite.spans import stem_spans, stemmed  # noqa: PLC0415 - the engine loads behind the frame
+
+    wanted = stemmed(tuple(term.text for term in answer.pool.terms) if answer.pool else ())
+    texts = {text for hit in rows.values() for text in (hit.doc.title, hit.chunk and hit.chunk.heading) if text}
+    return {text: tuple(spans) for text in sorted(texts) if (spans := stem_spans(text, wanted))}
+
+
+def ranks_of(answer: Answer) -> dict[int, int]:
+    """The rank of every listed candidate, by its position in the pool."""
+    if answer.ranked is None:
+        return {}
+    return {position: rank for rank, position in enumerate(answer.ranked.order[: answer.total], start=1)}
+
+
+def ranks_among(answer: Answer, other: Answer) -> dict[int, int]:
+    """The rank in another list of every candidate of this answer that it lists, by position in this one's pool."""
+    if answer.pool is None or other.pool is None:
+        return {}
+    rowids = {other.pool.keys[position].rowid: rank for position, rank in ranks_of(other).items()}
+    return {at: rowids[key.rowid] for at, key in enumerate(answer.pool.keys) if key.rowid in rowids}
+
+
+def before_of(answer: Answer, window: Window, ranks: Mapping[int, int]) -> Ranks:
+    """The rank that each row of the window had in another ranking of the same pool."""
+    if answer.ranked is None or not ranks:
+        return {}
+    offset, count = listed(answer)
+    first, end = min(window[0], count), min(window[1], count)
+    positions = answer.ranked.order[offset + first : offset + end]
+    return {row: ranks.get(position) for row, position in enumerate(positions, start=first)}
+
+
+def repacked(recall: Recall, answer: Answer, wish: QueryRequest) -> Repacked:
+    """The answer under the wished budget. A pin or a drop that is no candidate waits, and changes nothing."""
+    from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
+
+    budget_tokens, pins, drops = wish.packing
+    waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
+    absent = {each.chunk_id for each in waiting}
+    pins, drops = (tuple(each for each in ids if each not in absent) for ids in (pins, drops))
+    packed = recall.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
+    count = counter(packed.counter).count
+    block_tokens = tuple(count(block.text) for block in packed.blocks)
+    return Repacked(wish.generation, packed, block_tokens, Packing(budget_tokens, pins, drops), waiting)
+
+
+def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tuple[Waiting, ...]:
+    """Those of the chunks that are gone from the store, or may not be packed for this answer."""
+    from recall_core.retrieve.answer import candidate_range, packable  # noqa: PLC0415 - as above
+
+    store = recall.store
+    waiting = []
+    with store.reading():
+        found = packable(answer, store)
+        start, stop = candidate_range(found)
+        if found.pool is not None and found.ranked is not None:
+            keys = found.pool.keys
+            inside = {keys[position].rowid for position in found.ranked.order[start:stop]}
+        else:
+            inside = _scanned(recall, found, start, stop)
+        for chunk_id in chunk_ids:
+            if ("chunk", chunk_id) not in store.resolve(chunk_id):
+                waiting.append(Waiting(chunk_id, ""))
+            elif (rowid := store.rowid("chunk", chunk_id)) not in inside:
+                waiting.append(Waiting(chunk_id, store.fetch([rowid])[0].doc.path))
+    return tuple(waiting)
+
+
+def _scanned(recall: Recall, found: Answer, start: int, stop: int) -> set[int]:
+    """The chunks of rows that have no scores; a row that is a document stands for its first chunk."""
+    plan, store = found.plan, recall.store
+    _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)
+    if plan.table != "doc":
+        return {chunk for _, chunk in rows if chunk is not None}
+    documents = store.documents([doc for doc, _ in rows]).values()
+    firsts = [chunks[0] for each in documents if (chunks := store.chunks_of(each.id))]
+    return {row.rowid for row in firsts}

@@ -1,0 +1,127 @@
+"""The threads of one workbench: started when they are needed, and stopped together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from recall_core.config import Config
+from recall_tui.opening import open_store
+from recall_tui.state.events import TaskDone
+from recall_tui.state.requests import query_request as wish_of
+from recall_tui.state.requests import wanted
+from recall_tui.state.session import Session
+from recall_tui.threads.analysis_thread import AnalysisThread
+from recall_tui.threads.command_thread import CommandThread
+from recall_tui.threads.ingest_thread import IngestThread, WatchThread
+from recall_tui.threads.ports import Clock, Post
+from recall_tui.threads.query_thread import QueryThread
+from recall_tui.threads.writer_thread import WriterTask, WriterThread
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+
+
+class Threads:
+    """One thread that answers, one that studies, one that writes, and one while files are added."""
+
+    def __init__(self, store: str | None, post: Post, clock: Clock) -> None:
+        self._opener = partial(open_store, store)
+        self._store = store
+        self._post = post
+        self._clock = clock
+        self._asking: QueryThread | None = None
+        self._studying: AnalysisThread | None = None
+        self.chores: WriterThread | None = None
+        """What writes, once there was something to write."""
+        self._ingesting: IngestThread | None = None
+        self._watching: WatchThread | None = None
+        self._command: CommandThread | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True when the store is open, or about to be."""
+        return self._asking is not None
+
+    def open(self, session: Session) -> None:
+        """Open the store and answer what the session asks."""
+        self._asking = QueryThread(self._opener, self._post, self._clock, self._set_aside)
+        self._asking.submit(wish_of(session))
+        self._asking.start()
+
+    def lose(self) -> None:
+        """The store cannot be opened."""
+        self._asking = None
+
+    def serve(self, before: Session, session: Session) -> None:
+        """Make true what this session wants and the one before did not."""
+        if self._asking is None:
+            return
+        if (wish := wish_of(session)) != wish_of(before):
+            self._asking.submit(wish)
+        studies = wanted(session)
+        if studies and self._studying is None:
+            self._studying = AnalysisThread(self._opener, self._post, self._store)
+            self._studying.start()
+        if self._studying is not None:
+            self._studying.submit(studies, session)
+
+    def do(self, chore: WriterTask) -> None:
+        """Do this to the store, after the chores that wait."""
+        if self.chores is None:
+            self.chores = WriterThread(self._opener, self._post, self._clock)
+            self.chores.start()
+        self.chores.submit(chore)
+
+    def told(self, event: TaskDone) -> None:
+        """The screen has said how a chore went."""
+        if self.chores is not None:
+            self.chores.told(event)
+
+    def run(self, lines: tuple[str, ...], saved: Config | None) -> None:
+        """Run command lines in order."""
+        self._command = CommandThread(lines, self._store, open_store, self._post, saved)
+        self._command.start()
+
+    def stop_command(self) -> None:
+        """Abort the command line."""
+        if self._command is not None:
+            self._command.cancel()
+
+    def ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
+        """Add a folder, or sync every one where it is "". opener: where the store is yet to be made."""
+        self._ingesting = IngestThread(opener or self._opener, folder, self._post, self._clock)
+        self._ingesting.start()
+
+    def ingested(self) -> None:
+        """The run is over."""
+        self._ingesting = None
+
+    def cancel(self) -> None:
+        """Stop the run."""
+        if self._ingesting is not None:
+            self._ingesting.cancel()
+
+    def hold(self, *, is_held: bool) -> None:
+        """Pause the run, or let it go on."""
+        if self._ingesting is not None:
+            self._ingesting.hold(is_held=is_held)
+
+    def watch(self, *, is_on: bool) -> None:
+        """Watch the folders that the store has now, or none; a watch that ends is not waited for."""
+        if self._watching is not None:
+            self._watching.stop(timeout=0)
+        self._watching = WatchThread(self._opener, self._post) if is_on else None
+        if self._watching is not None:
+            self._watching.start()
+
+    def _set_aside(self, is_aside: bool) -> None:
+        if self._studying is not None:
+            self._studying.set_aside(is_aside=is_aside)
+
+    def stop(self) -> None:
+        """End every thread; that of the chores goes on until those that were given are done."""
+        for thread in (self._watching, self._command, self._ingesting, self._asking, self._studying, self.chores):
+            if thread is not None:
+                thread.stop()
