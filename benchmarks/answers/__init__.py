@@ -1,0 +1,1 @@
+"""Recorded answers: what one checkout of Recall says to seeded random questions, held against what another says."""

@@ -1,0 +1,127 @@
+"""Recorded answers: what is asked depends on the seed alone, what is kept on the program alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import recall_core
+from benchmarks.answers import __main__ as answers
+from benchmarks.answers import recording
+from benchmarks.answers.checkout import Checkout, Output
+from benchmarks.answers.corpus import files
+from benchmarks.answers.normalize import normalized
+from benchmarks.answers.questions import mistakes, questions
+from benchmarks.answers.world import Places
+
+TREE = Path(recall_core.__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small recording of this checkout."""
+    out: Path = tmp_path_factory.mktemp("recorded") / "answers.jsonl"
+    assert answers.main(["record", "--tiny", "--count=12", "--in-process", f"--out={out}"]) == 0
+    return out
+
+
+def test_the_same_program_recorded_twice_gives_the_same_bytes(recorded: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.jsonl"
+    answers.main(["record", "--tiny", "--count=12", "--in-process", f"--out={again}"])
+
+    assert again.read_bytes() == recorded.read_bytes()
+    assert answers.main(["compare", str(recorded), str(again)]) == 0
+
+
+def test_a_recording_holds_answers_refusals_and_what_was_written(recorded: Path) -> None:
+    kept = recording.read(recorded).answers
+
+    assert {0, 1, 2, 7} <= {each.output.status for each in kept}
+    assert {"search", "sync", "rm", "import", "reembed", "cat"} <= {each.command for each in kept}
+    assert any(each.output.stdout.startswith('{"ok":false') for each in kept)
+    assert str(TREE) not in recorded.read_text(encoding="utf-8")
+
+
+def test_an_answer_that_differs_is_told_with_its_question(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = recording.read(recorded)
+    place = next(n for n, each in enumerate(old.answers) if '"score":' in each.output.stdout)
+    output = old.answers[place].output
+    stdout = output.stdout.replace('"score":', '"score":1', 1)
+    changed = old.answers[place]._replace(output=output._replace(stdout=stdout))
+    other = tmp_path / "other.jsonl"
+    recording.write(old._replace(answers=(*old.answers[:place], changed, *old.answers[place + 1 :])), other)
+    capsys.readouterr()
+
+    assert answers.main(["compare", str(recorded), str(other)]) == 1
+
+    told = capsys.readouterr().out
+    assert f"$ {changed.line}" in told
+    assert told.count(".score = ") == 2
+    assert f"{len(old.answers) - 1} equal, 1 different" in told
+
+
+def test_recordings_of_other_questions_are_not_compared(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = recording.read(recorded)
+    other = tmp_path / "other.jsonl"
+    recording.write(old._replace(answers=old.answers[1:]), other)
+
+    assert answers.main(["compare", str(recorded), str(other)]) == 1
+    assert "not comparable: other questions were asked" in capsys.readouterr().out
+
+
+def test_the_first_questions_are_the_same_however_many_there_are() -> None:
+    corpora = {"hash": files(1, share=0.05), "void": ()}
+
+    few, many = (list(questions(count, corpora, seed=3)) for count in (5, 9))
+
+    assert many[:5] == few
+    assert list(questions(5, corpora, seed=4)) != few
+    assert {question.argv[0] == "--json" for question in mistakes()} == {True, False}
+
+
+def test_a_process_of_its_own_says_what_the_one_interpreter_says(tmp_path: Path) -> None:
+    line = ["search", "retry", "--json"]
+    with Checkout(TREE, sys.executable, work=tmp_path) as checkout:
+        assert checkout.start(line, folder=tmp_path) == checkout.ask(line, folder=tmp_path)
+        assert checkout.ask(["rql", "format", "-"], folder=tmp_path, stdin="select * from doc").stdout == (
+            "SELECT * FROM doc\n"
+        )
+
+
+def test_a_package_from_elsewhere_is_not_recorded_as_that_checkout(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(SystemExit, match="not from"):
+        Checkout(tmp_path / "empty", sys.executable, work=tmp_path)
+
+
+def test_durations_are_left_out_and_texts_that_quote_them_are_kept() -> None:
+    line = '{"text":"\\"took_ms\\":7 {","stats":{"took_ms":3.25,"timings":{"rank":1.5e-3}},"rank":4}\n'
+    plain = "stage            in      out       ms\nlive             12       12      0.3  ####\nstore   1\n"
+
+    assert normalized(Output(0, line, ""), where={}).stdout == (
+        '{"text":"\\"took_ms\\":7 {","stats":{"took_ms":0,"timings":{"rank":0}},"rank":4}\n'
+    )
+    assert normalized(Output(0, plain, "3 of 9 hits in 41 ms\n41 ms\n"), where={}) == Output(
+        0,
+        "stage            in      out       ms\nlive             12       12  0.0  ####\nstore   1\n",
+        "3 of 9 hits in 0 ms\n41 ms\n",
+    )
+
+
+def test_folders_stand_under_a_name() -> None:
+    output = Output(1, "", "error: /tmp/x/world/none/recall.db\n")
+
+    assert normalized(output, where={"/tmp/x/world": "<world>"}).stderr == "error: <world>/none/recall.db\n"
+
+
+def test_ids_are_put_in_by_their_place() -> None:
+    places = Places(("aabbccdd", "eeff0011"), ("11223344",), "d1")
+
+    assert places.filled("{chunk:3} {chunk:0/4} {doc:9} {digest} {a,b} {n}") == "eeff0011 aabb 11223344 d1 {a,b} {n}"
