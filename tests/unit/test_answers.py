@@ -102,11 +102,12 @@ def test_a_package_from_elsewhere_is_not_recorded_as_that_checkout(tmp_path: Pat
 
 
 def test_durations_are_left_out_and_texts_that_quote_them_are_kept() -> None:
-    line = '{"text":"\\"took_ms\\":7 {","stats":{"took_ms":3.25,"timings":{"rank":1.5e-3}},"rank":4}\n'
+    quoting = '{"text":"\\"took_ms\\":7 {","a \\"took_ms":7,"stats":'
+    line = quoting + '{"took_ms":3.25,"timings":{"rank":1.5e-3}},"rank":4}\n'
     plain = "stage            in      out       ms\nlive             12       12      0.3  ####\nstore   1\n"
 
     assert normalized(Output(0, line, ""), where={}).stdout == (
-        '{"text":"\\"took_ms\\":7 {","stats":{"took_ms":0,"timings":{"rank":0}},"rank":4}\n'
+        quoting + '{"took_ms":0,"timings":{"rank":0}},"rank":4}\n'
     )
     assert normalized(Output(0, plain, "3 of 9 hits in 41 ms\n41 ms\n"), where={}) == Output(
         0,
