@@ -12,15 +12,16 @@ import recall_core
 import recall_tui
 from recall_core import contract
 from recall_core.adapters.flags import GLOBALS, VERSION
-from recall_core.adapters.menu import COMMANDS
+from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.explain.whynot.stage import STAGES
+from recall_core.ingest.parse import BUILT_IN
 from recall_tui.program import FLAGS as WORKBENCH_FLAGS
 
 ROOT = Path(recall_core.__file__).parent.parent
 DOCS = ROOT / "docs"
 ERROR_CLASSES = (
     "RecallError|UsageError|ConfigError|StoreError|StoreLocked|StoreCorrupt|IngestError|EmbedError|StaleError|"
-    "SnapshotMismatch|UnknownTarget|Interrupted|RqlError"
+    "SnapshotMismatch|Outdated|UnknownTarget|Interrupted|RqlError"
 )
 
 
@@ -63,6 +64,13 @@ def test_every_workbench_flag_is_documented() -> None:
 
 def test_the_workbench_takes_its_store_as_a_word_and_says_so() -> None:
     assert "| `STORE` |" in section("cli.md", "recall-tui")
+
+
+def test_every_parser_is_named_where_one_is_chosen() -> None:
+    (flag,) = (flag for flag in BY_NAME["add"].flags if flag.name == "--parser")
+    (row,) = (line for line in section("cli.md", "add").splitlines() if line.startswith("| `--parser"))
+
+    assert [name for name in BUILT_IN if name not in flag.doc or f"`{name}`" not in row] == []
 
 
 def test_every_stage_of_whynot_is_documented_in_its_place() -> None:

@@ -26,7 +26,11 @@ FILLING: tuple[Command, ...] = (
             Flag("--tag", "a tag for every document", "TAG", many=True),
             Flag("--source", "a label that says where the documents come from", "LABEL"),
             Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
-            Flag("--parser", "read every file with this parser instead of choosing by its name", "NAME"),
+            Flag(
+                "--parser",
+                "text: one document a file, jsonl: one a line, auto (the default): as added before, else text",
+                "NAME",
+            ),
             Flag("--hidden", "also read hidden files and folders"),
             Flag("--follow", "follow symbolic links that lead out of the folder"),
             Flag("--no-gitignore", "also read what .gitignore leaves out"),
