@@ -21,6 +21,7 @@ MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)\s#]+)")
+TREE_PATH = re.compile(r"(?<![\w./-])(?:\.ci|docs|recall_core|recall_tui|snapshots|tests)/[\w./-]*\b/?")
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
 INLINE = re.compile(r"`([^`\n]+)`")
 
@@ -46,6 +47,13 @@ def test_every_relative_link_leads_to_a_file(paper: Path) -> None:
     links = LINK.findall(paper.read_text(encoding="utf-8"))
 
     assert [link for link in links if not (paper.parent / link).exists()] == []
+
+
+def test_every_file_that_a_contributor_is_told_of_exists() -> None:
+    told = set(TREE_PATH.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+
+    assert "tests/unit/" in told
+    assert sorted(path for path in told if not (ROOT / path).exists()) == []
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=named(PAPERS))
