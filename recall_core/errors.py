@@ -11,6 +11,7 @@ RecallError                exit
 ├── EmbedError                1   an embedder that is missing, fails or returns nonsense
 ├── StaleError                3   --strict-fresh and a file has changed
 ├── SnapshotMismatch          4   --snapshot and the store has changed
+├── Outdated                  4   the store no longer has what an answer found
 ├── UnknownTarget             8   an id or a path that the store does not hold
 └── Interrupted             130   Ctrl-C
 """

@@ -1,0 +1,28 @@
+"""The tree of errors is the one that is drawn above it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from recall_core import errors
+from recall_core.errors import RecallError
+
+LINE = re.compile(r"^((?:[│ ]   )*(?:[├└]── )?)(\w+) +(\d+|exit)\b", re.MULTILINE)
+
+
+def drawn() -> dict[str, tuple[str, int]]:
+    """Name to the name above it and the exit status; the first says nothing, the root's status is its own."""
+    found: dict[str, tuple[str, int]] = {}
+    above = ["Exception"]
+    for branch, name, status in LINE.findall(errors.__doc__ or ""):
+        depth = len(branch) // 4
+        above[depth + 1 :] = [name]
+        found[name] = (above[depth], RecallError.exit_code if status == "exit" else int(status))
+    return found
+
+
+def test_the_tree_that_is_drawn_is_the_tree_of_classes() -> None:
+    classes = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, RecallError)]
+
+    assert drawn() == {kind.__name__: (kind.__base__.__name__, kind.exit_code) for kind in classes if kind.__base__}
