@@ -222,35 +222,7 @@ def index(chunks: Iterable[Piece], store: Engine, *, mtime_ns: int = 0) -> dict[
         pieces = documents.setdefault(nfc(piece.doc_id), {})
         if pieces.setdefault(piece.chunk_index, piece) != piece:
             raise bad_pieces(piece.doc_id, f"two pieces have chunk_index {piece.chunk_index}")
-    counting = counter(store.store.info().counter)
-    files = [
-        file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
-        for path, pieces in documents.items()
-    ]
-    known = {file.path: store.store.known(file.path) for file in files}
-    changed = [
-        file
-        for file in files
-        if (old := known[file.path]) is None
-        or (old.hash, old.settings, old.mtime_ns) != (file.hash, file.settings, file.mtime_ns)
-    ]
-    missing = missing_texts(changed, store.store)
-    made = {
-        text_hash: one for part in made_in_turn(missing, store.embedder, Pace()) for text_hash, one in part.items()
-    }
-    if changed:
-        with store.store.writer() as writer:
-            for file in changed:
-                writer.put(with_vectors(file, made))
-    added = sum(known[file.path] is None for file in changed)
-    return {
-        "documents": len(files),
-        "chunks": sum(map(len, documents.values())),
-        "added": added,
-        "updated": len(changed) - added,
-        "unchanged": len(files) - len(changed),
-        "embedded": len(missing),
-    }
+    return store.guard.call(_indexed, documents, store, mtime_ns)
 
 
 def retrieve(query: str, plan: RetrievePlan, store: Engine) -> list[Candidate]:
@@ -259,16 +231,7 @@ def retrieve(query: str, plan: RetrievePlan, store: Engine) -> list[Candidate]:
     One signal's score is its stage value, from 0 to 1; of two it is their fusion as the settings say.
     Ties by doc_id and chunk_index. Nothing is injected or scored again.
     """
-    asked = store.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
-    config = asked.config._replace(pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="")
-    with store.store.reading():
-        answer = store.answer(asked._replace(config=config))
-        if answer.pool is None or answer.ranked is None:
-            return []
-        chosen = [each for each in answer.ranked[: answer.ranked.kept] if _is_proposed(each, plan.k)]
-        rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
-        numbers = _chunk_indexes(rows, store)
-    return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
+    return store.guard.call(_retrieved, query, plan, store)
 
 
 def fuse(
@@ -330,6 +293,51 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
         budget_tokens=policy.budget_tokens,
         counter=counter(policy.counter),
     )
+
+
+def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Engine, mtime_ns: int) -> dict[str, int]:
+    counting = counter(store.store.info().counter)
+    files = [
+        file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
+        for path, pieces in documents.items()
+    ]
+    known = {file.path: store.store.known(file.path) for file in files}
+    changed = [
+        file
+        for file in files
+        if (old := known[file.path]) is None
+        or (old.hash, old.settings, old.mtime_ns) != (file.hash, file.settings, file.mtime_ns)
+    ]
+    missing = missing_texts(changed, store.store)
+    made = {
+        text_hash: one for part in made_in_turn(missing, store.embedder, Pace()) for text_hash, one in part.items()
+    }
+    if changed:
+        with store.store.writer() as writer:
+            for file in changed:
+                writer.put(with_vectors(file, made))
+    added = sum(known[file.path] is None for file in changed)
+    return {
+        "documents": len(files),
+        "chunks": sum(map(len, documents.values())),
+        "added": added,
+        "updated": len(changed) - added,
+        "unchanged": len(files) - len(changed),
+        "embedded": len(missing),
+    }
+
+
+def _retrieved(query: str, plan: RetrievePlan, store: Engine) -> list[Candidate]:
+    asked = store.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
+    config = asked.config._replace(pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="")
+    with store.store.reading():
+        answer = store.answer(asked._replace(config=config))
+        if answer.pool is None or answer.ranked is None:
+            return []
+        chosen = [each for each in answer.ranked[: answer.ranked.kept] if _is_proposed(each, plan.k)]
+        rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
+        numbers = _chunk_indexes(rows, store)
+    return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
 
 
 def _is_proposed(ranked: Ranked, k: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -11,9 +11,11 @@ from recall_core.api import answers, stores
 from recall_core.api.answers import Ask, Pack
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
+from recall_core.errors import UsageError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.retrieve import answer as answering
+from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.types import Hit, Packed
 from recall_core.views import Leaves
@@ -21,12 +23,22 @@ from recall_core.views import Leaves
 if TYPE_CHECKING:
     from threading import Event
 
+    from recall_core.ingest.watch import Stop
 
+
+@one_thread_at_a_time
 class Engine:
-    """One store and what it takes to ask it. Use one in each thread; close it, or use it in a `with` block."""
+    """One store and what it takes to ask it. Close it, or use it in a `with` block.
+
+    It serves one thread at a time, and threads may hand it on. A call beside another thread's raises UsageError
+    `wrong_thread`, as every call does in a process that was forked off since.
+    """
 
     def __init__(self, store: SqliteStore, *, config: Config, base: Path, toml: Path | None = None) -> None:
         self.store = store
+        """Its methods are not guarded: they are for the thread that uses this object."""
+        self.guard = store.guard
+        """Of the connection: whoever else stands on the same store shares it."""
         self._config = config
         self.base = base
         self.toml = toml or base / FILE_NAME
@@ -75,9 +87,10 @@ class Engine:
             self._rerankers[config.rerank] = new_reranker(config.rerank, self.config)
         return self._rerankers[config.rerank]
 
+    @from_any_thread
     def close(self) -> None:
-        """Let go of the file."""
-        self.store.close()
+        """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call."""
+        self.guard.last_call(self.store.close)
 
     def __enter__(self) -> Self:
         return self
@@ -85,13 +98,21 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except UsageError as refused:
+            if error is None:
+                raise
+            error.add_note(str(refused))  # what ends the block is not hidden by what that leaves open
 
+    @from_any_thread
     def interrupt(self) -> None:
-        """From another thread: end a watch, and abort the statement that runs; its call raises Interrupted.
+        """From any thread: end a watch, and abort the statement that runs; its call raises Interrupted.
 
         So does one that asks an embedder's server, or else the next one that does: it can meet only one.
+        Where no statement runs, or all is closed, there is none to abort.
         """
+        self.guard.expect_own_process()
         if self._watched is not None:
             self._watched.set()
         self.store.interrupt()
@@ -99,10 +120,23 @@ class Engine:
         if isinstance(embedder, Interruptible):
             embedder.interrupt()
 
+    @from_any_thread
     def end(self) -> None:
         """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
+        self.guard.expect_own_process()
         self.store.end()
         self.interrupt()
+
+    @from_any_thread
+    def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
+        """The places below the remembered roots that changed, as they change; sync after each answer.
+
+        Only this call reads the store: waiting for the next answer keeps no thread out.
+        """
+        from recall_core.ingest.watch import changes  # noqa: PLC0415 - a search never needs it
+
+        roots, config = self.guard.call(lambda: (self.store.roots(), self.config))
+        return changes(roots, base=self.base, config=config, stop=stop or self._end_of_watch())
 
     def _end_of_watch(self) -> Event:
         """What ends the watch that begins, once it is interrupted."""

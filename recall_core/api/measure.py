@@ -13,6 +13,7 @@ from recall_core.api.answers import Ask, asserted, stats_view
 from recall_core.api.engine import Engine
 from recall_core.config import SEARCH_K, override
 from recall_core.contract import Response
+from recall_core.store.one_thread import one_thread_at_a_time
 from recall_core.types import Progress
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from recall_core.evaluate.tune_question import PinTarget
 
 
+@one_thread_at_a_time
 class Measured(Engine):
     """One store with the commands that measure it."""
 

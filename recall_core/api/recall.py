@@ -15,19 +15,25 @@ from recall_core.config import Config
 from recall_core.contract import Response, StatsView
 from recall_core.errors import IngestError, UsageError
 from recall_core.retrieve import Plan, plan_rql, targets
+from recall_core.store.one_thread import Steps, one_thread_at_a_time
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
     from recall_core.explain.whynot.question import Asker as Seeker
     from recall_core.explain.whynot.question import Question
-    from recall_core.ingest.watch import Stop
 
 __all__ = ["Ask", "Pack", "Recall"]
 
 
+@one_thread_at_a_time
 class Recall(Measured):
-    """One store. Use one in each thread; close it, or use it in a `with` block."""
+    """One store. Close it, or use it in a `with` block.
+
+    It serves one thread at a time: open one in each thread, or hand one on, also between two steps of a generator.
+    A call beside another thread's raises UsageError `wrong_thread`, as `close` does in the midst of any call, and
+    every call in a process that was forked off since it was opened. `interrupt` and `end` may come from any thread.
+    """
 
     @staticmethod
     def init(
@@ -183,7 +189,7 @@ class Recall(Measured):
         if other.store is self.store and ask.mode != "lexical" and not asked.is_rql:
             sides[0]._embedder = sides[1]._embedder = Once(self.embedder)
         mine, theirs = (each._asker(ask, is_rql=asked.is_rql) for each in sides)
-        return compare(mine, theirs, asked)
+        return Steps(other.guard, compare(mine, theirs, asked))
 
     def report(self, text: str, ask: Ask, pack: Pack, *, is_rql: bool = False) -> Response:
         """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
@@ -262,12 +268,6 @@ class Recall(Measured):
         from recall_core.ingest.pipeline import sync  # noqa: PLC0415 - a search never needs it
 
         return (yield from self._ingested(sync(self.store, self.embedder, self.store_config(), self.base)))
-
-    def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
-        """The places below the remembered roots that changed, as they change; sync after each answer."""
-        from recall_core.ingest.watch import changes  # noqa: PLC0415 - a search never needs it
-
-        return changes(self.store.roots(), base=self.base, config=self.config, stop=stop or self._end_of_watch())
 
     def remove(self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False) -> Response:
         """Take documents out, or name them; purge: leave no byte of their text in any file of the store."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from _thread import RLock  # see recall_core.store.one_thread
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import apsw
 from recall_core import shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreError
+from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
 
@@ -28,6 +30,9 @@ class OpenStore:
         self.db = db
         self.path = path
         self.writable = writable
+        self.guard = ThreadGuard(path)
+        self._ending = RLock()
+        """Held while the connection is interrupted or closed: SQLite wants no interrupt of one that may close."""
         self._file = _file_at(path)
         self._log = _file_at(f"{path}-wal")
         self._has_written = False
@@ -123,8 +128,9 @@ class OpenStore:
         return int(self.execute("PRAGMA data_version")[0][0])
 
     def interrupt(self) -> None:
-        """Abort the statement that runs in another thread."""
-        self.db.interrupt()
+        """Abort the statement that runs in another thread, or none where there is none, or no connection any more."""
+        with self._ending, suppress(apsw.ConnectionClosedError):
+            self.db.interrupt()
 
     def end(self) -> None:
         """From another thread: abort its statement, and every one that it begins from now on."""
@@ -136,7 +142,7 @@ class OpenStore:
         if self._has_written:
             self.fold()
             self._has_written = False
-        with translated(self.path):
+        with translated(self.path), self._ending:
             self.db.close()
 
     def fold(self, wait_ms: int = FOLD_WAIT_MS) -> bool:

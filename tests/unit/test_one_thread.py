@@ -1,0 +1,582 @@
+"""One Recall serves one thread at a time: a call beside another thread's is refused, and none ends the process."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import pytest
+
+from recall_core import steps
+from recall_core.api.compare import DiffRequest
+from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.config import Config
+from recall_core.errors import RecallError, UsageError
+from recall_core.evaluate.options import EvalOptions
+from recall_core.store.one_thread import Steps, ThreadGuard
+from recall_core.types import Root
+from tests.builders import memory_store
+
+WAIT = 120  # seconds, for what comes at once unless something is broken
+NO_CONNECTION = {"init", "open", "embedders", "check_rql", "format_rql"}
+"""Static and class methods."""
+FROM_ANY_THREAD = {"interrupt", "end"}
+
+
+@pytest.fixture
+def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+    monkeypatch.chdir(tmp_path)
+    Path("q.tsv").write_text("a\tred apple\nb\tblue sky\n")
+    Path("r.tsv").write_text("query-id\tcorpus-id\tscore\na\tdocs/1.txt\t1\nb\tdocs/2.txt\t1\n")
+    Path("docs").mkdir()
+    for number, text in enumerate(("a red apple", "a blue sky", "red rain"), start=1):
+        Path(f"docs/{number}.txt").write_text(text)
+    Recall.init(".")
+    with Recall.open() as opened:
+        finished(opened.add(["docs"], Root("docs")))
+        yield opened
+
+
+def finished(work: Generator[object, None, Any]) -> Any:
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
+def paths(recall: Recall, words: str = "red") -> list[str]:
+    return [row["doc"]["path"] for row in recall.search(words, Ask(mode="lexical"))["results"]]
+
+
+def outcome(function: Callable[[], object]) -> str:
+    """What comes of a call: "done", or the code of its error."""
+    try:
+        function()
+    except RecallError as error:
+        return error.code
+    return "done"
+
+
+def elsewhere(function: Callable[[], object]) -> str:
+    """What comes of a call in another thread."""
+    outcomes: list[str] = []
+    thread = threading.Thread(target=lambda: outcomes.append(outcome(function)))
+    thread.start()
+    thread.join(WAIT)
+    (only,) = outcomes
+    return only
+
+
+class Held(io.StringIO):
+    """A stream that keeps whoever writes into it in the midst of the call, until it may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_reached = threading.Event()
+        self.may_go = threading.Event()
+
+    def write(self, text: str, /) -> int:
+        self.is_reached.set()
+        assert self.may_go.wait(WAIT)
+        return super().write(text)
+
+
+class Calling(io.StringIO):
+    """A stream that calls a function once whenever it is written into."""
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        super().__init__()
+        self.function = function
+        self.outcomes: set[str] = set()
+
+    def write(self, text: str, /) -> int:
+        self.outcomes.add(outcome(self.function))
+        return super().write(text)
+
+
+@contextmanager
+def beside(run: Callable[[Held], object]) -> Iterator[None]:
+    """For the length of this block another thread is in the midst of that call, which then comes to a good end."""
+    held, outcomes = Held(), list[str]()
+    thread = threading.Thread(target=lambda: outcomes.append(outcome(lambda: run(held))))
+    thread.start()
+    try:
+        assert held.is_reached.wait(WAIT)
+        yield
+    finally:
+        held.may_go.set()
+        thread.join(WAIT)
+    assert outcomes == ["done"]
+
+
+def measuring(recall: Recall, out: io.StringIO) -> Generator[object, None, object]:
+    """A generator that writes into the stream within its last step."""
+
+    def written(_mode: str, lines: Iterator[str]) -> str:
+        out.writelines(lines)
+        out.write("\n")
+        return ""
+
+    return recall.evaluate(EvalOptions(Path("q.tsv"), Path("r.tsv"), modes="bm25", metrics="mrr", write_run=written))
+
+
+def public() -> list[str]:
+    return sorted(name for name in dir(Recall) if not name.startswith("_") and name not in NO_CONNECTION)
+
+
+@pytest.mark.parametrize("name", sorted(set(public()) - FROM_ANY_THREAD))
+def test_every_public_method_and_property_is_refused_beside_a_call_of_another_thread(
+    recall: Recall, name: str
+) -> None:
+    def use() -> None:
+        getattr(recall, name)()
+
+    with beside(recall.export):
+        refused = outcome(use)
+
+    assert refused == "wrong_thread"
+
+
+def test_what_touches_no_connection_is_static() -> None:
+    assert all(
+        isinstance(vars(kind).get(name), staticmethod | classmethod | None)
+        for kind in Recall.__mro__
+        for name in NO_CONNECTION
+    )
+
+
+def test_a_refused_setting_changes_nothing(recall: Recall) -> None:
+    before = recall.config
+
+    with beside(recall.export), pytest.raises(UsageError):
+        recall.config = before._replace(rrf_k=3)
+
+    assert recall.config == before
+
+
+@pytest.mark.parametrize("name", sorted(FROM_ANY_THREAD))
+def test_interrupt_and_end_come_beside_a_call(recall: Recall, name: str) -> None:
+    held = Held()
+    ended: list[str] = []
+    thread = threading.Thread(target=lambda: ended.append(outcome(lambda: recall.export(held))))
+    thread.start()
+    assert held.is_reached.wait(WAIT)
+
+    getattr(recall, name)()
+    held.may_go.set()
+    thread.join(WAIT)
+
+    assert ended == [{"interrupt": "done", "end": "interrupted"}[name]]  # no statement ran, and one comes
+
+
+def test_a_refusal_says_what_to_do_and_quotes_the_store(recall: Recall) -> None:
+    with beside(recall.export), pytest.raises(UsageError) as caught:
+        recall.search("red")
+
+    path = recall.store.path
+    assert caught.value.message == (
+        f"This Recall of {path} is used by another thread at this moment; open one in each thread."
+    )
+    assert caught.value.hint == f"with Recall.open({path!r}) as recall:"
+
+
+def test_a_call_beside_is_refused_and_the_call_that_runs_is_right(recall: Recall) -> None:
+    whole = io.StringIO()
+    recall.export(whole)
+    beheld = Held()
+
+    def exported(held: Held) -> None:
+        recall.export(held)
+        beheld.write(held.getvalue())
+
+    beheld.may_go.set()
+    with beside(exported):
+        assert outcome(lambda: recall.search("red")) == "wrong_thread"
+
+    assert beheld.getvalue() == whole.getvalue()
+    assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
+
+
+def test_the_same_store_under_other_settings_is_the_same_connection(recall: Recall) -> None:
+    other = recall.under(["rrf_k=3"])
+
+    with beside(recall.export):
+        assert outcome(lambda: other.search("red")) == "wrong_thread"
+    with beside(other.export):
+        assert outcome(lambda: recall.search("red")) == "wrong_thread"
+
+
+def test_another_recall_of_the_same_file_is_no_concern(recall: Recall) -> None:
+    with Recall.open() as other, beside(recall.export):
+        assert paths(other) == ["docs/3.txt", "docs/1.txt"]
+
+
+def test_the_steps_of_retrieval_as_functions_are_refused_too(recall: Recall) -> None:
+    pieces = steps.chunk([steps.Segment("a", "alpha")])
+
+    with beside(recall.export):
+        assert outcome(lambda: steps.index(pieces, recall)) == "wrong_thread"
+        assert outcome(lambda: steps.retrieve("red", steps.RetrievePlan(), recall)) == "wrong_thread"
+
+
+def test_a_step_of_a_generator_is_a_call(recall: Recall) -> None:
+    with beside(lambda held: finished(measuring(recall, held))):
+        assert outcome(lambda: recall.search("red")) == "wrong_thread"
+
+
+@pytest.mark.parametrize("step", ["__next__", "close"])
+def test_a_generator_is_not_resumed_beside_a_call(recall: Recall, step: str) -> None:
+    work = measuring(recall, io.StringIO())
+    next(work)
+
+    with beside(recall.export):
+        assert outcome(getattr(work, step)) == "wrong_thread"
+
+    assert finished(work)["evaluation"]["queries"] == 2
+
+
+def test_a_comparison_is_a_call_to_both_of_its_stores(recall: Recall) -> None:
+    os.mkfifo("pipe")
+    with Recall.open() as other:
+        work = recall.diff(other, DiffRequest(queries=Path("pipe")))
+        thread = threading.Thread(target=finished, args=(work,))
+        thread.start()
+        with open("pipe", "w", encoding="utf-8") as pipe:  # once the step reads it
+            refused = [outcome(lambda each=each: each.search("red")) for each in (recall, other)]  # type: ignore[misc]
+            pipe.write("a\tred\n")
+        thread.join(WAIT)
+
+    assert refused == ["wrong_thread", "wrong_thread"]
+
+
+def test_a_generator_between_two_steps_keeps_nobody_out(recall: Recall) -> None:
+    work = measuring(recall, io.StringIO())
+    next(work)
+
+    assert elsewhere(lambda: recall.search("red")) == "done"
+    assert finished(work)["evaluation"]["queries"] == 2
+
+
+def test_waiting_for_changes_keeps_nobody_out(recall: Recall) -> None:
+    stop, has_begun = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        for _ in recall.changes(stop):
+            has_begun.set()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        assert has_begun.wait(WAIT)
+        assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
+    finally:
+        stop.set()
+        thread.join(WAIT)
+
+
+def test_threads_hand_a_recall_on_and_a_generator_between_its_steps(recall: Recall) -> None:
+    work = measuring(recall, io.StringIO())
+
+    assert [elsewhere(lambda: next(work)) for _ in range(2)] == ["done"] * 2
+    assert elsewhere(lambda: finished(work)) == "done"
+    assert elsewhere(lambda: paths(recall)) == "done"
+    assert elsewhere(recall.close) == "done"
+
+
+def test_a_call_within_a_call_goes_through(recall: Recall) -> None:
+    out = Calling(lambda: (recall.search("red"), recall.report("red", Ask(), Pack(budget_tokens=50)), recall.config))
+
+    recall.export(out)
+
+    assert out.outcomes == {"done"}
+
+
+def test_a_call_within_a_call_of_another_guard_is_not_taken_for_its_own(recall: Recall) -> None:
+    with Recall.open() as other, beside(other.export):
+        out = Calling(lambda: other.search("red"))
+        recall.export(out)
+
+    assert out.outcomes == {"wrong_thread"}
+
+
+def test_a_failed_call_leaves_the_way_free(recall: Recall) -> None:
+    assert outcome(lambda: recall.get("nothing.txt")) == "unknown_target"
+
+    assert elsewhere(lambda: recall.search("red")) == "done"
+
+
+def test_closing_is_refused_in_the_midst_of_any_call(recall: Recall) -> None:
+    out = Calling(recall.close)
+
+    with beside(recall.export):
+        assert outcome(recall.close) == "wrong_thread"
+    recall.export(out)
+
+    assert out.outcomes == {"wrong_thread"}
+    assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
+
+
+def test_a_block_that_is_left_during_a_call_says_so_and_leaves_the_store_open(recall: Recall) -> None:
+    with pytest.raises(UsageError) as caught, beside(recall.export), recall:
+        pass
+
+    assert caught.value.code == "wrong_thread"
+    assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
+
+
+def test_what_ends_a_block_is_not_hidden_by_a_refusal_to_close(recall: Recall) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught, beside(recall.export), recall:
+        raise KeyboardInterrupt
+
+    assert [note for note in caught.value.__notes__ if "used by another thread" in note]
+
+
+def test_closing_twice_and_interrupting_what_is_closed_does_nothing(recall: Recall) -> None:
+    recall.close()
+
+    assert [outcome(each) for each in (recall.close, recall.interrupt, recall.end)] == ["done"] * 3
+
+
+def test_an_interrupt_may_come_at_any_moment_of_closing() -> None:
+    for number in range(300):
+        recall = Recall(memory_store(), config=Config(), base=Path())
+        start, outcomes = threading.Barrier(3), list[str]()
+
+        def run(step: Callable[[], None], start: threading.Barrier = start, said: list[str] = outcomes) -> None:
+            start.wait(WAIT)
+            said.append(outcome(step))
+
+        steps = (recall.interrupt, recall.end) if number % 2 else (recall.interrupt, recall.interrupt)
+        threads = [threading.Thread(target=run, args=(step,)) for step in steps]
+        for thread in threads:
+            thread.start()
+        run(recall.close)
+        for thread in threads:
+            thread.join(WAIT)
+        assert outcomes == ["done"] * 3
+
+
+def test_a_signal_may_interrupt_the_call_it_comes_in(recall: Recall) -> None:
+    before = signal.signal(signal.SIGUSR1, lambda _number, _frame: recall.interrupt())
+    try:
+        out = Calling(lambda: signal.raise_signal(signal.SIGUSR1))
+        assert outcome(lambda: recall.export(out)) == "done"  # between two statements there is none to abort
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+    assert out.outcomes == {"done"}
+    assert elsewhere(lambda: recall.search("red")) == "done"
+
+
+class Broken(BaseException):
+    """Raised by a signal."""
+
+
+def test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_comes() -> None:
+    guard, may_break, rounds = ThreadGuard("s.db"), threading.Semaphore(0), 60
+    main = threading.get_ident()
+
+    def handler(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise Broken
+
+    def break_off() -> None:
+        for _ in range(rounds):
+            may_break.acquire()
+            signal.pthread_kill(main, signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    breaking = threading.Thread(target=break_off)
+    breaking.start()
+    broken = 0
+    try:
+        while broken < rounds:
+            try:
+                may_break.release()
+                while True:
+                    guard.call(int)
+            except Broken:
+                broken += 1
+    finally:
+        breaking.join(WAIT)
+        signal.signal(signal.SIGUSR1, before)
+
+    assert elsewhere(lambda: guard.call(int)) == "done"
+
+
+def stepping(said: list[str]) -> Generator[int, None, None]:
+    try:
+        while True:
+            yield 1
+    finally:
+        said.append("ended")
+
+
+def test_a_generator_that_nobody_keeps_ends_with_the_next_call_and_not_beside_the_one_that_runs() -> None:
+    guard, said = ThreadGuard("s.db"), list[str]()
+    steps = Steps(guard, stepping(said))
+    next(steps)
+
+    def forget() -> None:
+        nonlocal steps
+        del steps
+        gc.collect()
+        said.append("forgotten")
+
+    guard.call(lambda: elsewhere(forget))
+    guard.call(lambda: said.append("called"))
+
+    assert said == ["forgotten", "ended", "called"]
+
+
+def test_a_measurement_that_nobody_keeps_ends_its_transaction_before_the_store_is_asked_again(recall: Recall) -> None:
+    work = [measuring(recall, io.StringIO())]
+    next(work[0])
+
+    with beside(recall.export):
+        work.clear()
+        gc.collect()
+        assert recall.store.db.in_transaction
+    Path("docs/4.txt").write_text("red as well")
+    finished(recall.sync())
+
+    assert sorted(paths(recall)) == ["docs/1.txt", "docs/3.txt", "docs/4.txt"]
+
+
+FORKED = """
+import io, os, sys
+from recall_core.errors import RecallError
+from recall_core.api.recall import Recall
+
+def outcome(function):
+    try:
+        function()
+    except RecallError as error:
+        return error.code
+    return "done"
+
+class Forking(io.StringIO):
+    child = None
+    def write(self, text):
+        if self.child is None:
+            self.child = os.fork()
+            if self.child == 0:
+                tell("in_a_call", outcome(lambda: recall.search("red")))
+                os._exit(0)
+            assert os.waitpid(self.child, 0)[1] == 0
+        return super().write(text)
+
+def tell(*words):
+    print(*words, flush=True)
+
+recall = Recall.open()
+work = recall.sync()
+next(work)
+calls = {
+    "search": lambda: recall.search("red"),
+    "step": lambda: next(work),
+    "config": lambda: recall.config,
+    "interrupt": recall.interrupt,
+    "end": recall.end,
+    "close": recall.close,
+}
+child = os.fork()
+if child == 0:
+    for name, call in calls.items():
+        tell(name, outcome(call))
+    with Recall.open() as own:
+        tell("own", outcome(lambda: own.search("red")))
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+tell("parent", outcome(lambda: recall.search("red")))
+tell("export", outcome(lambda: recall.export(Forking())))
+tell("rest", outcome(lambda: list(work)))
+tell("closed", outcome(recall.close))
+"""
+
+
+def test_a_forked_child_is_refused_and_its_parent_goes_on(recall: Recall) -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
+
+    said = dict(line.split() for line in done.stdout.splitlines())
+    assert said == {
+        **dict.fromkeys(("search", "step", "config", "interrupt", "end", "close", "in_a_call"), "wrong_thread"),
+        **dict.fromkeys(("own", "parent", "export", "rest", "closed"), "done"),
+    }
+
+
+STRESS = """
+import json, sys, threading
+from collections import Counter
+from recall_core.errors import RecallError
+from recall_core.api.recall import Ask, Recall
+
+way, searches = sys.argv[1], int(sys.argv[2])
+QUESTIONS = ("red", "blue sky", "rain apple")
+said = Counter()
+
+def found(recall, words):
+    response = recall.search(words, Ask(explain=True))
+    return json.dumps(response["results"])
+
+def search(recall):
+    for number in range(searches):
+        words = QUESTIONS[number % len(QUESTIONS)]
+        try:
+            said["right" if found(recall, words) == right[words] else "wrong"] += 1
+        except RecallError as error:
+            said[error.code] += 1
+
+def own():
+    with Recall.open() as recall:
+        search(recall)
+
+with Recall.open() as recall:
+    right = {words: found(recall, words) for words in QUESTIONS}
+    threads = [
+        threading.Thread(target=own) if way == "own" else threading.Thread(target=search, args=(recall,))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+        if way == "handed":
+            thread.join()
+    for thread in threads:
+        thread.join()
+print(json.dumps(said))
+"""
+"""Four threads that search with one Recall beside each other, with one each, or with one that is handed on."""
+
+
+def stressed(way: str, searches: int) -> dict[str, int]:
+    """How often each thing came of a search, where the process ended well."""
+    command = [sys.executable, "-c", STRESS, way, str(searches)]
+    said: dict[str, int] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return said
+
+
+@pytest.mark.parametrize("searches", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_beside_each_other_every_answer_is_right_or_a_refusal(recall: Recall, searches: int) -> None:
+    said = stressed("shared", searches)
+
+    assert set(said) <= {"right", "wrong_thread"}
+    assert (said["right"] > 0, sum(said.values())) == (True, 4 * searches)
+
+
+@pytest.mark.parametrize("way", ["own", "handed"])
+@pytest.mark.parametrize("searches", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_with_a_recall_each_or_one_that_is_handed_on_every_answer_is_right(
+    recall: Recall, way: str, searches: int
+) -> None:
+    assert stressed(way, searches) == {"right": 4 * searches}
