@@ -6,11 +6,10 @@ import asyncio
 import gc
 import os
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.command import Provider
@@ -25,30 +24,37 @@ from recall_core.errors import Interrupted
 from recall_tui import themes
 from recall_tui.actions.keys import is_printable
 from recall_tui.actions.table import by_key, is_valid
-from recall_tui.gc_policy import REST_SECONDS, Tidying
-from recall_tui.handlers.budget import BudgetActions
-from recall_tui.handlers.explain import ExplainActions
-from recall_tui.handlers.judge import JudgeActions
-from recall_tui.handlers.line import LineActions
-from recall_tui.handlers.panes import PaneActions
-from recall_tui.handlers.profiles import ProfileActions
-from recall_tui.handlers.query import QueryActions
-from recall_tui.handlers.shell import ShellActions
-from recall_tui.handlers.store import StoreActions
-from recall_tui.handlers.weights import WeightActions
-from recall_tui.home import keymap, preferences
+from recall_tui.gc_policy import REST_SECONDS
+from recall_tui.handlers import budget, explain, ingest, judge, line, panes, query, shell, weights
+from recall_tui.handlers import store as store_handlers
+from recall_tui.home import keymap
+from recall_tui.host import Host
 from recall_tui.leaving import finish
-from recall_tui.messages import Happened
+from recall_tui.messages import (
+    Budgeted,
+    Chosen,
+    Dragged,
+    FixChosen,
+    Happened,
+    Lacking,
+    LinePicked,
+    LineStepped,
+    LookingAt,
+    Picked,
+    Picking,
+    Pointed,
+    Slid,
+    Typed,
+    ViewChosen,
+    Wanted,
+)
 from recall_tui.screens.bench import Bench
-from recall_tui.screens.dialog import Dialog
-from recall_tui.showing import Showing
 from recall_tui.signals import listening
 from recall_tui.state import session as state
 from recall_tui.state.events import (
     Changed,
     Crashed,
     Ended,
-    Event,
     Ran,
     StoreOpened,
     TaskDone,
@@ -56,19 +62,18 @@ from recall_tui.state.events import (
     Unusable,
     Unwatched,
 )
-from recall_tui.state.session import Session
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
-from recall_tui.texts import Texts, to_keep
 from recall_tui.threads.ports import Clock
-from recall_tui.threads.threads import Threads
 from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
 
-LEFT = 1  # button
-TRAIL = 20  # actions that the report of a defect names
+if TYPE_CHECKING:
+    from recall_tui.screens.line import LineScreen
+    from recall_tui.screens.welcome import WelcomeScreen
 
+LEFT = 1  # button
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
 
@@ -80,18 +85,7 @@ def _actions() -> type[Provider]:
     return Actions
 
 
-class Workbench(
-    QueryActions,
-    PaneActions,
-    BudgetActions,
-    ExplainActions,
-    WeightActions,
-    ProfileActions,
-    StoreActions,
-    JudgeActions,
-    ShellActions,
-    LineActions,
-):
+class Workbench(Host):
     """One session over one store. store: the --store value, or None for the store of the current folder."""
 
     TITLE = "Recall"
@@ -100,8 +94,7 @@ class Workbench(
 
     def __init__(self, store: str | None = None, *, clock: Clock = time.monotonic) -> None:
         colourless = "NO_COLOR" in os.environ
-        super().__init__(ansi_color=True if colourless else None)
-        self.remembered = preferences.load(os.environ)
+        super().__init__(store, clock=clock, ansi_color=True if colourless else None)
         for each in themes.THEMES:
             self.register_theme(each)
         liked = self.remembered.theme if self.remembered.theme in themes.NAMES else themes.NAMES[0]
@@ -109,19 +102,8 @@ class Workbench(
         self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
         ScrollBar.renderer = WholeCells  # Textual has one for all of a process
         let_go_of_closed_widgets()
-        self.session = Session()
-        self.store = store
-        self.clock = clock
-        self.tidying = Tidying(clock)
-        self.showing = Showing(self._show, self.set_timer)
-        self.crew = Threads(store, self._happened, clock)
-        self.keymap = keymap.read(os.environ)
-        self.table = self.keymap.table
-        self.bench = Bench(store, self.table)
-        self.texts = Texts(self, self.bench)
         self._shades = cache(themes.Shades)
         self._typed_ahead: list[Key | Paste] | None = []
-        self.trail: deque[str] = deque(maxlen=TRAIL)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
 
@@ -162,8 +144,8 @@ class Workbench(
 
     async def on_unmount(self) -> None:
         """Leave no thread behind but that which writes; `run` waits for it."""
-        self.stop_reembed()
-        await asyncio.to_thread(self.crew.stop)
+        store_handlers.stop_reembed(self)
+        await asyncio.to_thread(self.threads.stop)
 
     # What the threads and the panes say.
 
@@ -174,27 +156,27 @@ class Workbench(
             raise event.error
         before = self.session
         self.become(after(before, event))
-        self.selection_moved(before)
+        judge.selection_moved(self, before)
         match event:
-            case StoreOpened() if not (self.crew.is_open or self.is_welcoming):
-                self.crew.open(self.session)
+            case StoreOpened() if not (self.threads.is_open or ingest.is_welcoming(self)):
+                self.threads.open(self.session)
             case Unusable(error):
-                self.crew.lose()
-                self.welcome(error)
+                self.threads.lose()
+                ingest.welcome(self, error)
             case Ran():
-                self.command_ran(event)
+                line.command_ran(self, event)
             case Ended():
-                self.ingest_ended(event)
+                ingest.ingest_ended(self, event)
             case StoreOpened():
-                self.store_opened(before, is_altered=event.is_altered)
+                store_handlers.store_opened(self, before, is_altered=event.is_altered)
             case Unread(error):
-                self.settings_unread(error)
+                store_handlers.settings_unread(self, error)
             case Changed():
-                self.folders_changed()
+                ingest.folders_changed(self)
             case Unwatched():
-                self.watch_failed(event)
+                ingest.watch_failed(self, event)
             case TaskDone():
-                self.chore_ended(event)
+                store_handlers.chore_ended(self, event)
 
     def on_resize(self, event: Resize) -> None:
         """A narrow screen shows fewer panes, which want less of the store."""
@@ -215,15 +197,89 @@ class Workbench(
         if focused and self.bench.is_mounted and self.screen is self.bench and self.bench.focused is None:
             self.bench.give_focus(self.session.pane)
 
-    # Actions, named as in the table.
+    # What the panes say, each to its group of handlers.
+
+    def on_budgeted(self, message: Budgeted) -> None:
+        """The mouse moved the slider."""
+        budget.on_budgeted(self, message)
+
+    def on_pointed(self, message: Pointed) -> None:
+        """A line was clicked."""
+        budget.on_pointed(self, message)
+
+    def on_view_chosen(self, message: ViewChosen) -> None:
+        """A tab was clicked."""
+        explain.on_view_chosen(self, message)
+
+    def on_fix_chosen(self, message: FixChosen) -> None:
+        """A fix was clicked: chosen, and tried when it was chosen already."""
+        explain.on_fix_chosen(self, message)
+
+    def on_picking(self, message: Picking) -> None:
+        """Paths are wanted for what is typed."""
+        explain.on_picking(self, message)
+
+    def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
+        """Create a store and fill it, once: a second Enter may have been on its way."""
+        ingest.on_welcome_screen_named(self, message)
+
+    def on_welcome_screen_again(self) -> None:
+        """Open the store once more."""
+        ingest.on_welcome_screen_again(self)
+
+    def on_line_picked(self, message: LinePicked) -> None:
+        """A line of the pane was clicked."""
+        judge.on_line_picked(self, message)
+
+    def on_line_stepped(self, message: LineStepped) -> None:
+        """The wheel was turned over the pane."""
+        judge.on_line_stepped(self, message)
+
+    async def on_line_screen_entered(self, message: LineScreen.Entered) -> None:
+        """Do what a line says."""
+        await line.on_line_screen_entered(self, message)
+
+    def on_line_screen_cancelled(self) -> None:
+        """Stop what runs."""
+        line.on_line_screen_cancelled(self)
+
+    def on_chosen(self, message: Chosen) -> None:
+        """A row was clicked."""
+        panes.on_chosen(self, message)
+
+    def on_looking_at(self, message: LookingAt) -> None:
+        """The list shows rows that have to be fetched."""
+        panes.on_looking_at(self, message)
+
+    def on_typed(self, message: Typed) -> None:
+        """A search follows when the keys rest."""
+        query.on_typed(self, message)
+
+    def on_lacking(self, message: Lacking) -> None:
+        """Completion has a question for the store."""
+        query.on_lacking(self, message)
+
+    async def on_wanted(self, message: Wanted) -> None:
+        """A key's name, or a pane's, was clicked."""
+        await shell.on_wanted(self, message)
+
+    def on_dragged(self, message: Dragged) -> None:
+        """A border was moved by the mouse."""
+        shell.on_dragged(self, message)
+
+    def on_picked(self, message: Picked) -> None:
+        """A row was clicked."""
+        store_handlers.on_picked(self, message)
+
+    def on_slid(self, message: Slid) -> None:
+        """The mouse moved the slider."""
+        weights.on_slid(self, message)
+
+    # Keys, and the actions of Textual.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The table decides what is valid; everything else is Textual's."""
-        if action == "command":
-            return self._takes(str(parameters[0]))
-        typed = f"{action}({', '.join(map(repr, parameters))})" if parameters else action
-        known = next((each for each in self.table.actions if each.id == typed), None)
-        return super().check_action(action, parameters) if known is None else is_valid(known, self.session)
+        """A key that means nothing in the pane in front is left to the field that has the focus."""
+        return self._takes(str(parameters[0])) if action == "command" else super().check_action(action, parameters)
 
     async def action_command(self, key: str) -> None:
         """Do what a key means in the pane in front."""
@@ -236,56 +292,27 @@ class Workbench(
         colourless = [NoColor()] if self.theme == themes.NO_COLOUR else []
         return [self._shades(self.theme), *super().get_line_filters(), *colourless]
 
-    async def perform(self, action: str) -> None:
-        """Do an action of the table, named as there."""
-        self.trail.append(action)
-        await self.run_action(f"app.{action}")
-
     async def action_help(self) -> None:
-        """Show the keys."""
-        from recall_tui.screens.help import HelpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
-
-        await self.push_screen(HelpScreen(self.table, self.session.pane))
+        """Show the keys, where a dialog has a key of its own for it."""
+        await self.perform("help")
 
     def action_command_palette(self) -> None:
-        """Show the palette, once."""
-        from recall_tui.palette import Palette  # noqa: PLC0415 - a dialog may wait until it is opened
+        """Show the palette, by Textual's own key for it."""
+        shell.command_palette(self)
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette", placeholder="Search for commands"))
-
-    def action_leave(self) -> None:
-        """Quit."""
-        self.become(state.settled(self.session))
-        self.exit(return_code=0)
+    async def action_leave(self) -> None:
+        """Quit, from a dialog too."""
+        await self.perform("leave")
 
     async def action_quit(self) -> None:
         """Textual's own ^q, which comes before the table's."""
-        self.action_leave()
+        await self.perform("leave")
 
     def action_help_quit(self) -> None:
         """What ^c means where nothing is selected."""
         self.notify("^q leaves the workbench; ^c copies what is selected, and here nothing is.")
 
     # How it is done.
-
-    def become(self, session: Session) -> None:
-        """Keep an answered query, ask the store for what the session wants, and show it."""
-        if (past := to_keep(session)) is not None:
-            self.texts.remember(past)
-            session = session._replace(kept=past, kept_at=session.question)
-        before, self.session = self.session, session
-        self.tidying.moved()
-        self.crew.serve(before, session)
-        self.question_began(before)
-        self.showing.follow(before, session)
-
-    def _show(self) -> None:
-        if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
-            self.bench.show(self.session)
-            self.lay_out()
-            if isinstance(self.screen, Dialog):
-                self.screen.show_session(self.session)
 
     def _fatal_error(self) -> None:
         """Textual's way out of a defect, without its page of code and values: `run` says what has happened."""
@@ -308,9 +335,6 @@ class Workbench(
             return False  # what nobody would see
         return is_valid(action, self.session)
 
-    def _happened(self, event: Event) -> None:
-        self.post_message(Happened(event))
-
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
         from recall_tui.home.crash import keep_query  # noqa: PLC0415 - only for who is interrupted
@@ -330,7 +354,7 @@ class Workbench(
         self.set_interval(REST_SECONDS, self._look_around)
         if self.stops is not None:
             self.stops.heed(self._stopped_from_outside)
-        self.crew.open(self.session)
+        self.threads.open(self.session)
         typed, self._typed_ahead = self._typed_ahead or [], None
         for event in typed:
             await self.on_event(event)
@@ -345,7 +369,7 @@ def run(store: str | None, *, streams: Streams) -> int:
     app = Workbench(store)
     with listening() as app.stops:
         app.run()
-    unwritten = finish(app.crew.chores, streams)
+    unwritten = finish(app.threads.chores, streams)
     if app.return_code == Interrupted.exit_code:
         raise Interrupted("interrupted", "Interrupted.")
     if app.stopped is None:

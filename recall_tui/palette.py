@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList
 
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import is_valid
-from recall_tui.handlers.holder import Holder
+from recall_tui.host import Host
 from recall_tui.screens.dialog import is_in_front
 from recall_tui.screens.sized import SizedScreen
 
@@ -54,7 +54,7 @@ class Actions(Provider):
     def _entries(self) -> list[tuple[str, str, Callable[[], object], str]]:
         """What each does, its keys or that it is not possible now, how it is done, and its name in the footer."""
         app = self.app
-        assert isinstance(app, Holder)  # noqa: S101 - the workbench alone has this palette
+        assert isinstance(app, Host)  # noqa: S101 - the workbench alone has this palette
         found: list[tuple[str, str, Callable[[], object], str]] = []
         for action in app.table.actions:
             if action.id == "command_palette":

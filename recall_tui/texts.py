@@ -24,8 +24,8 @@ from recall_tui.state.weighing import KEYS
 from recall_tui.widgets.draw import Glyphs, glyphs_in
 
 if TYPE_CHECKING:
-    from recall_tui.handlers.holder import Holder
     from recall_tui.home.crash import Kept
+    from recall_tui.host import Host
 
 MOST_KEPT = 10  # rows of an answer that the history keeps
 
@@ -80,7 +80,7 @@ SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 class Texts:
     """The dialogs around the editor of one workbench. What fails is said, and the text stays as it was."""
 
-    def __init__(self, app: Holder, bench: Bench) -> None:
+    def __init__(self, app: Host, bench: Bench) -> None:
         self._app = app
         self._bench = bench
         self._history = history.place(os.environ)

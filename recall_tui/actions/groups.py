@@ -19,7 +19,7 @@ What can be done to the store.
 
 from __future__ import annotations
 
-from recall_tui.actions.action import LISTING, Action, has_context, has_pool, has_rows, has_signals
+from recall_tui.actions.action import LISTING, Action, handled_by, has_context, has_pool, has_rows, has_signals
 from recall_tui.state.explaining import chunk_of
 from recall_tui.state.fixes import chosen_remedy, standing
 from recall_tui.state.judging import pointed_line
@@ -31,8 +31,9 @@ from recall_tui.state.store_pane import chosen_check, chosen_embedder, rows_of
 from recall_tui.state.tuning import curve_of
 from recall_tui.state.weighing import current
 
-SCREEN = (
-    Action("command_line", ("colon",), "command", "Run any recall command in a line"),
+SCREEN = handled_by(
+    "shell",
+    Action("command_line", ("colon",), "command", "Run any recall command in a line", handler="line"),
     Action("jump", ("ctrl+o",), "jump", "Put a letter on every pane and row, and go to one"),
     Action("widen(5)", ("ctrl+left",), "", "Give the right column more room"),
     Action("widen(-5)", ("ctrl+right",), "", "Give the left column more room"),
@@ -43,13 +44,15 @@ SCREEN = (
     Action("export_picture", ("f8",), "", "Save the screen as a picture or as text"),
 )
 
-HELP = (
+HELP = handled_by(
+    "shell",
     Action("command_palette", ("ctrl+p",), "palette", "Find an action by its name"),
-    Action("help", ("f1", "question_mark"), "help", "Show the keys"),
+    Action("help", ("f1", "question_mark"), "help", "Show the keys", handler="shell:show_help"),
     Action("leave", ("ctrl+q", "q"), "quit", "Quit"),
 )
 
-PANES = (
+PANES = handled_by(
+    "panes",
     Action("focus_pane('query')", ("1", "i"), "query", "Edit the query"),
     Action("focus_pane('results')", ("2",), "", "Go to the results"),
     Action("focus_pane('explain')", ("3",), "", "Go to the score ledger and the passage"),
@@ -70,8 +73,15 @@ def has_command(session: Session) -> bool:
     return command(session, None) != ""
 
 
-QUERY = (
-    Action("filter", ("slash",), "filter", "Filter the words by an expression, as --filter does"),
+QUERY = handled_by(
+    "query",
+    Action(
+        "filter",
+        ("slash",),
+        "filter",
+        "Filter the words by an expression, as --filter does",
+        handler="line:ask_filter",
+    ),
     Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_command),
     Action("run", ("f5",), "run", "Run the query again"),
     Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and take it up again"),
@@ -80,7 +90,8 @@ QUERY = (
     Action("load_query", ("f3",), "", "Load a query from an .rql file"),
 )
 
-RESULTS = (
+RESULTS = handled_by(
+    "panes",
     Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=LISTING),
     Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=LISTING),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
@@ -118,7 +129,8 @@ def has_tried(session: Session) -> bool:
     return bool(standing(session))
 
 
-_EXPLAIN_INSIDE = (
+_EXPLAIN_INSIDE = handled_by(
+    "explain",
     Action("step_view(-1)", ("left",), "", "Go to the tab on the left"),
     Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right"),
     Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, choose the next"),
@@ -131,7 +143,8 @@ _EXPLAIN_INSIDE = (
     Action("select_beside(-1)", ("p",), "", "Select the previous result, and stay here", has_rows),
 )
 
-EXPLAIN = (
+EXPLAIN = handled_by(
+    "explain",
     Action("try_fix", ("enter",), "try", "Try the chosen fix; Up and Down choose it", has_fix, ("explain",)),
     Action("take_back", ("u",), "undo", "Take the last fix back", has_tried, ("explain",)),
     Action("take_all_back", ("r",), "", "Take back all fixes that are tried", has_tried, ("explain",)),
@@ -177,7 +190,8 @@ def _can_redo(session: Session) -> bool:
     return has_pool(session) or bool(session.redo)
 
 
-_ACTIONS = (
+_ACTIONS = handled_by(
+    "weights",
     Action("nudge(-5)", ("left",), "words", "Move the weight .05 towards the words", has_signals),
     Action("nudge(5)", ("right",), "meaning", "Move the weight .05 towards the meaning", has_signals),
     Action("nudge(-1)", ("shift+left",), "", "Move the weight .01 towards the words", has_signals),
@@ -210,8 +224,14 @@ _ACTIONS = (
     Action("pin_row('out')", ("x",), "must not", "Wish it out of the first rows, or take that back", has_signals),
     Action("take_granting", ("w",), "", "Go to the nearest weight that grants every wish", has_signals),
     Action("write_options", ("o",), "write", "Write what was moved into the query itself", has_rows),
-    Action("choose_profile", ("P",), "profiles", "Take settings that were kept under a name, or delete them"),
-    Action("keep_profile", ("N",), "keep", "Keep what was moved under a name"),
+    Action(
+        "choose_profile",
+        ("P",),
+        "profiles",
+        "Take settings that were kept under a name, or delete them",
+        handler="profiles",
+    ),
+    Action("keep_profile", ("N",), "keep", "Keep what was moved under a name", handler="profiles"),
     Action("save_weights", ("S",), "save", "Write the weights into recall.toml, after a question", has_pool),
 )
 
@@ -223,7 +243,8 @@ def has_entries(session: Session) -> bool:
     return chosen_entry(session) is not None
 
 
-_CONTEXT_EVERYWHERE = (
+_CONTEXT_EVERYWHERE = handled_by(
+    "budget",
     Action("budget(-100)", ("left_square_bracket", "minus"), "less", "Budget 100 tokens down"),
     Action("budget(100)", ("right_square_bracket", "plus"), "more", "Budget 100 tokens up"),
     Action("budget_half", ("left_curly_bracket",), "", "Halve the budget"),
@@ -232,7 +253,8 @@ _CONTEXT_EVERYWHERE = (
     Action("copy_context", ("y",), "copy", "Copy the context, exactly as recall context prints it", has_context),
 )
 
-_CONTEXT_INSIDE = (
+_CONTEXT_INSIDE = handled_by(
+    "budget",
     Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down"),
     Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up"),
     Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down"),
@@ -247,7 +269,7 @@ _CONTEXT_INSIDE = (
     Action("pin_chunk", ("o",), "pin", "Force the chosen chunk into the context, or no longer", has_chunk),
     Action("drop_chunk", ("x",), "out", "Force the chosen chunk out of the context, or no longer", has_chunk),
     Action("reset_what_ifs", ("0",), "reset", "Drop every pin, and all that is forced out", has_what_ifs),
-    Action("turn('pack')", ("p",), "packing", "Fill by rank order, or by most value", has_pool),
+    Action("turn('pack')", ("p",), "packing", "Fill by rank order, or by most value", has_pool, handler="weights"),
 )
 
 CONTEXT = (*_CONTEXT_EVERYWHERE, *(action._replace(panes=("context",)) for action in _CONTEXT_INSIDE))
@@ -267,7 +289,8 @@ def has_queries(session: Session) -> bool:
     return pointed_line(session) is not None
 
 
-_GRADES = (
+_GRADES = handled_by(
+    "judge",
     Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", has_rows),
     Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", has_rows),
     Action("grade(1)", ("d",), "1", "Grade the selected result 1, and select the next", has_rows),
@@ -276,7 +299,8 @@ _GRADES = (
     Action("undo_grade", ("u",), "undo", "Take the last grade back", has_grades),
 )
 
-_QUERIES = (
+_QUERIES = handled_by(
+    "judge",
     Action("point_query(1)", ("j", "down"), "", "Choose the next query, or document it misses", has_queries),
     Action("point_query(-1)", ("k", "up"), "", "Choose the previous query, or document it misses", has_queries),
     Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
@@ -330,21 +354,24 @@ def _can_run(session: Session) -> bool:
     return _has_fix(session) or (_has_store(session) and chosen_embedder(session) is not None)
 
 
-_STORE_EVERYWHERE = (
-    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", _has_store),
+_STORE_EVERYWHERE = handled_by(
+    "store",
+    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", _has_store, handler="ingest"),
     Action("cancel", ("ctrl+g",), "cancel", "Cancel a long question, else the ingest run or the reembed", can_cancel),
 )
 
-_LISTS = (
+_LISTS = handled_by(
+    "store",
     Action("point_line(1)", ("j", "down"), "", "Choose the next line", has_lines),
     Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
     Action("point_first", ("g", "home"), "", "Choose the first line", has_lines),
     Action("point_last", ("G", "end"), "", "Choose the last line", has_lines),
-    Action("sync", ("s",), "sync", "Bring every added folder up to date", _has_store),
-    Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer", _has_store),
+    Action("sync", ("s",), "sync", "Bring every added folder up to date", _has_store, handler="ingest"),
+    Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer", _has_store, handler="ingest"),
 )
 
-_INGEST = (
+_INGEST = handled_by(
+    "ingest",
     Action("open_skip", ("enter",), "open", "Say why the chosen file was skipped, and open it", has_lines),
     Action("hold", ("p",), "pause", "Pause the run, or let it go on", _can_hold),
     Action(
@@ -352,7 +379,8 @@ _INGEST = (
     ),
 )
 
-_STORE = (
+_STORE = handled_by(
+    "store",
     Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
     Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
     Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", _can_run),

@@ -35,6 +35,10 @@ class Table(NamedTuple):
         """All of them, in order."""
         return tuple(action for group in self.groups.values() for action in group)
 
+    def named(self, action: str) -> Action:
+        """The action with this id."""
+        return next(each for each in self.actions if each.id == action)
+
 
 TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""

@@ -2,93 +2,112 @@
 
 from __future__ import annotations
 
-from recall_tui.handlers.holder import Holder
+from functools import partial
+from typing import TYPE_CHECKING
+
 from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context import ContextPane
 from recall_tui.state import packing
 from recall_tui.state import session as state
 
+if TYPE_CHECKING:
+    from recall_tui.host import Host
+
 MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
 
 
-class BudgetActions(Holder):
-    """The group Context of the table."""
+def on_budgeted(app: Host, message: Budgeted) -> None:
+    """The mouse moved the slider."""
+    app.become(state.budgeted(app.session, message.tokens))
 
-    def on_budgeted(self, message: Budgeted) -> None:
-        """The mouse moved the slider."""
-        self.become(state.budgeted(self.session, message.tokens))
 
-    def on_pointed(self, message: Pointed) -> None:
-        """A line was clicked."""
-        self._point(message.row)
+def on_pointed(app: Host, message: Pointed) -> None:
+    """A line was clicked."""
+    _point(app, message.row)
 
-    def action_budget(self, tokens: int) -> None:
-        """Move the budget."""
-        self.become(state.budgeted(self.session, self.session.budget_tokens + tokens))
 
-    def action_budget_half(self) -> None:
-        """Halve the budget."""
-        self.become(state.budgeted(self.session, self.session.budget_tokens // 2))
+def budget(app: Host, tokens: int) -> None:
+    """Move the budget."""
+    app.become(state.budgeted(app.session, app.session.budget_tokens + tokens))
 
-    def action_budget_double(self) -> None:
-        """Double the budget."""
-        self.become(state.budgeted(self.session, self.session.budget_tokens * 2))
 
-    async def action_type_budget(self) -> None:
-        """Ask for a budget."""
-        tokens = str(self.session.budget_tokens)
-        await self.prompt("Budget", tokens, "tokens, then Enter", not_a_budget, self._budget_typed)
+def budget_half(app: Host) -> None:
+    """Halve the budget."""
+    app.become(state.budgeted(app.session, app.session.budget_tokens // 2))
 
-    def action_copy_context(self) -> None:
-        """Put the packed context on the clipboard."""
-        packed = self.session.packed
-        if packed is not None:
-            self.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
 
-    def action_scale_budget(self, percent: int) -> None:
-        """Move the budget by a share of itself."""
-        self.become(packing.scaled(self.session, percent))
+def budget_double(app: Host) -> None:
+    """Double the budget."""
+    app.become(state.budgeted(app.session, app.session.budget_tokens * 2))
 
-    def action_point_block(self, rows: int) -> None:
-        """Choose another line."""
-        self._point(packing.cursor(self.session) + rows)
 
-    def action_point_first_block(self) -> None:
-        """Choose the first line."""
-        self._point(0)
+async def type_budget(app: Host) -> None:
+    """Ask for a budget."""
+    tokens = str(app.session.budget_tokens)
+    await app.prompt("Budget", tokens, "tokens, then Enter", not_a_budget, partial(_budget_typed, app))
 
-    def action_point_last_block(self) -> None:
-        """Choose the last line."""
-        self._point(len(packing.entries(self.session)))
 
-    def action_scroll_context(self, pages: int) -> None:
-        """Scroll, and let the chosen line be."""
-        self.bench.query_one(ContextPane).scroll_pages(pages)
+def copy_context(app: Host) -> None:
+    """Put the packed context on the clipboard."""
+    packed = app.session.packed
+    if packed is not None:
+        app.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
 
-    def action_open_block(self) -> None:
-        """Show the chosen block whole, and its row in the results."""
-        self.become(packing.unfolded(self.session))
 
-    def action_pin_chunk(self) -> None:
-        """Force the chosen chunk in, or no longer."""
-        self.become(packing.pinned(self.session))
+def scale_budget(app: Host, percent: int) -> None:
+    """Move the budget by a share of itself."""
+    app.become(packing.scaled(app.session, percent))
 
-    def action_drop_chunk(self) -> None:
-        """Force the chosen chunk out, or no longer."""
-        self.become(packing.forced_out(self.session))
 
-    def action_reset_what_ifs(self) -> None:
-        """Drop every what-if."""
-        self.become(packing.freed(self.session))
+def point_block(app: Host, rows: int) -> None:
+    """Choose another line."""
+    _point(app, packing.cursor(app.session) + rows)
 
-    def _point(self, row: int) -> None:
-        rows = len(packing.entries(self.session))
-        if rows:
-            self.become(state.pointed(self.session, packing.LIST, row, rows))
 
-    def _budget_typed(self, typed: str | None) -> None:
-        if typed is not None:
-            self.become(state.budgeted(self.session, int(typed.replace(",", ""))))
+def point_first_block(app: Host) -> None:
+    """Choose the first line."""
+    _point(app, 0)
+
+
+def point_last_block(app: Host) -> None:
+    """Choose the last line."""
+    _point(app, len(packing.entries(app.session)))
+
+
+def scroll_context(app: Host, pages: int) -> None:
+    """Scroll, and let the chosen line be."""
+    app.bench.query_one(ContextPane).scroll_pages(pages)
+
+
+def open_block(app: Host) -> None:
+    """Show the chosen block whole, and its row in the results."""
+    app.become(packing.unfolded(app.session))
+
+
+def pin_chunk(app: Host) -> None:
+    """Force the chosen chunk in, or no longer."""
+    app.become(packing.pinned(app.session))
+
+
+def drop_chunk(app: Host) -> None:
+    """Force the chosen chunk out, or no longer."""
+    app.become(packing.forced_out(app.session))
+
+
+def reset_what_ifs(app: Host) -> None:
+    """Drop every what-if."""
+    app.become(packing.freed(app.session))
+
+
+def _point(app: Host, row: int) -> None:
+    rows = len(packing.entries(app.session))
+    if rows:
+        app.become(state.pointed(app.session, packing.LIST, row, rows))
+
+
+def _budget_typed(app: Host, typed: str | None) -> None:
+    if typed is not None:
+        app.become(state.budgeted(app.session, int(typed.replace(",", ""))))
 
 
 def not_a_budget(typed: str) -> str:

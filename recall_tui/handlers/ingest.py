@@ -16,7 +16,6 @@ from recall_core import paths
 from recall_core.errors import RecallError, StoreLocked, UsageError, why_unread
 from recall_core.types import Skip
 from recall_tui import files
-from recall_tui.handlers.holder import Holder
 from recall_tui.opening import FirstStore, create_store
 from recall_tui.state import session as state
 from recall_tui.state.events import Ended, Unwatched
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from textual.widget import AwaitMount
 
     from recall_core.api.recall import Recall
+    from recall_tui.host import Host
     from recall_tui.screens.welcome import WelcomeScreen
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
@@ -38,189 +38,205 @@ LATER = "An ingest run is under way; Enter again once it is over."
 LOCKED_SECONDS = 3.0  # until a watch tries again to read what it could not while another program wrote the store
 
 
-class IngestActions(Holder):
-    """The part of the group Store that reads files."""
+def on_welcome_screen_named(app: Host, message: WelcomeScreen.Named) -> None:
+    """Create a store and fill it, once: a second Enter may have been on its way."""
+    if not is_welcoming(app):
+        return
+    choice = message.choice
+    if wrong := missing(choice.folder):
+        app.warn(wrong)
+        return
+    if not message.sends_text:
+        _create(app, choice)
+        return
+    question = f"{choice.embedder} is given the text of every file. allow_network = true is written down."
+    app.confirm("Text leaves this machine", question, partial(_agreed, app, choice))
 
-    _choice: FirstStore | None = None
-    """What the first store is being made of, until it is open."""
 
-    def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
-        """Create a store and fill it, once: a second Enter may have been on its way."""
-        if not self.is_welcoming:
-            return
-        choice = message.choice
-        if wrong := missing(choice.folder):
-            self.warn(wrong)
-            return
-        if not message.sends_text:
-            self._create(choice)
-            return
-        question = f"{choice.embedder} is given the text of every file. allow_network = true is written down."
-        self.confirm("Text leaves this machine", question, partial(self._agreed, choice))
+def on_welcome_screen_again(app: Host) -> None:
+    """Open the store once more."""
+    if is_welcoming(app):
+        _close_welcome(app)
+        app.threads.open(app.session)
 
-    def on_welcome_screen_again(self) -> None:
-        """Open the store once more."""
-        if self.is_welcoming:
-            self._close_welcome()
-            self.crew.open(self.session)
 
-    async def action_add_folder(self) -> None:
-        """Ask for a folder to ingest."""
-        if self._is_free():
-            await self._ask_for_folder("", NAMING)
+async def add_folder(app: Host) -> None:
+    """Ask for a folder to ingest."""
+    if _is_free(app):
+        await _ask_for_folder(app, "", NAMING)
 
-    def action_sync(self) -> None:
-        """Bring every folder up to date."""
-        if self._is_free():
-            self._ingest(EVERYTHING)
 
-    def action_repeat_run(self) -> None:
-        """Run the same again."""
-        if self.session.run is not None and self._is_free():
-            self._ingest(self.session.run.folder)
+def sync(app: Host) -> None:
+    """Bring every folder up to date."""
+    if _is_free(app):
+        _ingest(app, EVERYTHING)
 
-    def action_hold(self) -> None:
-        """Pause the run, or let it go on."""
-        run = self.session.run
-        if run is not None and may_hold(run):
-            is_held = run.hold == ""
-            self.become(self.session._replace(run=run._replace(hold="asked" if is_held else "")))
-            self.crew.hold(is_held=is_held)
 
-    def action_watch(self) -> None:
-        """Follow the folders, or no longer."""
-        is_on = not self.session.watching
-        self.become(self.session._replace(watching=is_on, is_behind=False))
-        self.crew.watch(is_on=is_on)
+def repeat_run(app: Host) -> None:
+    """Run the same again."""
+    if app.session.run is not None and _is_free(app):
+        _ingest(app, app.session.run.folder)
 
-    def welcome(self, error: RecallError) -> None:
-        """Say why there is no store, once, and offer to make one where that is what is missing."""
-        if self.is_welcoming:
-            return
-        is_first = error.code == "no_store" and self.session.info is None  # one that was here may come back
-        can_create = is_first or (self._choice is not None and error.code != "store_exists")
-        from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
-        self.push_screen(WelcomeScreen(error, self.store, can_create=can_create, before=self._choice))
+def hold(app: Host) -> None:
+    """Pause the run, or let it go on."""
+    run = app.session.run
+    if run is not None and may_hold(run):
+        is_held = run.hold == ""
+        app.become(app.session._replace(run=run._replace(hold="asked" if is_held else "")))
+        app.threads.hold(is_held=is_held)
 
-    def ingest_ended(self, event: Ended) -> None:
-        """The files are in, or not: the question is asked again, and what changed meanwhile is read."""
-        self.crew.ingested()
-        if not self.crew.is_open and event.error is not None:
-            self.become(self.session._replace(run=None))
-            self.welcome(event.error)
-            return
-        self._choice = None
-        if event.view is not None:
-            self._note_synced()
-        if self.session.text and (self.session.answer is None or is_outdated(self.session)):
-            self.ask()
-        if self.session.watching:
-            self._go_on_watching(event)
 
-    def folders_changed(self) -> None:
-        """Files changed below a watched folder: they are read, now or after the run that is under way."""
-        self.become(self.session._replace(is_behind=True))
-        if self.session.watching and not state.is_ingesting(self.session):
-            self._ingest(EVERYTHING)
+def watch(app: Host) -> None:
+    """Follow the folders, or no longer."""
+    is_on = not app.session.watching
+    app.become(app.session._replace(watching=is_on, is_behind=False))
+    app.threads.watch(is_on=is_on)
 
-    def watch_failed(self, event: Unwatched) -> None:
-        """Say why the folders are not watched."""
-        self.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
 
-    async def action_open_skip(self) -> None:
-        """Say why the chosen file was skipped, and offer to open it."""
-        run = self.session.run
-        if run is not None and run.skipped:
-            skip = run.skipped[cursor_of(self.session)]
-            question = f"{skip.path}\n\n{skip.reason} ({skip.code})\n\nOpen it in your editor?"
-            await self.confirm("Skipped", question, partial(self._edit, skip))
+def welcome(app: Host, error: RecallError) -> None:
+    """Say why there is no store, once, and offer to make one where that is what is missing."""
+    if is_welcoming(app):
+        return
+    is_first = error.code == "no_store" and app.session.info is None  # one that was here may come back
+    can_create = is_first or (app.first_store is not None and error.code != "store_exists")
+    from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
-    @property
-    def is_welcoming(self) -> bool:
-        """True while the screen without a store stands, be it behind another one."""
-        from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
+    app.push_screen(WelcomeScreen(error, app.store, can_create=can_create, before=app.first_store))
 
-        return any(isinstance(screen, WelcomeScreen) for screen in self.screen_stack)
 
-    def _close_welcome(self) -> None:
-        """Close the screen without a store, and what stands before it."""
-        while self.is_welcoming:
-            self.pop_screen()
+def ingest_ended(app: Host, event: Ended) -> None:
+    """The files are in, or not: the question is asked again, and what changed meanwhile is read."""
+    app.threads.ingested()
+    if not app.threads.is_open and event.error is not None:
+        app.become(app.session._replace(run=None))
+        welcome(app, event.error)
+        return
+    app.first_store = None
+    if event.view is not None:
+        _note_synced(app)
+    if app.session.text and (app.session.answer is None or is_outdated(app.session)):
+        app.ask()
+    if app.session.watching:
+        _go_on_watching(app, event)
 
-    def _is_free(self) -> bool:
-        if state.is_ingesting(self.session):
-            self.notify(UNDER_WAY)
-            return False
-        return True
 
-    def _ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
-        is_owed = self.session.is_behind and folder == EVERYTHING
-        self.become(self.session._replace(run=Run(folder, is_owed=is_owed), is_behind=False))
-        self.crew.ingest(folder, opener)
+def folders_changed(app: Host) -> None:
+    """Files changed below a watched folder: they are read, now or after the run that is under way."""
+    app.become(app.session._replace(is_behind=True))
+    if app.session.watching and not state.is_ingesting(app.session):
+        _ingest(app, EVERYTHING)
 
-    def _go_on_watching(self, event: Ended) -> None:
-        run = self.session.run
-        if isinstance(event.error, StoreLocked) and run is not None and run.is_owed:
-            self.become(self.session._replace(is_behind=True))
-            self.set_timer(LOCKED_SECONDS, self._catch_up)
-        elif event.view is None:
-            return
-        elif run is not None and run.folder != EVERYTHING:
-            self.crew.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
-        elif self.session.is_behind:
-            self._ingest(EVERYTHING)
 
-    def _catch_up(self) -> None:
-        """Read what a locked store kept from being read, unless a run has begun or the watch has ended since."""
-        if self.session.watching and self.session.is_behind:
-            self.folders_changed()
+def watch_failed(app: Host, event: Unwatched) -> None:
+    """Say why the folders are not watched."""
+    app.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
 
-    def _agreed(self, choice: FirstStore, is_agreed: bool | None) -> None:
-        if is_agreed:
-            self._create(choice)
 
-    def _create(self, choice: FirstStore) -> None:
-        self._choice = choice
-        self._close_welcome()
-        self._ingest(choice.folder, partial(create_store, self.store, choice))
+async def open_skip(app: Host) -> None:
+    """Say why the chosen file was skipped, and offer to open it."""
+    run = app.session.run
+    if run is not None and run.skipped:
+        skip = run.skipped[cursor_of(app.session)]
+        question = f"{skip.path}\n\n{skip.reason} ({skip.code})\n\nOpen it in your editor?"
+        await app.confirm("Skipped", question, partial(_edit, app, skip))
 
-    def _ask_for_folder(self, typed: str, hint: str) -> AwaitMount:
-        return self.prompt("Add a folder or a file", typed, hint, missing, self._folder_typed)
 
-    def _folder_typed(self, typed: str | None) -> None:
-        """Add it, unless a run has begun meanwhile: a watched folder may change at any time."""
-        if typed is None:
-            return
-        if state.is_ingesting(self.session):
-            self._ask_for_folder(typed, LATER)
-        else:
-            self._ingest(typed)
+def is_welcoming(app: Host) -> bool:
+    """True while the screen without a store stands, be it behind another one."""
+    from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
-    def _note_synced(self) -> None:
-        """Remember the time of day for what was read, under the names that the store has for it."""
-        run, known, info = self.session.run, shelf(self.session), self.session.info
-        if run is None or info is None:
-            return
-        roots = [source.root.folder for source in known.sources] if isinstance(known, StoreOverview) else []
-        read = roots if run.folder == EVERYTHING else [_root_name(run.folder, Path(info.path).parent)]
-        at = time.strftime("%H:%M")
-        self.become(self.session._replace(synced={**self.session.synced, **dict.fromkeys(read, at)}))
+    return any(isinstance(screen, WelcomeScreen) for screen in app.screen_stack)
 
-    def _edit(self, skip: Skip, is_agreed: bool | None) -> None:
-        if not is_agreed or self.session.info is None:
-            return
-        path = Path(self.session.info.path).parent / skip.path
-        try:
-            command = files.editor(os.environ)
-            with self.suspend():
-                subprocess.run([*command, str(path)], check=False)
-        except SuspendNotSupported:
-            self.warn("This terminal cannot be lent to an editor.")
-        except UsageError as error:
-            self.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
-        except OSError as error:
-            self.warn(f"{path} cannot be edited: {why_unread(error)}.")
+
+def _close_welcome(app: Host) -> None:
+    """Close the screen without a store, and what stands before it."""
+    while is_welcoming(app):
+        app.pop_screen()
+
+
+def _is_free(app: Host) -> bool:
+    if state.is_ingesting(app.session):
+        app.notify(UNDER_WAY)
+        return False
+    return True
+
+
+def _ingest(app: Host, folder: str, opener: Callable[[], Recall] | None = None) -> None:
+    is_owed = app.session.is_behind and folder == EVERYTHING
+    app.become(app.session._replace(run=Run(folder, is_owed=is_owed), is_behind=False))
+    app.threads.ingest(folder, opener)
+
+
+def _go_on_watching(app: Host, event: Ended) -> None:
+    run = app.session.run
+    if isinstance(event.error, StoreLocked) and run is not None and run.is_owed:
+        app.become(app.session._replace(is_behind=True))
+        app.set_timer(LOCKED_SECONDS, partial(_catch_up, app))
+    elif event.view is None:
+        return
+    elif run is not None and run.folder != EVERYTHING:
+        app.threads.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
+    elif app.session.is_behind:
+        _ingest(app, EVERYTHING)
+
+
+def _catch_up(app: Host) -> None:
+    """Read what a locked store kept from being read, unless a run has begun or the watch has ended since."""
+    if app.session.watching and app.session.is_behind:
+        folders_changed(app)
+
+
+def _agreed(app: Host, choice: FirstStore, is_agreed: bool | None) -> None:
+    if is_agreed:
+        _create(app, choice)
+
+
+def _create(app: Host, choice: FirstStore) -> None:
+    app.first_store = choice
+    _close_welcome(app)
+    _ingest(app, choice.folder, partial(create_store, app.store, choice))
+
+
+def _ask_for_folder(app: Host, typed: str, hint: str) -> AwaitMount:
+    return app.prompt("Add a folder or a file", typed, hint, missing, partial(_folder_typed, app))
+
+
+def _folder_typed(app: Host, typed: str | None) -> None:
+    """Add it, unless a run has begun meanwhile: a watched folder may change at any time."""
+    if typed is None:
+        return
+    if state.is_ingesting(app.session):
+        _ask_for_folder(app, typed, LATER)
+    else:
+        _ingest(app, typed)
+
+
+def _note_synced(app: Host) -> None:
+    """Remember the time of day for what was read, under the names that the store has for it."""
+    run, known, info = app.session.run, shelf(app.session), app.session.info
+    if run is None or info is None:
+        return
+    roots = [source.root.folder for source in known.sources] if isinstance(known, StoreOverview) else []
+    read = roots if run.folder == EVERYTHING else [_root_name(run.folder, Path(info.path).parent)]
+    at = time.strftime("%H:%M")
+    app.become(app.session._replace(synced={**app.session.synced, **dict.fromkeys(read, at)}))
+
+
+def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
+    if not is_agreed or app.session.info is None:
+        return
+    path = Path(app.session.info.path).parent / skip.path
+    try:
+        command = files.editor(os.environ)
+        with app.suspend():
+            subprocess.run([*command, str(path)], check=False)
+    except SuspendNotSupported:
+        app.warn("This terminal cannot be lent to an editor.")
+    except UsageError as error:
+        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+    except OSError as error:
+        app.warn(f"{path} cannot be edited: {why_unread(error)}.")
 
 
 def _root_name(typed: str, base: Path) -> str:

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from math import inf
 from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from recall_core.adapters.output import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
-from recall_tui.handlers.holder import Holder
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.contract import Response
     from recall_core.evaluate.formats import QrelsFormat
+    from recall_tui.host import Host
 
 _FORMATS: dict[str, QrelsFormat] = {".tsv": "beir", ".csv": "quepid"}
 
@@ -39,143 +38,158 @@ _IMPORT_HINT = "judgements (TREC, BEIR, Quepid), queries, or one file of each; t
 _EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; one or both, then Enter"
 
 
-class JudgeActions(Holder):
-    """The group Judge of the table."""
+def selection_moved(app: Host, before: Session) -> None:
+    """Remember when an event brought another document under the selection."""
+    if app.session.displaced != before.displaced:
+        app.displaced_at = Message().time
 
-    displaced_at = -inf
-    """When another document last came under the selection by itself, by the clock of the keys."""
 
-    def selection_moved(self, before: Session) -> None:
-        """Remember when an event brought another document under the selection."""
-        if self.session.displaced != before.displaced:
-            self.displaced_at = Message().time
+def on_line_picked(app: Host, message: LinePicked) -> None:
+    """A line of the pane was clicked."""
+    app.become(judging.picked(app.session, message.name, message.row))
+    if message.is_meant:
+        take_query(app)
 
-    def on_line_picked(self, message: LinePicked) -> None:
-        """A line of the pane was clicked."""
-        self.become(judging.picked(self.session, message.name, message.row))
-        if message.is_meant:
-            self.action_take_query()
 
-    def on_line_stepped(self, message: LineStepped) -> None:
-        """The wheel was turned over the pane."""
-        self.become(judging.stepped(self.session, message.rows))
+def on_line_stepped(app: Host, message: LineStepped) -> None:
+    """The wheel was turned over the pane."""
+    app.become(judging.stepped(app.session, message.rows))
 
-    def action_grade(self, grade: int) -> None:
-        """Grade the selected row and go on to the next."""
-        if (change := self._change_to(grade)) is not None:
-            self.become(grading.advanced(self._with_grade(change)))
 
-    def action_clear_grade(self) -> None:
-        """Take the grade of the selected row away."""
-        change = self._change_to(None)
-        if change is not None and grading.changes(change):
-            self.become(self._with_grade(change))
-        elif change is not None:
-            self.notify("The row has no grade.")
+def grade(app: Host, grade: int) -> None:
+    """Grade the selected row and go on to the next."""
+    if (change := _change_to(app, grade)) is not None:
+        app.become(grading.advanced(_with_grade(app, change)))
 
-    def action_undo_grade(self) -> None:
-        """Take the last grade back."""
-        session, change = grading.ungraded(self.session)
-        self.do(grading.GRADE, partial(_taken_back, change))
-        self.become(session._replace(chore=grading.GRADE))
 
-    def action_point_query(self, rows: int) -> None:
-        """Choose another line of the list that takes the keys."""
-        self.become(judging.stepped(self.session, rows))
+def clear_grade(app: Host) -> None:
+    """Take the grade of the selected row away."""
+    change = _change_to(app, None)
+    if change is not None and grading.changes(change):
+        app.become(_with_grade(app, change))
+    elif change is not None:
+        app.notify("The row has no grade.")
 
-    def action_page_query(self, pages: int) -> None:
-        """Choose the line that is one page away."""
-        pane = self.bench.query_one(JudgePane)
-        self.action_point_query(pages * pane.page_rows(judging.front_of(self.session)))
 
-    def action_point_first_query(self) -> None:
-        """Choose the first line of the list that takes the keys."""
-        self.become(judging.picked(self.session, judging.front_of(self.session), 0))
+def undo_grade(app: Host) -> None:
+    """Take the last grade back."""
+    session, change = grading.ungraded(app.session)
+    app.do(grading.GRADE, partial(_taken_back, change))
+    app.become(session._replace(chore=grading.GRADE))
 
-    def action_point_last_query(self) -> None:
-        """Choose its last line."""
-        name = judging.front_of(self.session)
-        self.become(judging.picked(self.session, name, judging.rows_of(self.session, name) - 1))
 
-    def action_enter_missed(self) -> None:
-        """Go to what the chosen query misses."""
-        line = judging.pointed_line(self.session)
-        if line is not None and not line.missed:
-            self.notify(f"{line.query}: {judging.in_top(line)}", markup=False)
-        self.become(judging.sided(self.session, missed=True))
+def point_query(app: Host, rows: int) -> None:
+    """Choose another line of the list that takes the keys."""
+    app.become(judging.stepped(app.session, rows))
 
-    def action_leave_missed(self) -> None:
-        """Go back to the queries."""
-        self.become(judging.sided(self.session, missed=False))
 
-    def action_next_measure(self) -> None:
-        """Show the next measure."""
-        self.become(judging.next_measure(self.session))
+def page_query(app: Host, pages: int) -> None:
+    """Choose the line that is one page away."""
+    pane = app.bench.query_one(JudgePane)
+    point_query(app, pages * pane.page_rows(judging.front_of(app.session)))
 
-    def action_take_query(self) -> None:
-        """Ask the chosen query, unless its rows are on the screen; of a missed document, ask why it is missed."""
-        line, missed = judging.pointed_line(self.session), judging.pointed_missed(self.session)
-        if line is None:
-            return
-        if judging.query_here(self.session) != line.query:
-            self.bench.editor.put(line.text)
-            self.ask()
-        if missed is not None:
-            self.become(explaining.sought_after(self.session, missed.path))
-            self.bench.give_focus("explain")
 
-    async def action_import_judgements(self) -> None:
-        """Ask which files to read."""
-        await self.prompt("Import judgements", "", _IMPORT_HINT, unreadable, self._import_typed)
+def point_first_query(app: Host) -> None:
+    """Choose the first line of the list that takes the keys."""
+    app.become(judging.picked(app.session, judging.front_of(app.session), 0))
 
-    async def action_export_judgements(self) -> None:
-        """Ask where to write, if there is something to write."""
-        known = judging.judged(self.session)
-        if known is not None and not known.texts:
-            self.notify("Nothing is judged yet, so there is nothing to export.")
-            return
-        await self.prompt("Export judgements", "", _EXPORT_HINT, unwritable, self._export_typed)
 
-    def _change_to(self, grade: int | None) -> Regrade | None:
-        """What gives the selected row this grade; None where that cannot be, which is said."""
-        if self._is_unread():
-            self.notify("Not graded: what was selected has left the list, and another document stands there.")
-            return None
-        if reason := grading.why_not(self.session):
-            self.warn(reason)
-            return None
-        return grading.change_for(self.session, grade)
+def point_last_query(app: Host) -> None:
+    """Choose its last line."""
+    name = judging.front_of(app.session)
+    app.become(judging.picked(app.session, name, judging.rows_of(app.session, name) - 1))
 
-    def _is_unread(self) -> bool:
-        """True for a key that was pressed before anybody can have read what stands in the selected row."""
-        from recall_tui.screens.confirm import READING_SECONDS  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        return self.pressed_at < self.displaced_at + READING_SECONDS
+def enter_missed(app: Host) -> None:
+    """Go to what the chosen query misses."""
+    line = judging.pointed_line(app.session)
+    if line is not None and not line.missed:
+        app.notify(f"{line.query}: {judging.in_top(line)}", markup=False)
+    app.become(judging.sided(app.session, missed=True))
 
-    def _with_grade(self, change: Regrade) -> Session:
-        if not grading.changes(change):
-            return self.session
-        self.do(grading.GRADE, partial(_written, change))
-        return grading.graded(self.session, change)._replace(chore=grading.GRADE)
 
-    def _import_typed(self, typed: str | None) -> None:
-        if typed is not None:
-            self.do("Import judgements", partial(_imported, paths_of(typed)))
+def leave_missed(app: Host) -> None:
+    """Go back to the queries."""
+    app.become(judging.sided(app.session, missed=False))
 
-    async def _export_typed(self, typed: str | None) -> None:
-        if typed is None:
-            return
-        paths = paths_of(typed)
-        there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where nobody may look
-        if there:
-            question = f"Replace {' and '.join(there)}?"
-            await self.confirm("Export judgements", question, partial(self._export_agreed, paths))
-        else:
-            self._export_agreed(paths, True)
 
-    def _export_agreed(self, paths: list[Path], is_agreed: bool | None) -> None:
-        if is_agreed:
-            self.do("Export judgements", partial(_exported, paths))
+def next_measure(app: Host) -> None:
+    """Show the next measure."""
+    app.become(judging.next_measure(app.session))
+
+
+def take_query(app: Host) -> None:
+    """Ask the chosen query, unless its rows are on the screen; of a missed document, ask why it is missed."""
+    line, missed = judging.pointed_line(app.session), judging.pointed_missed(app.session)
+    if line is None:
+        return
+    if judging.query_here(app.session) != line.query:
+        app.bench.editor.put(line.text)
+        app.ask()
+    if missed is not None:
+        app.become(explaining.sought_after(app.session, missed.path))
+        app.bench.give_focus("explain")
+
+
+async def import_judgements(app: Host) -> None:
+    """Ask which files to read."""
+    await app.prompt("Import judgements", "", _IMPORT_HINT, unreadable, partial(_import_typed, app))
+
+
+async def export_judgements(app: Host) -> None:
+    """Ask where to write, if there is something to write."""
+    known = judging.judged(app.session)
+    if known is not None and not known.texts:
+        app.notify("Nothing is judged yet, so there is nothing to export.")
+        return
+    await app.prompt("Export judgements", "", _EXPORT_HINT, unwritable, partial(_export_typed, app))
+
+
+def _change_to(app: Host, grade: int | None) -> Regrade | None:
+    """What gives the selected row this grade; None where that cannot be, which is said."""
+    if _is_unread(app):
+        app.notify("Not graded: what was selected has left the list, and another document stands there.")
+        return None
+    if reason := grading.why_not(app.session):
+        app.warn(reason)
+        return None
+    return grading.change_for(app.session, grade)
+
+
+def _is_unread(app: Host) -> bool:
+    """True for a key that was pressed before anybody can have read what stands in the selected row."""
+    from recall_tui.screens.confirm import READING_SECONDS  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    return app.pressed_at < app.displaced_at + READING_SECONDS
+
+
+def _with_grade(app: Host, change: Regrade) -> Session:
+    if not grading.changes(change):
+        return app.session
+    app.do(grading.GRADE, partial(_written, change))
+    return grading.graded(app.session, change)._replace(chore=grading.GRADE)
+
+
+def _import_typed(app: Host, typed: str | None) -> None:
+    if typed is not None:
+        app.do("Import judgements", partial(_imported, paths_of(typed)))
+
+
+async def _export_typed(app: Host, typed: str | None) -> None:
+    if typed is None:
+        return
+    paths = paths_of(typed)
+    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where nobody may look
+    if there:
+        question = f"Replace {' and '.join(there)}?"
+        await app.confirm("Export judgements", question, partial(_export_agreed, app, paths))
+    else:
+        _export_agreed(app, paths, True)
+
+
+def _export_agreed(app: Host, paths: list[Path], is_agreed: bool | None) -> None:
+    if is_agreed:
+        app.do("Export judgements", partial(_exported, paths))
 
 
 def paths_of(typed: str) -> list[Path]:

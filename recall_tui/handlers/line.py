@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.rql.parser import is_query
 from recall_tui import commandline, themes
 from recall_tui.commandline import Output
-from recall_tui.handlers.holder import Holder
+from recall_tui.handlers import shell
 from recall_tui.home import history
 from recall_tui.home.xdg import state_folder
 from recall_tui.state import session as state
@@ -18,132 +19,140 @@ from recall_tui.state.events import Ran
 from recall_tui.state.store_pane import is_outdated
 
 if TYPE_CHECKING:
+    from recall_tui.host import Host
     from recall_tui.screens.line import LineScreen
 
 LINES = "lines.jsonl"
 
 
-class LineActions(Holder):
-    """What is typed over the panes."""
+async def command_line(app: Host) -> None:
+    """Open the line."""
+    from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    output: Output = Output()
+    path = _lines_path(app)
+    past = [entry.text for entry in history.load(path)] if path is not None else []
+    await app.push_screen(LineScreen(past, app.output))
 
-    async def action_command_line(self) -> None:
-        """Open the line."""
-        from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        path = self._lines_path
-        past = [entry.text for entry in history.load(path)] if path is not None else []
-        await self.push_screen(LineScreen(past, self.output))
+async def on_line_screen_entered(app: Host, message: LineScreen.Entered) -> None:
+    """Do what a line says."""
+    lines = commandline.lines_of(message.line)
+    line = "\n".join(lines)
+    if message.takes_up:
+        await _take_up(app, next(iter(lines), ""))
+    elif (verb := commandline.verb(line)) is not None:
+        _remember_line(app, line)
+        await _do(app, verb)
+    elif app.output.running:
+        _say(app, "A command is under way; ^g cancels it.")
+    else:
+        _remember_line(app, line)
+        _show_output(app, Output(running=line))
+        app.threads.run(lines, app.session.saved)
 
-    async def on_line_screen_entered(self, message: LineScreen.Entered) -> None:
-        """Do what a line says."""
-        lines = commandline.lines_of(message.line)
-        line = "\n".join(lines)
-        if message.takes_up:
-            await self._take_up(next(iter(lines), ""))
-        elif (verb := commandline.verb(line)) is not None:
-            self._remember_line(line)
-            await self._do(verb)
-        elif self.output.running:
-            self._say("A command is under way; ^g cancels it.")
-        else:
-            self._remember_line(line)
-            self._show_output(Output(running=line))
-            self.crew.run(lines, self.session.saved)
 
-    def on_line_screen_cancelled(self) -> None:
-        """Stop what runs."""
-        self.crew.stop_command()
+def on_line_screen_cancelled(app: Host) -> None:
+    """Stop what runs."""
+    app.threads.stop_command()
 
-    def command_ran(self, event: Ran) -> None:
-        """Show what it wrote, and ask again where the store is another by now."""
-        self._show_output(Output(ran=event))
-        if self._line is None:
-            self.notify(f"recall {event.line}: exit {event.code}", markup=False)
-        if is_outdated(self.session):
-            self.ask()
 
-    async def action_filter(self) -> None:
-        """Ask for an expression that every row has to satisfy."""
-        if is_query(self.bench.editor.text):
-            self.notify("A query has a FILTER of its own; / filters words.")
-            return
-        hint = "such as doc.tag = 'docs'; Enter filters, Esc takes the filter away"
-        await self.prompt("Filter", self.session.filter, hint, wrong_filter, self._filter_typed)
+def command_ran(app: Host, event: Ran) -> None:
+    """Show what it wrote, and ask again where the store is another by now."""
+    _show_output(app, Output(ran=event))
+    if _line(app) is None:
+        app.notify(f"recall {event.line}: exit {event.code}", markup=False)
+    if is_outdated(app.session):
+        app.ask()
 
-    def _filter_typed(self, typed: str | None) -> None:
-        self._filter_by(typed or "")
 
-    def _filter_by(self, text: str) -> None:
-        if text != self.session.filter:
-            session = self.session._replace(filter=text)
-            self.become(state.asked(session, self.bench.editor.text, self.clock()))
+async def ask_filter(app: Host) -> None:
+    """Ask for an expression that every row has to satisfy."""
+    if is_query(app.bench.editor.text):
+        app.notify("A query has a FILTER of its own; / filters words.")
+        return
+    hint = "such as doc.tag = 'docs'; Enter filters, Esc takes the filter away"
+    await app.prompt("Filter", app.session.filter, hint, wrong_filter, partial(_filter_typed, app))
 
-    async def _take_up(self, line: str) -> None:
-        """Put the question of a line into the editor."""
-        try:
-            taken = commandline.question(line)
-        except RecallError as error:
-            self._say(error.message)
-            return
-        if taken is None:
-            self._say("This line has no question to take up.")
-            return
-        self._close_line()
-        self.bench.give_focus("query")
-        self.become(self.session._replace(filter=taken.filter))
-        self.bench.editor.put(taken.text)
-        self.ask()
 
-    async def _do(self, verb: commandline.Verb) -> None:
-        """Do something to the workbench itself."""
-        match verb.name:
-            case "theme" if len(verb.words) == 1 and verb.words[0] in themes.NAMES:
-                self.take_theme(verb.words[0])
-            case "theme":
-                self._say(f"theme takes one of: {', '.join(themes.NAMES)}")
-            case "help":
-                self._close_line()
-                await self.perform("help")
-            case _:
-                await self.perform("leave")
+def _filter_typed(app: Host, typed: str | None) -> None:
+    _filter_by(app, typed or "")
 
-    def _close_line(self) -> None:
-        if self._line is not None:
-            self.pop_screen()
 
-    def _show_output(self, output: Output) -> None:
-        self.output = output
-        if self._line is not None:
-            self._line.show_output(output)
+def _filter_by(app: Host, text: str) -> None:
+    if text != app.session.filter:
+        session = app.session._replace(filter=text)
+        app.become(state.asked(session, app.bench.editor.text, app.clock()))
 
-    def _say(self, text: str) -> None:
-        if self._line is not None:
-            self._line.say(text)
-        else:
-            self.notify(text, markup=False)
 
-    @property
-    def _line(self) -> LineScreen | None:
-        """The line, while it is in front."""
-        from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+async def _take_up(app: Host, line: str) -> None:
+    """Put the question of a line into the editor."""
+    try:
+        taken = commandline.question(line)
+    except RecallError as error:
+        _say(app, error.message)
+        return
+    if taken is None:
+        _say(app, "This line has no question to take up.")
+        return
+    _close_line(app)
+    app.bench.give_focus("query")
+    app.become(app.session._replace(filter=taken.filter))
+    app.bench.editor.put(taken.text)
+    app.ask()
 
-        return self.screen if isinstance(self.screen, LineScreen) else None
 
-    @property
-    def _lines_path(self) -> Path | None:
-        folder = state_folder(os.environ)
-        return folder / LINES if folder is not None else None
+async def _do(app: Host, verb: commandline.Verb) -> None:
+    """Do something to the workbench itself."""
+    match verb.name:
+        case "theme" if len(verb.words) == 1 and verb.words[0] in themes.NAMES:
+            shell.take_theme(app, verb.words[0])
+        case "theme":
+            _say(app, f"theme takes one of: {', '.join(themes.NAMES)}")
+        case "help":
+            _close_line(app)
+            await app.perform("help")
+        case _:
+            await app.perform("leave")
 
-    def _remember_line(self, line: str) -> None:
-        """A line that cannot be kept is not worth a word: it has just been typed."""
-        path = self._lines_path
-        try:
-            if path is not None:
-                history.append(path, history.PastQuestion(line))
-        except OSError:
-            return
+
+def _close_line(app: Host) -> None:
+    if _line(app) is not None:
+        app.pop_screen()
+
+
+def _show_output(app: Host, output: Output) -> None:
+    app.output = output
+    if (screen := _line(app)) is not None:
+        screen.show_output(output)
+
+
+def _say(app: Host, text: str) -> None:
+    if (screen := _line(app)) is not None:
+        screen.say(text)
+    else:
+        app.notify(text, markup=False)
+
+
+def _line(app: Host) -> LineScreen | None:
+    """The line, while it is in front."""
+    from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    return app.screen if isinstance(app.screen, LineScreen) else None
+
+
+def _lines_path(app: Host) -> Path | None:
+    folder = state_folder(os.environ)
+    return folder / LINES if folder is not None else None
+
+
+def _remember_line(app: Host, line: str) -> None:
+    """A line that cannot be kept is not worth a word: it has just been typed."""
+    path = _lines_path(app)
+    try:
+        if path is not None:
+            history.append(path, history.PastQuestion(line))
+    except OSError:
+        return
 
 
 def wrong_filter(typed: str) -> str:

@@ -2,62 +2,73 @@
 
 from __future__ import annotations
 
-from recall_tui.handlers.holder import Holder
+from typing import TYPE_CHECKING
+
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import session as state
 from recall_tui.state.session import Pane
 
+if TYPE_CHECKING:
+    from recall_tui.host import Host
 
-class PaneActions(Holder):
-    """The groups Panes and Results of the table, without what belongs to the query."""
 
-    def on_chosen(self, message: Chosen) -> None:
-        """A row was clicked."""
-        self.become(state.chosen(self.session, message.row))
+def on_chosen(app: Host, message: Chosen) -> None:
+    """A row was clicked."""
+    app.become(state.chosen(app.session, message.row))
 
-    def on_looking_at(self, message: LookingAt) -> None:
-        """The list shows rows that have to be fetched."""
-        session = state.looking_at(self.session, message.first, message.end)
-        if session is not self.session:
-            self.become(session)
 
-    def action_focus_pane(self, pane: Pane) -> None:
-        """Go to a pane."""
-        self.become(state.focused(self.session, pane))
-        self.bench.give_focus(pane)
+def on_looking_at(app: Host, message: LookingAt) -> None:
+    """The list shows rows that have to be fetched."""
+    session = state.looking_at(app.session, message.first, message.end)
+    if session is not app.session:
+        app.become(session)
 
-    def action_next_pane(self) -> None:
-        """Go one pane further."""
-        self.action_focus_pane(state.stepped(self.session, 1))
 
-    def action_previous_pane(self) -> None:
-        """Go one pane back."""
-        self.action_focus_pane(state.stepped(self.session, -1))
+def focus_pane(app: Host, pane: Pane) -> None:
+    """Go to a pane."""
+    app.become(state.focused(app.session, pane))
+    app.bench.give_focus(pane)
 
-    def action_zoom(self) -> None:
-        """Give the pane the screen, or take it back."""
-        self.become(self.session._replace(zoomed=not self.session.zoomed))
 
-    def action_step_out(self) -> None:
-        """Leave the zoom, then the field, then the pane."""
-        if self.session.zoomed:
-            self.action_zoom()
-        elif self.session.pane != "results":
-            self.action_focus_pane("results")
+def next_pane(app: Host) -> None:
+    """Go one pane further."""
+    focus_pane(app, state.stepped(app.session, 1))
 
-    def action_select(self, rows: int) -> None:
-        """Move the selection."""
-        self.become(state.chosen(self.session, self.session.selected + rows))
 
-    def action_page(self, pages: int) -> None:
-        """Move the selection by what is visible."""
-        self.action_select(pages * self.bench.page_rows)
+def previous_pane(app: Host) -> None:
+    """Go one pane back."""
+    focus_pane(app, state.stepped(app.session, -1))
 
-    def action_select_first(self) -> None:
-        """Select the first row."""
-        self.become(state.chosen(self.session, 0))
 
-    def action_select_last(self) -> None:
-        """Select the last row."""
-        if self.session.answer is not None:
-            self.become(state.chosen(self.session, self.session.answer.total))
+def zoom(app: Host) -> None:
+    """Give the pane the screen, or take it back."""
+    app.become(app.session._replace(zoomed=not app.session.zoomed))
+
+
+def step_out(app: Host) -> None:
+    """Leave the zoom, then the field, then the pane."""
+    if app.session.zoomed:
+        zoom(app)
+    elif app.session.pane != "results":
+        focus_pane(app, "results")
+
+
+def select(app: Host, rows: int) -> None:
+    """Move the selection."""
+    app.become(state.chosen(app.session, app.session.selected + rows))
+
+
+def page(app: Host, pages: int) -> None:
+    """Move the selection by what is visible."""
+    select(app, pages * app.bench.page_rows)
+
+
+def select_first(app: Host) -> None:
+    """Select the first row."""
+    app.become(state.chosen(app.session, 0))
+
+
+def select_last(app: Host) -> None:
+    """Select the last row."""
+    if app.session.answer is not None:
+        app.become(state.chosen(app.session, app.session.answer.total))

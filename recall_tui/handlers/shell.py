@@ -5,161 +5,180 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall_core import paths
 from recall_tui import files, themes
-from recall_tui.handlers.holder import Holder
+from recall_tui.handlers import panes
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes, Preferences
 from recall_tui.messages import Dragged, Wanted
-from recall_tui.state import session
+from recall_tui.state import session as state
 from recall_tui.widgets.picture import picture, plain_text
+
+if TYPE_CHECKING:
+    from recall_tui.host import Host
+    from recall_tui.screens.bench import Landmark
 
 PICTURE = "recall.svg"
 
 SUFFIXES = (".svg", ".txt")
 
 
-class ShellActions(Holder):
-    """The group Screen of the table, and what is clicked in the bars."""
+async def on_wanted(app: Host, message: Wanted) -> None:
+    """A key's name, or a pane's, was clicked."""
+    await app.perform(message.action)
 
-    remembered: Preferences
-    can_remember: bool = True
 
-    async def on_wanted(self, message: Wanted) -> None:
-        """A key's name, or a pane's, was clicked."""
-        await self.perform(message.action)
+async def choose_theme(app: Host) -> None:
+    """Show the themes, live."""
+    if app.no_color:
+        app.notify("NO_COLOR is set, so no theme has colours.")
+        return
+    from recall_tui.screens.choices import ThemeScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    # Themes.
+    await app.push_screen(ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme))
 
-    async def action_choose_theme(self) -> None:
-        """Show the themes, live."""
-        if self.no_color:
-            self.notify("NO_COLOR is set, so no theme has colours.")
-            return
-        from recall_tui.screens.choices import ThemeScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        await self.push_screen(ThemeScreen(themes.NAMES, self.theme), partial(self._theme_chosen, self.theme))
+def take_theme(app: Host, name: str) -> None:
+    """Show this theme, and remember it."""
+    app.theme = name
+    _remember(app, Preferences(theme=name))
 
-    def take_theme(self, name: str) -> None:
-        """Show this theme, and remember it."""
-        self.theme = name
-        self._remember(Preferences(theme=name))
 
-    def _theme_chosen(self, before: str, name: str | None) -> None:
-        if name is None:
-            self.theme = before
-        else:
-            self.take_theme(name)
+def _theme_chosen(app: Host, before: str, name: str | None) -> None:
+    if name is None:
+        app.theme = before
+    else:
+        take_theme(app, name)
 
-    # Sizes.
 
-    def on_dragged(self, message: Dragged) -> None:
-        """A border was moved by the mouse."""
-        layout = self.layout
-        if message.right is not None:
-            layout = layout._replace(right=preferences.bounded(message.right))
-        if message.below is not None:
-            layout = layout._replace(below=self.bench.bounded(message.below))
-        self._take_layout(layout, is_kept=message.is_over)
+def on_dragged(app: Host, message: Dragged) -> None:
+    """A border was moved by the mouse."""
+    layout = app.layout
+    if message.right is not None:
+        layout = layout._replace(right=preferences.bounded(message.right))
+    if message.below is not None:
+        layout = layout._replace(below=app.bench.bounded(message.below))
+    _take_layout(app, layout, is_kept=message.is_over)
 
-    def action_widen(self, percent: int) -> None:
-        """Move the border between the columns."""
-        if not (self.session.is_narrow or self.session.zoomed):
-            right = (self.layout.right or self.bench.measured().right or 0) + percent
-            self._take_layout(self.layout._replace(right=preferences.bounded(right)))
 
-    def action_heighten(self, percent: int) -> None:
-        """Move the border below the results."""
-        if not self.session.zoomed:
-            kept = self.layout.below
-            before = self.bench.bounded(kept) if kept is not None else self.bench.measured().below or 0
-            below = self.bench.bounded(before + percent)
-            if (below - before) * percent > 0:  # not where that side has no more to give
-                self._take_layout(self.layout._replace(below=below))
+def widen(app: Host, percent: int) -> None:
+    """Move the border between the columns."""
+    if not (app.session.is_narrow or app.session.zoomed):
+        right = (app.layout.right or app.bench.measured().right or 0) + percent
+        _take_layout(app, app.layout._replace(right=preferences.bounded(right)))
 
-    def action_reset_layout(self) -> None:
-        """Put the borders where they were at first."""
-        self._take_layout(PaneSizes())
 
-    @property
-    def layout(self) -> PaneSizes:
-        """The sizes on a screen of this size."""
-        return self.remembered.layouts.get(preferences.size_class(*self.size), PaneSizes())
+def heighten(app: Host, percent: int) -> None:
+    """Move the border below the results."""
+    if not app.session.zoomed:
+        kept = app.layout.below
+        before = app.bench.bounded(kept) if kept is not None else app.bench.measured().below or 0
+        below = app.bench.bounded(before + percent)
+        if (below - before) * percent > 0:  # not where that side has no more to give
+            _take_layout(app, app.layout._replace(below=below))
 
-    def lay_out(self) -> None:
-        """Let the panes have their sizes."""
-        shown = PaneSizes() if self.session.zoomed else self.layout
-        self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
 
-    def _take_layout(self, layout: PaneSizes, *, is_kept: bool = True) -> None:
-        moved = {preferences.size_class(*self.size): layout}
-        self.remembered = self.remembered._replace(layouts={**self.remembered.layouts, **moved})
-        self.lay_out()
-        if is_kept:
-            self._remember(Preferences(layouts=moved))
+def reset_layout(app: Host) -> None:
+    """Put the borders where they were at first."""
+    _take_layout(app, PaneSizes())
 
-    def _remember(self, chosen: Preferences) -> None:
-        """Keep what was chosen; say so once when that fails."""
-        if not self.can_remember:
-            return
-        try:
-            preferences.save(os.environ, chosen)
-        except OSError as error:
-            self.can_remember = False
-            self.warn(f"The theme and the sizes cannot be remembered: {error.strerror}")
 
-    # Letters.
+def _take_layout(app: Host, layout: PaneSizes, *, is_kept: bool = True) -> None:
+    moved = {preferences.size_class(*app.size): layout}
+    app.remembered = app.remembered._replace(layouts={**app.remembered.layouts, **moved})
+    app.lay_out()
+    if is_kept:
+        _remember(app, Preferences(layouts=moved))
 
-    async def action_jump(self) -> None:
-        """Put letters on panes and rows."""
-        from recall_tui.screens.choices import JumpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        if self.screen is self.bench:
-            await self.push_screen(JumpScreen(self.bench.landmarks(self.session)), self._jumped)
+def _remember(app: Host, chosen: Preferences) -> None:
+    """Keep what was chosen; say so once when that fails."""
+    if not app.can_remember:
+        return
+    try:
+        preferences.save(os.environ, chosen)
+    except OSError as error:
+        app.can_remember = False
+        app.warn(f"The theme and the sizes cannot be remembered: {error.strerror}")
 
-    def action_choose_row(self, row: int) -> None:
-        """Go to a row of the results."""
-        self.become(session.chosen(session.focused(self.session, "results"), row))
-        self.bench.give_focus("results")
 
-    def _jumped(self, action: str | None) -> None:
-        if action is not None:
-            self.call_later(self.run_action, f"app.{action}")
+async def jump(app: Host) -> None:
+    """Put letters on panes and rows."""
+    from recall_tui.screens.choices import JumpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    # Pictures.
+    if app.screen is app.bench:
+        await app.push_screen(JumpScreen(app.bench.landmarks(app.session)), partial(_jumped, app))
 
-    async def action_export_picture(self) -> None:
-        """Ask where to put what is on the screen."""
-        taken = picture(self), plain_text(self)
-        hint = ".svg is a picture, .txt the text; Enter saves"
-        await self.prompt("Save the screen", PICTURE, hint, _unsuited, partial(self._picture_named, taken))
 
-    def _picture_named(self, taken: tuple[str, str], typed: str | None) -> None:
-        if typed is None:
-            return
-        try:
-            path = Path(os.path.realpath(paths.expanded(typed)))  # resolve() fails at a link to itself
-            is_there = path.exists()
-        except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
-            self.warn(f"{typed} cannot be written: {error.strerror}")
-            return
-        text = taken[SUFFIXES.index(path.suffix)]
-        if is_there:
-            question = f"{path} is there already. Replace it?"
-            self.confirm("Save the screen", question, partial(self._save_picture, path, text))
-        else:
-            self._save_picture(path, text, True)
+def _choose_row(app: Host, row: int) -> None:
+    """Go to a row of the results."""
+    app.become(state.chosen(state.focused(app.session, "results"), row))
+    app.bench.give_focus("results")
 
-    def _save_picture(self, path: Path, text: str, is_agreed: bool | None) -> None:
-        if not is_agreed:
-            return
-        try:
-            files.save(path, text)
-        except OSError as error:
-            self.warn(f"{path} cannot be written: {error.strerror}")
-        else:
-            self.notify(f"Saved: {path}", markup=False)
+
+def _jumped(app: Host, mark: Landmark | None) -> None:
+    if mark is not None and mark.row is None:
+        app.call_later(panes.focus_pane, app, mark.pane)
+    elif mark is not None:
+        app.call_later(_choose_row, app, mark.row)
+
+
+async def show_help(app: Host) -> None:
+    """Show the keys."""
+    from recall_tui.screens.help import HelpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    await app.push_screen(HelpScreen(app.table, app.session.pane))
+
+
+def command_palette(app: Host) -> None:
+    """Show the palette, once."""
+    from recall_tui.palette import Palette  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    if not isinstance(app.screen, Palette):
+        app.push_screen(Palette(id="--command-palette", placeholder="Search for commands"))
+
+
+def leave(app: Host) -> None:
+    """Quit."""
+    app.become(state.settled(app.session))
+    app.exit(return_code=0)
+
+
+async def export_picture(app: Host) -> None:
+    """Ask where to put what is on the screen."""
+    taken = picture(app), plain_text(app)
+    hint = ".svg is a picture, .txt the text; Enter saves"
+    await app.prompt("Save the screen", PICTURE, hint, _unsuited, partial(_picture_named, app, taken))
+
+
+def _picture_named(app: Host, taken: tuple[str, str], typed: str | None) -> None:
+    if typed is None:
+        return
+    try:
+        path = Path(os.path.realpath(paths.expanded(typed)))  # resolve() fails at a link to itself
+        is_there = path.exists()
+    except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
+        app.warn(f"{typed} cannot be written: {error.strerror}")
+        return
+    text = taken[SUFFIXES.index(path.suffix)]
+    if is_there:
+        question = f"{path} is there already. Replace it?"
+        app.confirm("Save the screen", question, partial(_save_picture, app, path, text))
+    else:
+        _save_picture(app, path, text, True)
+
+
+def _save_picture(app: Host, path: Path, text: str, is_agreed: bool | None) -> None:
+    if not is_agreed:
+        return
+    try:
+        files.save(path, text)
+    except OSError as error:
+        app.warn(f"{path} cannot be written: {error.strerror}")
+    else:
+        app.notify(f"Saved: {path}", markup=False)
 
 
 def _unsuited(typed: str) -> str:

@@ -13,7 +13,8 @@ from textual.widgets import Input
 
 from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Progress
-from recall_tui.handlers.ingest import UNDER_WAY, IngestActions
+from recall_tui.handlers import ingest
+from recall_tui.handlers.ingest import UNDER_WAY
 from recall_tui.messages import Picked
 from recall_tui.opening import open_store
 from recall_tui.state import session as state
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from recall_core.api.recall import Recall
     from recall_core.contract import ReembedView, Response
+    from recall_tui.host import Host
 
     Say = Callable[[Progress], None]
 
@@ -58,190 +60,209 @@ class NamedTarget(NamedTuple):
     is_source: bool
 
 
-class StoreActions(IngestActions):
-    """The part of the group Store that goes through lists, checks and repairs."""
+def on_picked(app: Host, message: Picked) -> None:
+    """A row was clicked."""
+    if message.pane == app.session.pane:
+        _choose(app, message.row)
 
-    _stopped: threading.Event | None = None
-    """Set it to stop the reembed that is under way."""
 
-    def on_picked(self, message: Picked) -> None:
-        """A row was clicked."""
-        if message.pane == self.session.pane:
-            self._choose(message.row)
+def point_line(app: Host, rows: int) -> None:
+    """Choose another row."""
+    _choose(app, store_pane.cursor_of(app.session) + rows)
 
-    def action_point_line(self, rows: int) -> None:
-        """Choose another row."""
-        self._choose(store_pane.cursor_of(self.session) + rows)
 
-    def action_point_first(self) -> None:
-        """Choose the first row."""
-        self._choose(0)
+def point_first(app: Host) -> None:
+    """Choose the first row."""
+    _choose(app, 0)
 
-    def action_point_last(self) -> None:
-        """Choose the last row."""
-        self._choose(store_pane.rows_of(self.session) - 1)
 
-    async def action_open_line(self) -> None:
-        """Do what the chosen row offers."""
-        if store_pane.view_of(self.session) == "checks":
-            await self.action_fix()
-        else:
-            await self._take_embedder()
+def point_last(app: Host) -> None:
+    """Choose the last row."""
+    _choose(app, store_pane.rows_of(app.session) - 1)
 
-    def action_turn_store(self, views: int) -> None:
-        """Show another view of the store."""
-        self.become(store_pane.turned(self.session, views))
 
-    def action_check(self) -> None:
-        """Show the checks, and make them once more where they were made already."""
-        if store_pane.view_of(self.session) == "checks":
-            kept = {study: found for study, found in self.session.studied.items() if study.kind != "health"}
-            self.become(self.session._replace(studied=kept))
-        self.become(store_pane.viewed(self.session, "checks"))
+async def open_line(app: Host) -> None:
+    """Do what the chosen row offers."""
+    if store_pane.view_of(app.session) == "checks":
+        await fix(app)
+    else:
+        await _take_embedder(app)
 
-    async def action_fix(self) -> None:
-        """Run the fix of the chosen check, where it is one command of this store."""
-        check = store_pane.chosen_check(self.session)
-        if check is None or not check.get("fix"):
-            return
-        remedy = store_pane.remedy(check["fix"])
-        if remedy is None:
-            self.notify(f"Not one step: {check['fix']}", markup=False)
-        elif remedy.verb == "sync":
-            self.action_sync()  # it takes nothing away that is still on disk, so it asks nothing, as its key does
-        else:
-            await self._ask_first(remedy)
 
-    async def action_compact(self) -> None:
-        """Compact the store, after a question."""
-        await self._ask_first(StoreCommand("compact"))
+def turn_store(app: Host, views: int) -> None:
+    """Show another view of the store."""
+    app.become(store_pane.turned(app.session, views))
 
-    def action_reembed(self) -> None:
-        """Show the embedders to choose from."""
-        self.become(store_pane.viewed(self.session, "embedders"))
 
-    async def action_remove(self) -> None:
-        """Ask which documents are to go."""
-        if self._may_begin():
-            await self._ask_for_documents("", NAMING)
+def check(app: Host) -> None:
+    """Show the checks, and make them once more where they were made already."""
+    if store_pane.view_of(app.session) == "checks":
+        kept = {study: found for study, found in app.session.studied.items() if study.kind != "health"}
+        app.become(app.session._replace(studied=kept))
+    app.become(store_pane.viewed(app.session, "checks"))
 
-    def action_cancel(self) -> None:
-        """Stop the question that takes long; without one the ingest run, or the reembed."""
-        if state.is_lingering(self.session):
-            self.become(state.given_up(self.session))
-            return
-        self.crew.cancel()
-        self.stop_reembed()
 
-    def stop_reembed(self) -> None:
-        """What it has done stays for the next time."""
-        if self._stopped is not None:
-            self._stopped.set()
+async def fix(app: Host) -> None:
+    """Run the fix of the chosen check, where it is one command of this store."""
+    check = store_pane.chosen_check(app.session)
+    if check is None or not check.get("fix"):
+        return
+    remedy = store_pane.remedy(check["fix"])
+    if remedy is None:
+        app.notify(f"Not one step: {check['fix']}", markup=False)
+    elif remedy.verb == "sync":
+        ingest.sync(app)  # it takes nothing away that is still on disk, so it asks nothing, as its key does
+    else:
+        await _ask_first(app, remedy)
 
-    def chore_ended(self, event: TaskDone) -> None:
-        """Say how it went, and ask again where it wrote."""
-        self.crew.told(event)
-        if event.error is not None:
-            hint = f" ({event.error.hint})" if event.error.hint else ""
-            self.warn(f"{event.name}: {event.error.message}{hint}")
-        elif event.summary:
-            self.notify(event.summary, markup=False)
-        if store_pane.is_outdated(self.session):
-            self.ask()
 
-    def store_opened(self, before: Session, *, is_altered: bool) -> None:
-        """Ask again after others have written; what this workbench writes says itself when it is done."""
-        if before.saved is not None and weighing.current(before) != weighing.current(self.session):
-            self.notify("recall.toml has changed: its settings hold by now.")
-        is_own = self.session.chore or state.is_ingesting(self.session)
-        if is_altered and not is_own and store_pane.is_outdated(self.session):
-            self.ask()
-            self.notify("Another program has written the store: asked again.")
+async def compact(app: Host) -> None:
+    """Compact the store, after a question."""
+    await _ask_first(app, StoreCommand("compact"))
 
-    def settings_unread(self, error: ConfigError) -> None:
-        """Say what is wrong in recall.toml, and that it changes nothing."""
-        said = f"{error.message.rstrip('.')}. The settings read before it hold."
-        self.notify(said, severity="warning", markup=False)
 
-    def _choose(self, row: int) -> None:
-        if rows := store_pane.rows_of(self.session):
-            self.become(state.pointed(self.session, store_pane.list_of(self.session), row, rows))
+def reembed(app: Host) -> None:
+    """Show the embedders to choose from."""
+    app.become(store_pane.viewed(app.session, "embedders"))
 
-    async def _take_embedder(self) -> None:
-        chosen = store_pane.chosen_embedder(self.session)
-        if chosen is None:
-            return
-        if chosen["in_use"]:
-            self.notify(f"{chosen['name']} makes the vectors already.", markup=False)
-        elif not chosen["available"]:
-            self.warn(f"{chosen['name']} cannot be used: {chosen['reason']}")
-        else:
-            await self._ask_first(StoreCommand("reembed", chosen["name"]), SENDS if chosen["network"] else "")
 
-    def _may_begin(self) -> bool:
-        if state.is_ingesting(self.session):
-            self.notify(UNDER_WAY)
-        elif self.session.chore:
-            self.notify(f"{self.session.chore} is under way.", markup=False)
-        else:
-            return True
-        return False
+async def remove(app: Host) -> None:
+    """Ask which documents are to go."""
+    if _may_begin(app):
+        await _ask_for_documents(app, "", NAMING)
 
-    async def _ask_first(self, remedy: StoreCommand, more: str = "") -> None:
-        if not self._may_begin():
-            return
-        words, question = {
-            "doctor": (("doctor", "--fix"), DOCTOR),
-            "compact": (("compact",), COMPACT),
-            "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
-        }[remedy.verb]
-        title = shlex.join(["recall", *words])
-        command = typed(self.store, *words)
-        await self.confirm(title, question, partial(self._run_remedy, title, remedy), command=command)
 
-    async def _ask_for_documents(self, target: str, hint: str) -> None:
-        await self.prompt("Take documents out", target, hint, _unnamed, self._target_typed)
+def cancel(app: Host) -> None:
+    """Stop the question that takes long; without one the ingest run, or the reembed."""
+    if state.is_lingering(app.session):
+        app.become(state.given_up(app.session))
+        return
+    app.threads.cancel()
+    stop_reembed(app)
 
-    def _target_typed(self, target: str | None) -> None:
-        """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
-        if target is not None:
-            look = partial(self._look_up, target)
-            self.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
 
-    async def _look_up(self, target: str) -> None:
-        try:
-            found = await asyncio.to_thread(named_in, self.store, target)
-        except RecallError as error:
-            await self._ask_for_documents(target, error.message)
-            return
-        words = ("rm", *(["--"] if target.startswith("-") else []), target)
-        title = shlex.join(["recall", *words])
-        agreed, command = partial(self._remove, title, target, found), typed(self.store, *words)
-        await self._ask_unasked(title, removal_question(found), agreed, command)
+def stop_reembed(app: Host) -> None:
+    """What it has done stays for the next time."""
+    if app.reembed_stop is not None:
+        app.reembed_stop.set()
 
-    async def _ask_unasked(
-        self, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
-    ) -> None:
-        """Ask after a while, in which the person may have begun to type something else."""
-        from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        behind = self.focused if isinstance(self.focused, Editor | Input) else None
-        await self.push_screen(UnaskedScreen(title, question, command=command, behind=behind), then)
+def chore_ended(app: Host, event: TaskDone) -> None:
+    """Say how it went, and ask again where it wrote."""
+    app.threads.told(event)
+    if event.error is not None:
+        hint = f" ({event.error.hint})" if event.error.hint else ""
+        app.warn(f"{event.name}: {event.error.message}{hint}")
+    elif event.summary:
+        app.notify(event.summary, markup=False)
+    if store_pane.is_outdated(app.session):
+        app.ask()
 
-    def _remove(self, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
-        if is_agreed and self._may_begin():
-            self.do(title, partial(removed, target=target, found=found))
 
-    def _run_remedy(self, title: str, remedy: StoreCommand, is_agreed: bool | None) -> None:
-        if not (is_agreed and self._may_begin()):
-            return
-        self._stopped = threading.Event()
-        runs: dict[str, Callable[[Recall, Say], str]] = {
-            "doctor": repaired,
-            "compact": compacted,
-            "reembed": partial(reembedded, remedy=remedy, stopped=self._stopped),
-        }
-        self.do(title, runs[remedy.verb])
+def store_opened(app: Host, before: Session, *, is_altered: bool) -> None:
+    """Ask again after others have written; what this workbench writes says itself when it is done."""
+    if before.saved is not None and weighing.current(before) != weighing.current(app.session):
+        app.notify("recall.toml has changed: its settings hold by now.")
+    is_own = app.session.chore or state.is_ingesting(app.session)
+    if is_altered and not is_own and store_pane.is_outdated(app.session):
+        app.ask()
+        app.notify("Another program has written the store: asked again.")
+
+
+def settings_unread(app: Host, error: ConfigError) -> None:
+    """Say what is wrong in recall.toml, and that it changes nothing."""
+    said = f"{error.message.rstrip('.')}. The settings read before it hold."
+    app.notify(said, severity="warning", markup=False)
+
+
+def _choose(app: Host, row: int) -> None:
+    if rows := store_pane.rows_of(app.session):
+        app.become(state.pointed(app.session, store_pane.list_of(app.session), row, rows))
+
+
+async def _take_embedder(app: Host) -> None:
+    chosen = store_pane.chosen_embedder(app.session)
+    if chosen is None:
+        return
+    if chosen["in_use"]:
+        app.notify(f"{chosen['name']} makes the vectors already.", markup=False)
+    elif not chosen["available"]:
+        app.warn(f"{chosen['name']} cannot be used: {chosen['reason']}")
+    else:
+        await _ask_first(app, StoreCommand("reembed", chosen["name"]), SENDS if chosen["network"] else "")
+
+
+def _may_begin(app: Host) -> bool:
+    if state.is_ingesting(app.session):
+        app.notify(UNDER_WAY)
+    elif app.session.chore:
+        app.notify(f"{app.session.chore} is under way.", markup=False)
+    else:
+        return True
+    return False
+
+
+async def _ask_first(app: Host, remedy: StoreCommand, more: str = "") -> None:
+    if not _may_begin(app):
+        return
+    words, question = {
+        "doctor": (("doctor", "--fix"), DOCTOR),
+        "compact": (("compact",), COMPACT),
+        "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
+    }[remedy.verb]
+    title = shlex.join(["recall", *words])
+    command = typed(app.store, *words)
+    await app.confirm(title, question, partial(_run_remedy, app, title, remedy), command=command)
+
+
+async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
+    await app.prompt("Take documents out", target, hint, _unnamed, partial(_target_typed, app))
+
+
+def _target_typed(app: Host, target: str | None) -> None:
+    """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
+    if target is not None:
+        look = partial(_look_up, app, target)
+        app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
+
+
+async def _look_up(app: Host, target: str) -> None:
+    try:
+        found = await asyncio.to_thread(named_in, app.store, target)
+    except RecallError as error:
+        await _ask_for_documents(app, target, error.message)
+        return
+    words = ("rm", *(["--"] if target.startswith("-") else []), target)
+    title = shlex.join(["recall", *words])
+    agreed, command = partial(_remove, app, title, target, found), typed(app.store, *words)
+    await _ask_unasked(app, title, removal_question(found), agreed, command)
+
+
+async def _ask_unasked(
+    app: Host, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
+) -> None:
+    """Ask after a while, in which the person may have begun to type something else."""
+    from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    behind = app.focused if isinstance(app.focused, Editor | Input) else None
+    await app.push_screen(UnaskedScreen(title, question, command=command, behind=behind), then)
+
+
+def _remove(app: Host, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
+    if is_agreed and _may_begin(app):
+        app.do(title, partial(removed, target=target, found=found))
+
+
+def _run_remedy(app: Host, title: str, remedy: StoreCommand, is_agreed: bool | None) -> None:
+    if not (is_agreed and _may_begin(app)):
+        return
+    app.reembed_stop = threading.Event()
+    runs: dict[str, Callable[[Recall, Say], str]] = {
+        "doctor": repaired,
+        "compact": compacted,
+        "reembed": partial(reembedded, remedy=remedy, stopped=app.reembed_stop),
+    }
+    app.do(title, runs[remedy.verb])
 
 
 def _unnamed(typed: str) -> str:

@@ -62,10 +62,11 @@ def bindings(table: Table) -> list[BindingType]:
 
 
 class Landmark(NamedTuple):
-    """A place on the screen that one can go to, and the action that goes there."""
+    """A place on the screen that one can go to: a pane, or a row of the results."""
 
     place: Offset
-    action: str
+    pane: Pane
+    row: int | None = None
 
 
 class Bench(SizedScreen[None]):
@@ -139,14 +140,14 @@ class Bench(SizedScreen[None]):
 
     def landmarks(self, session: Session) -> list[Landmark]:
         """The panes that are seen, then the rows of the results that are."""
-        panes = [(self.query_one(f"#{pane}"), f"focus_pane({pane!r})") for pane in PANES]
-        marks = [Landmark(pane.region.offset, action) for pane, action in panes if pane.is_on_screen]
+        panes = [(self.query_one(f"#{pane}"), pane) for pane in PANES]
+        marks = [Landmark(widget.region.offset, pane) for widget, pane in panes if widget.is_on_screen]
         results = self.query_one(ResultsPane)
         if results.is_on_screen and session.answer is not None:
             top = int(results.scroll_offset.y)
             corner = results.region.offset + Offset(0, results.gutter.top + 1)  # on the border: ranks stay readable
             rows = range(top, min(listed(session.answer)[1], top + results.page_rows))
-            marks += [Landmark(corner + Offset(0, row - top), f"choose_row({row})") for row in rows]
+            marks += [Landmark(corner + Offset(0, row - top), "results", row) for row in rows]
         return marks
 
     def give_focus(self, pane: Pane) -> None:

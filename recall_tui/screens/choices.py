@@ -37,8 +37,8 @@ class Label(Static):
         self.absolute_offset = mark.place
 
 
-class JumpScreen(Dialog[str | None]):
-    """Gives back the action of the place that was named, or None. marks: beyond 26 they have no letter."""
+class JumpScreen(Dialog[Landmark | None]):
+    """Gives back the place that was named, or None. marks: beyond 26 they have no letter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]
 
@@ -57,11 +57,11 @@ class JumpScreen(Dialog[str | None]):
             return
         event.stop()
         mark = self._marks.get(event.key)
-        self.dismiss(mark.action if mark else None)
+        self.dismiss(mark)
 
     def on_click(self, event: Click) -> None:
         """A letter can be clicked; what is beside it is nowhere."""
-        self.dismiss(event.widget.mark.action if isinstance(event.widget, Label) else None)
+        self.dismiss(event.widget.mark if isinstance(event.widget, Label) else None)
 
 
 class ThemeScreen(Dialog[str | None]):

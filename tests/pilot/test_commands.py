@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from recall_tui.handlers import panes, weights
+from recall_tui.handlers import query as query_handlers
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Versus
@@ -222,7 +224,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
         await bench.until(lambda now: finding(now, view))
         return
     await bench.press("escape")
-    bench.app.action_focus_pane(pane)
+    panes.focus_pane(bench.app, pane)
     if pane == "weights" and view == "curve":
         await bench.press("c")
         await bench.until(lambda now: now.is_of_all and tuning.curve_of(now))
@@ -296,12 +298,12 @@ async def test_the_copied_commands_give_what_the_panes_show(
             if case.state != state:
                 continue
             if bench.session.is_of_all:
-                bench.app.action_turn_curve()
+                weights.turn_curve(bench.app)
             await go(bench, case.pane, case.view)
             await bench.press("Y" if case.pane != "query" else "escape")
             if case.pane == "query":
-                bench.app.action_focus_pane("query")
-                bench.app.action_copy_command()
+                panes.focus_pane(bench.app, "query")
+                query_handlers.copy_command(bench.app)
             lines, now = bench.app.clipboard.splitlines(), bench.session
             said = [printed(line, judged_store.parent, as_json=case.pane != "context") for line in lines]
             try:

@@ -25,6 +25,9 @@ from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GROUPS, TABLE, is_valid
 from recall_tui.app import Workbench
+from recall_tui.handlers import ingest, panes
+from recall_tui.handlers import shell as shell_handlers
+from recall_tui.handlers import store as store_handlers
 from recall_tui.home import history, profiles
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.home.profiles import Profile
@@ -157,7 +160,7 @@ async def lower(bench: Driver) -> None:
     """The explain pane is lower than what it shows, and begins with the first line."""
     pane = bench.app.bench.query_one(ExplainPane)
     for _ in range(6):
-        bench.app.action_heighten(-5)
+        shell_handlers.heighten(bench.app, -5)
     pane.scroll_to(y=0, animate=False, immediate=True)
     await bench.until(lambda _: pane.max_scroll_y > pane.size.height > 2)
 
@@ -556,7 +559,7 @@ async def another_query(bench: Driver) -> None:
 
 async def _wide(bench: Driver) -> None:
     before = bench.app.bench.measured().right or 0
-    bench.app.action_widen(5)
+    shell_handlers.widen(bench.app, 5)
     await bench.until(lambda _: (bench.app.bench.measured().right or 0) > before)
 
 
@@ -971,12 +974,12 @@ async def start_again(bench: Driver, base: Session) -> None:
     while app.screen is not app.bench:
         app.pop_screen()
     if now.watching:
-        app.action_watch()
+        ingest.watch(app)
     app._clipboard = ""
     app._notifications.clear()
     if app.theme != "dark":
-        app.take_theme("dark")
-    app.action_reset_layout()
+        shell_handlers.take_theme(app, "dark")
+    shell_handlers.reset_layout(app)
     for left in (
         *Path().glob("*.rql"),
         *Path().glob("*.txt"),
@@ -1027,7 +1030,7 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
     """The effect is not there, the action is done, the effect is there."""
     await start_again(bench, base)
     if way.pane != bench.session.pane:
-        bench.app.action_focus_pane(way.pane)
+        panes.focus_pane(bench.app, way.pane)
     if way.row.before is not None:
         await way.row.before(bench)
     await bench.pilot.pause()
@@ -1097,11 +1100,11 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
         async with workbench(tmp_path / "recall.db", size=SIZE) as bench:
             await bench.until(lambda now: now.info)
             await bench.press("escape")
-            bench.app._folder_typed(str(many))
+            ingest._folder_typed(bench.app, str(many))
             await bench.until(lambda _: server.seen)
             await bench.press("7")
             if row.action == "repeat_run":
-                bench.app.action_cancel()
+                store_handlers.cancel(bench.app)
                 server.gate.set()
                 await bench.until(lambda now: now.run and now.run.ended == "cancelled")
             was = Was(bench.session, bench.app.bench.measured(), 0)

@@ -13,6 +13,8 @@ from textual.events import Key
 
 from recall_tui.actions.table import ACTIONS
 from recall_tui.app import Workbench
+from recall_tui.handlers import query as query_handlers
+from recall_tui.handlers import weights
 from recall_tui.panes.results import ResultsPane
 from recall_tui.state.session import Session
 from tests.workbench_driver import NAMES, Driver
@@ -131,7 +133,7 @@ async def test_what_is_painted_belongs_to_the_newest_answered_question_and_no_ev
     async with watched(shared_store) as (app, driver):
         for text in questions * 3:
             app.bench.editor.text = text
-            app.action_run()
+            query_handlers.run(app)
             await asyncio.sleep(0.004)
         await driver.answered(questions[-1])
 
@@ -144,11 +146,11 @@ async def test_nothing_stale_is_painted_while_the_weight_moves_under_new_questio
     async with watched(shared_store) as (app, driver):
         await driver.ask("token budget")
         for text in ("cosine", "file object", "token budget"):
-            app.action_nudge(5)
+            weights.nudge(app, 5)
             app.bench.editor.text = text
-            app.action_run()
-            app.action_nudge(-5)
-            app.action_nudge(5)
+            query_handlers.run(app)
+            weights.nudge(app, -5)
+            weights.nudge(app, 5)
             await asyncio.sleep(0.01)
         await driver.answered("token budget")
         await driver.until(

@@ -11,6 +11,7 @@ from recall_core.evaluate.grades import Judgement, Regrade
 from recall_core.evaluate.judgements import change
 from recall_core.evaluate.names import Spot
 from recall_core.types import Root
+from recall_tui.handlers import query as query_handlers
 from recall_tui.state.judging import judged
 from recall_tui.state.session import is_lingering
 from recall_tui.threads import query_thread
@@ -200,7 +201,7 @@ async def test_a_changed_file_is_marked_in_its_row(own_store: Path) -> None:
 async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         bench.app.bench.editor.text = "token budget"
-        bench.app.action_run()
+        query_handlers.run(bench.app)
 
         await bench.answered("token budget")
 

@@ -19,6 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import TABLE
+from recall_tui.handlers import shell
 from recall_tui.home.crash import keep_query, kept_queries
 from recall_tui.home.xdg import write_private
 from recall_tui.screens.choices import JumpScreen, Label, ThemeScreen
@@ -240,13 +241,13 @@ async def test_a_theme_is_shown_while_it_is_chosen_and_remembered_once_it_is(
 
 async def test_two_workbenches_remember_what_was_chosen_in_either(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as one, workbench(shared_store) as other:
-        one.app.take_theme("light")
+        shell.take_theme(one.app, "light")
         await other.press("escape", "ctrl+left")
         await other.until(lambda _: kept(state_home)["layouts"])
         sizes = kept(state_home)["layouts"]
 
         assert kept(state_home)["theme"] == "light"
-        one.app.take_theme("dark")
+        shell.take_theme(one.app, "dark")
 
     assert kept(state_home) == {"theme": "dark", "layouts": sizes}
 

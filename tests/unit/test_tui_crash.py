@@ -36,6 +36,7 @@ RUNNER = """
 import sys
 from recall_core.adapters.streams import standard
 from recall_tui import app
+from recall_tui.handlers import panes
 from recall_tui.state.events import Crashed
 from recall_tui.messages import Happened
 
@@ -50,16 +51,16 @@ def reports(self):
     self.post_message(Happened(Crashed(KeyError("the merger with Initech"))))
 
 if sys.argv[1] == "handler":
-    app.Workbench.action_zoom = broken
+    panes.zoom = broken
 elif sys.argv[1] == "widget":
     def breaks(self):
         type(self.bench.editor).render_line = broken
         self.bench.editor.refresh()
-    app.Workbench.action_zoom = breaks
+    panes.zoom = breaks
 elif sys.argv[1] == "task":
-    app.Workbench.action_zoom = lambda self: self.run_worker(breaks_later(self)) and None
+    panes.zoom = lambda self: self.run_worker(breaks_later(self)) and None
 else:
-    app.Workbench.action_zoom = reports
+    panes.zoom = reports
 sys.exit(app.run(None, streams=standard()))
 """
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from textual.timer import Timer
 
-from recall_tui.showing import RANKING_SECONDS, Showing
+from recall_tui.host import RANKING_SECONDS, Showing
 from recall_tui.state.session import Session
 
 RANKED = Session(question=3, answered=3, generation=5, ranked_at=5)

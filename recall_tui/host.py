@@ -1,0 +1,244 @@
+"""The application as the handlers know it: the session and how it is shown, the threads, the dialogs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from inspect import isawaitable
+from math import inf
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.timer import Timer
+
+from recall_core.errors import RecallError
+from recall_core.types import Progress
+from recall_tui.actions.table import is_valid
+from recall_tui.commandline import Output
+from recall_tui.gc_policy import Tidying
+from recall_tui.home import keymap, preferences
+from recall_tui.home.preferences import PaneSizes
+from recall_tui.messages import Happened
+from recall_tui.screens.bench import Bench
+from recall_tui.screens.dialog import Dialog
+from recall_tui.signals import Stops, without_interrupts
+from recall_tui.state import session as state
+from recall_tui.state.events import Event
+from recall_tui.state.session import Session
+from recall_tui.state.weighing import is_ranking
+from recall_tui.texts import Texts, to_keep
+from recall_tui.threads.ports import Clock
+from recall_tui.threads.threads import Threads
+from recall_tui.threads.writer_thread import WriterTask
+from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
+
+if TYPE_CHECKING:
+    import threading
+
+    from textual.notifications import SeverityLevel
+    from textual.screen import ScreenResultCallbackType
+    from textual.widget import AwaitMount
+
+    from recall_core.api.recall import Recall
+    from recall_tui.opening import FirstStore
+    from recall_tui.screens.confirm import Check
+
+WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
+LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
+RANKING_SECONDS = 0.025  # a ranking that is not there by then is not waited for
+TRAIL = 20  # actions that the report of a defect names
+
+
+class Host(App[None]):
+    """An application with a session that is shown on a bench."""
+
+    stops: Stops | None = None
+    """The signals of a process that is all the workbench's own."""
+    pressed_at: float = 0.0
+    """When the newest key was pressed, or the mouse used, by their own clock."""
+    displaced_at: float = -inf
+    """When another document last came under the selection by itself, by the clock of the keys."""
+    typing: Timer | None = None
+    """Until the text that is written is asked."""
+    output: Output = Output()
+    """What the command line runs, or what it wrote last."""
+    can_remember: bool = True
+    """Themes and sizes can be kept, as far as is known."""
+    first_store: FirstStore | None = None
+    """What the first store is being made of, until it is open."""
+    reembed_stop: threading.Event | None = None
+    """Set it to stop the reembed that is under way."""
+
+    def __init__(self, store: str | None, *, clock: Clock = time.monotonic, ansi_color: bool | None = None) -> None:
+        super().__init__(ansi_color=ansi_color)
+        self.store = store
+        """The --store value, or None for the store of the current folder."""
+        self.clock = clock
+        self.session = Session()
+        self.remembered = preferences.load(os.environ)
+        self.keymap = keymap.read(os.environ)
+        self.table = self.keymap.table
+        """The actions with the keys in force."""
+        self.bench = Bench(store, self.table)
+        self.texts = Texts(self, self.bench)
+        self.threads = Threads(store, self._happened, clock)
+        self.tidying = Tidying(clock)
+        self.showing = Showing(self._show, self.set_timer)
+        self.trail: deque[str] = deque(maxlen=TRAIL)
+        """The newest actions, by id."""
+
+    async def perform(self, action: str) -> None:
+        """Do an action of the table, named as there, if it can be done now."""
+        self.trail.append(action)
+        known = self.table.named(action)
+        if is_valid(known, self.session):
+            module, function, arguments = known.call
+            handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
+            if isawaitable(done := handler(self, *arguments)):
+                await done
+
+    def become(self, session: Session) -> None:
+        """Keep an answered query, ask the store for what the session wants, and show it."""
+        if (past := to_keep(session)) is not None:
+            self.texts.remember(past)
+            session = session._replace(kept=past, kept_at=session.question)
+        before, self.session = self.session, session
+        self.tidying.moved()
+        self.threads.serve(before, session)
+        if session.busy and session.question != before.question:
+            self.set_timer(LONG_SECONDS, partial(self._lingers, session.question))
+        self.showing.follow(before, session)
+
+    def move(self, session: Session) -> None:
+        """Become this session with settings moved; where they make a new search, its time begins here."""
+        is_new = session.question != self.session.question
+        self.become(session._replace(asked_at=self.clock()) if is_new else session)
+
+    def take(self, session: Session) -> None:
+        """Become this session, with its question in the editor: ^z there brings back the text before."""
+        is_other = session.text != self.session.text
+        self.move(session)
+        if is_other and self.bench.editor.text != session.text:
+            self.bench.editor.put(session.text)
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Lend the terminal out, with its Ctrl-C. Textual takes it back only where the borrower does not fail."""
+        failure: RecallError | OSError | None = None
+        with without_interrupts(), super().suspend():
+            try:
+                yield
+            except (RecallError, OSError) as error:
+                failure = error
+        if failure is not None:
+            raise failure
+
+    def copy(self, text: str, what: str) -> None:
+        """Put a text on the clipboard and say so, in one line."""
+        self.copy_to_clipboard(text)
+        glyphs = glyphs_in(self)
+        self.notify(cut(f"Copied: {what}", NOTICE_CELLS, glyphs), markup=False)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Say something for a while: what went wrong long enough to be read and typed after."""
+        seconds = WRONG_SECONDS if timeout is None and severity == "error" else timeout
+        super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
+
+    def warn(self, message: str) -> None:
+        """Say what went wrong."""
+        self.notify(message, severity="error", markup=False)
+
+    def confirm(
+        self, title: str, question: str, then: ScreenResultCallbackType[bool], *, command: str = ""
+    ) -> AwaitMount:
+        """Ask a question of yes or no; `command` does in a shell what a yes does."""
+        from recall_tui.screens.confirm import ConfirmScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        return self.push_screen(ConfirmScreen(title, question, command=command), then)
+
+    def prompt(
+        self, title: str, value: str, hint: str, check: Check, then: ScreenResultCallbackType[str | None]
+    ) -> AwaitMount:
+        """Ask for a line of text that `check` has nothing against."""
+        from recall_tui.screens.confirm import PromptScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+
+        return self.push_screen(PromptScreen(title, value, hint, check), then)
+
+    def ask(self) -> None:
+        """Ask what is written."""
+        if self.bench.is_attached:  # the keys may come to rest only after the workbench has been left
+            self.become(state.asked(self.session, self.bench.editor.text, self.clock()))
+
+    def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
+        """Do something to the store, in the background; its end is told by a TaskDone event."""
+        self.become(self.session._replace(chore=name))
+        self.threads.do(WriterTask(name, run))
+
+    @property
+    def layout(self) -> PaneSizes:
+        """The sizes on a screen of this size."""
+        return self.remembered.layouts.get(preferences.size_class(*self.size), PaneSizes())
+
+    def lay_out(self) -> None:
+        """Let the panes have their sizes."""
+        shown = PaneSizes() if self.session.zoomed else self.layout
+        self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
+
+    def _show(self) -> None:
+        if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
+            self.bench.show(self.session)
+            self.lay_out()
+            if isinstance(self.screen, Dialog):
+                self.screen.show_session(self.session)
+
+    def _lingers(self, question: int) -> None:
+        """Where that question is still under way, offer to give it up."""
+        if self.session.busy and self.session.question == question:
+            self.become(self.session._replace(lingers=question))
+
+    def _happened(self, event: Event) -> None:
+        self.post_message(Happened(event))
+
+
+class Showing:
+    """A step of a slider is drawn once: what was moved, and where that puts the rows.
+
+    Drawn apart, the two take longer than a held key leaves between its steps, and frames are dropped.
+    show: draws the session. later: calls after so many seconds, and gives what can stop it.
+    """
+
+    def __init__(self, show: Callable[[], None], later: Callable[[float, Callable[[], None]], Timer]) -> None:
+        self._show = show
+        self._later = later
+        self._waiting: Timer | None = None
+
+    def follow(self, before: Session, session: Session) -> None:
+        """Show what has become of a session."""
+        if not _is_step(before, session):
+            self._now()
+        elif self._waiting is None:
+            self._waiting = self._later(RANKING_SECONDS, self._now)
+
+    def _now(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None
+        self._show()
+
+
+def _is_step(before: Session, session: Session) -> bool:
+    """True where settings were moved and nothing else: a focus can be given only to a pane that is seen."""
+    return session.generation != before.generation and session.pane == before.pane and is_ranking(session)

@@ -1,0 +1,56 @@
+"""Every action of the table has a handler that takes what it gives, and no handler is left without use."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+import recall_tui
+from recall_tui.actions.action import Action
+from recall_tui.actions.table import ACTIONS
+from recall_tui.host import Host
+
+TUI = Path(recall_tui.__file__).parent
+MODULES = sorted(path.stem for path in (TUI / "handlers").glob("[a-z]*.py"))
+OVERRIDDEN = {"suspend", "notify"}
+"""What Textual has too, and the workbench does in its own way."""
+
+
+def of_application(module: str) -> dict[str, inspect.Signature]:
+    """The public functions of a module of handlers that are given the application."""
+    loaded = import_module(f"recall_tui.handlers.{module}")
+    made = {
+        name: inspect.signature(each)
+        for name, each in vars(loaded).items()
+        if inspect.isfunction(each) and each.__module__ == loaded.__name__ and not name.startswith("_")
+    }
+    return {name: each for name, each in made.items() if next(iter(each.parameters), "") == "app"}
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=[action.id for action in ACTIONS])
+def test_an_action_has_a_handler_that_takes_its_arguments(action: Action) -> None:
+    module, function, arguments = action.call
+
+    assert function in of_application(module)
+    of_application(module)[function].bind(None, *arguments)
+
+
+def test_every_handler_is_that_of_an_action_or_of_something_that_happens() -> None:
+    acting = {(action.call.module, action.call.function) for action in ACTIONS}
+    code = "".join(path.read_text(encoding="utf-8") for path in (TUI / "app.py", *(TUI / "handlers").glob("*.py")))
+    called = set(re.findall(r"\b(\w+)\.(\w+)\((?:self|app)\b", code.replace("store_handlers.", "store.")))
+    handlers = {(module, name) for module in MODULES for name in of_application(module)}
+
+    assert handlers - acting - called == set()
+
+
+def test_nothing_of_the_host_takes_a_name_of_textual() -> None:
+    own = {name for name in {*vars(Host), *inspect.get_annotations(Host)} if not name.startswith(("__", "_inherit_"))}
+    made = {"_decorated_handlers", "_merged_bindings", "_css_type_name", "_css_type_names", "_reactives", "_computes"}
+
+    assert {name for name in own - made if hasattr(App, name)} == OVERRIDDEN
