@@ -12,6 +12,7 @@ from math import fsum, isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from recall_core.api import stores
 from recall_core.api.answers import Ask
 from recall_core.api.engine import Engine
 from recall_core.config import RRF_K, Config, replace
@@ -24,7 +25,6 @@ from recall_core.pack.compress import compress as best_windows
 from recall_core.ports import Reranker
 from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Field, In
-from recall_core.store.sqlite.lexical import tokenizers
 from recall_core.text import Counter, counter, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Ranked, Row, Span
 
@@ -374,7 +374,7 @@ def _checked(values: Sequence[float], expected: int) -> list[float]:
 
 
 def _word_overlap(query: str, texts: Sequence[str]) -> list[float]:
-    fold, stem = tokenizers()
+    fold, stem = stores.tokenizers()
     phrases = literal(query, tokens=fold, match="any").phrases
     words = [word for phrase in phrases for token in phrase.tokens for word in stem(token)]
     return overlap(words, texts, words=lambda text: stem(spaced(text)))

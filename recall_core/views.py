@@ -39,7 +39,7 @@ from recall_core.types import Block, Chunk, Document, Hit, Injection, Packed, Po
 
 if TYPE_CHECKING:
     from recall_core.rql.complete import Vocabulary
-    from recall_core.store.sqlite.catalog import Sizes
+    from recall_core.store.values import Sizes
 
 Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
 

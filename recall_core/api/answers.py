@@ -11,10 +11,10 @@ from recall_core import shell, views
 from recall_core.config import Config, replace
 from recall_core.contract import Response, StatsView
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
-from recall_core.ports import Store
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range, candidates, packable, page
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.store.port import Store
 from recall_core.text import counter
 from recall_core.types import Document, Hit, Omission, Packed
 from recall_core.views import Leaves, explain_view

@@ -16,7 +16,7 @@ from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.retrieve import answer as answering
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
-from recall_core.store.sqlite.store import SqliteStore, open_store
+from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
 from recall_core.views import Leaves
 
@@ -34,7 +34,7 @@ class Engine:
     `wrong_thread`, as every call does in a process that was forked off since.
     """
 
-    def __init__(self, store: SqliteStore, *, config: Config, base: Path, toml: Path | None = None) -> None:
+    def __init__(self, store: Store, *, config: Config, base: Path, toml: Path | None = None) -> None:
         self.store = store
         """Its methods are not guarded: they are for the thread that uses this object."""
         self.guard = store.guard
@@ -53,7 +53,7 @@ class Engine:
         start: None is the current folder.
         """
         place = stores.find(store, start=start)
-        return cls(open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
+        return cls(stores.open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
 
     @property
     def config(self) -> Config:

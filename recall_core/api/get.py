@@ -8,9 +8,9 @@ from pathlib import Path
 from recall_core import views
 from recall_core.contract import DocView, Response, TextView
 from recall_core.errors import UsageError
-from recall_core.ports import Store
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import one, unknown
+from recall_core.store.port import Store
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
 

@@ -139,14 +139,13 @@ class Recall(Measured):
     def stats(self) -> Response:
         """What the store holds."""
         from recall_core.evaluate.judgements import count  # noqa: PLC0415 - a search never needs it
-        from recall_core.store.sqlite.catalog import sizes  # noqa: PLC0415 - as above
 
         started = perf_counter()
         info = self.store.info()
         view = views.store_view(
             info,
             size=self.store.size_bytes(),
-            sizes=sizes(self.store),
+            sizes=self.store.sizes(),
             roots=self.store.roots(),
             judgements=count(self.store),
         )
@@ -239,10 +238,10 @@ class Recall(Measured):
 
     def complete_rql(self, text: str, cursor: int) -> Response:
         """What may stand at a cursor (code points) of a query that is being written."""
-        from recall_core.store.sqlite.catalog import SqliteVocabulary  # noqa: PLC0415 - a search never needs it
+        from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
-            return views.completion(text, cursor, SqliteVocabulary(self.store.execute))
+            return views.completion(text, cursor, self.store.vocabulary(SUGGESTIONS))
 
     # Commands that write.
 

@@ -13,8 +13,8 @@ from recall_core.contract.comparing import RankLineView, RankStepView, ReportVie
 from recall_core.contract.whynot import TraceView
 from recall_core.explain.lines import Lines, lines_of, weight_of
 from recall_core.explain.winning import rank_line
-from recall_core.ports import Store
 from recall_core.retrieve import Answer
+from recall_core.store.port import Store
 from recall_core.types import Ranked
 
 MOST_LINES = 8

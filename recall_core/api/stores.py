@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -12,11 +12,17 @@ from recall_core import paths, shell
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import ConfigError, StoreError
+from recall_core.store.port import Store
+from recall_core.store.sqlite import lexical
+from recall_core.store.sqlite import store as sqlite_store
 from recall_core.store.sqlite.connect import discard, reaching
-from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import StoreInfo
 
 _WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
+
+
+Words = Callable[[str], tuple[str, ...]]
+"""The words of a text."""
 
 
 class StorePlace(NamedTuple):
@@ -68,6 +74,16 @@ def _beside(toml: Path) -> StorePlace:
     return StorePlace(path, config, path.parent, toml)
 
 
+def open_store(path: str) -> Store:
+    """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+    return sqlite_store.open_store(path)
+
+
+def tokenizers() -> tuple[Words, Words]:
+    """How a text becomes words, folded and stemmed, for those who have no store at hand."""
+    return lexical.tokenizers()
+
+
 class NewStore(NamedTuple):
     """A new store and what was decided for it.
 
@@ -75,7 +91,7 @@ class NewStore(NamedTuple):
     """
 
     place: StorePlace
-    store: SqliteStore
+    store: Store
     warnings: tuple[str, ...]
     resolved: dict[str, str | float]
 
@@ -105,7 +121,7 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
     embedder = new_embedder(config)
-    store = create_store(
+    store = sqlite_store.create_store(
         str(path),
         embedder=embedder.identity,
         dimension=embedder.dimension,

@@ -19,8 +19,7 @@ from recall_core.retrieve import Plan
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter, print_order
 from recall_core.rql.views import ExplainedView, FilterView
-from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 from recall_core.types import Table
 
 
@@ -73,7 +72,7 @@ def trace(asker: Asker, question: Question, ask: Ask, *, notes: Sequence[str]) -
     )
 
 
-def explained_query(plan: Plan, store: SqliteStore) -> ExplainedView:
+def explained_query(plan: Plan, store: Store) -> ExplainedView:
     """The plan over this store. Rows are counted, not guessed; steps are those of reading the filtered rows in order.
 
     Read it in one `reading` block with whatever else is said about the same query.
@@ -98,15 +97,15 @@ def _natural(plan: Plan) -> str:
     return ending if plan.mode == "filter" else f"score DESC, {ending}"
 
 
-def _filter_view(expr: Expr, table: Table, store: SqliteStore) -> FilterView:
+def _filter_view(expr: Expr, table: Table, store: Store) -> FilterView:
     text, rows = print_filter(expr), _count(expr, table, store)
     if isinstance(expr, Not):
         return FilterView(kind="not", text=text, rows=rows, terms=[_filter_view(expr.operand, table, store)])
     if isinstance(expr, And | Or):
         terms = [_filter_view(term, table, store) for term in expr.terms]
         return FilterView(kind="and" if isinstance(expr, And) else "or", text=text, rows=rows, terms=terms)
-    return FilterView(kind="predicate", text=text, rows=rows, native=is_native(expr))
+    return FilterView(kind="predicate", text=text, rows=rows, native=store.is_native(expr))
 
 
-def _count(where: Expr | None, table: Table, store: SqliteStore) -> int:
+def _count(where: Expr | None, table: Table, store: Store) -> int:
     return store.scan(where, table=table, order=(), limit=0, offset=0)[0]

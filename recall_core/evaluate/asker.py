@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, Plan
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 
 
 class Searching(NamedTuple):
     """A store with what is needed to ask it. base: its folder. plan: words to a search for k rows."""
 
-    store: SqliteStore
+    store: Store
     base: Path
     config: Config
     k: int

@@ -14,9 +14,8 @@ from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.questions import questions
-from recall_core.ports import Store
 from recall_core.retrieve import Answer
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 
 _STEPS = 10_000  # a ceiling is proposed with four decimals, rounded up
 
@@ -79,7 +78,7 @@ def calibrate(judged: Mapping[str, Collection[str]], asker: Searching) -> Calibr
 
 
 def judged_paths(
-    store: SqliteStore, *, queries: Path | None, qrels: Path | None
+    store: Store, *, queries: Path | None, qrels: Path | None
 ) -> tuple[dict[str, set[str]], tuple[str, ...]]:
     """Query text to the paths of its relevant documents, and warnings; what no file gives comes from the store.
 

@@ -11,22 +11,8 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
 from recall_core.evaluate.grades import Judgement, Regrade, at_home, words
 from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
-from recall_core.store.sqlite.store import SqliteStore
-
-_PUT = """
-INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET grade = excluded.grade
-"""
-
-_JUDGEMENTS = "SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY query, path, offset, end_offset"
-
-_STRAYS = """
-SELECT query, path, offset, end_offset FROM judgement j
-WHERE NOT EXISTS (SELECT 1 FROM doc WHERE doc.path = j.path AND doc.deleted = 0)
-"""
-"""Judgements of no live document's path; some may by now be found by the name that they are kept under."""
-
-_DELETE = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
+from recall_core.store.port import JudgementWriter, Store
+from recall_core.store.values import JudgementRow
 
 Place = tuple[str, Spot]
 """A query, and what is judged for it."""
@@ -46,12 +32,9 @@ class Since(NamedTuple):
     grade: int | None
 
 
-def names_of(store: SqliteStore) -> Names:
+def names_of(store: Store) -> Names:
     """The names of the store's live documents."""
-    rows = store.execute(
-        "SELECT d.path, f.path FROM doc d LEFT JOIN file f ON f.rowid = d.file WHERE d.deleted = 0 ORDER BY d.path"
-    )
-    return Names((path, file) for path, file in rows)
+    return Names(store.document_files())
 
 
 def located(rows: Iterable[Qrel], names: Names) -> Located:
@@ -65,7 +48,7 @@ def located(rows: Iterable[Qrel], names: Names) -> Located:
     return Located(tuple(found), len(unknown))
 
 
-def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
+def put(store: Store, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
     """Add queries and judgements in one transaction; a span that was judged takes the last grade.
 
     A judgement made before its document came, under another name than its path, gives way to the new one of it.
@@ -73,32 +56,32 @@ def put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Jud
     stored with another text; then nothing is written.
     """
     added = tuple(judgements)
-    with store.transaction():
-        _delete(store, _strays(store, {(query, spot) for query, spot, _ in added}))
-        _put(store, queries, added)
+    with store.judging() as writer:
+        _delete(writer, _strays(store, {(query, spot) for query, spot, _ in added}))
+        _put(store, writer, queries, added)
 
 
-def change(store: SqliteStore, regrade: Regrade) -> None:
+def change(store: Store, regrade: Regrade) -> None:
     """Make a change of one query's judgements, in one transaction. Raises UsageError `query_conflict`.
 
     A query that it begins takes the id that its words have in the store by now, or the next free one where its own is
     taken.
     """
-    with store.transaction():
-        _change(store, _at_home(store, regrade))
+    with store.judging() as writer:
+        _change(store, writer, _at_home(store, regrade))
 
 
-def take_back(store: SqliteStore, regrade: Regrade) -> Since | None:
+def take_back(store: Store, regrade: Regrade) -> Since | None:
     """Make a change that undoes another, in one transaction. Where the store no longer has what is to be undone,
     nothing changes, and what it has instead is given back.
 
     A query that ends with the change leaves the store, unless it has other judgements by now.
     """
-    with store.transaction():
+    with store.judging() as writer:
         regrade = _at_home(store, regrade)
         since = _since(store, regrade)
         if since is None:
-            _change(store, regrade)
+            _change(store, writer, regrade)
     return since
 
 
@@ -110,36 +93,34 @@ def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
     return ids
 
 
-def stored_queries(store: SqliteStore) -> dict[str, str]:
+def stored_queries(store: Store) -> dict[str, str]:
     """Query id to text, by id."""
-    return dict(store.execute("SELECT id, text FROM judged_query ORDER BY id"))
+    return store.judged_queries()
 
 
-def digest(store: SqliteStore) -> str:
+def digest(store: Store) -> str:
     """SHA-256 of every judged query and judgement, in hexadecimal: the digest of the store knows none of them."""
-    found = store.execute(_JUDGEMENTS)
-    return sha256(json.dumps([stored_queries(store), found]).encode()).hexdigest()
+    return sha256(json.dumps([stored_queries(store), store.judgements()]).encode()).hexdigest()
 
 
-def stored(store: SqliteStore, names: Names) -> Located:
+def stored(store: Store, names: Names) -> Located:
     """The store's judgements by query, path and span, each at the document that its path names at this moment.
 
     Of several that stand at one place by now, the one under the document's own path counts, else the last by name.
     """
-    rows = store.execute(_JUDGEMENTS)
     grades: dict[Place, int] = {}
     unknown = 0
-    for query, path, offset, end, grade in sorted(rows, key=lambda row: row[1] in names):
+    for query, path, offset, end, grade in sorted(store.judgements(), key=lambda row: row.path in names):
         spot = _spot(names, path, offset, end)
         unknown += spot is None
         grades[query, spot or Spot(path, offset, end)] = grade
     return Located(tuple(Judgement(*place, grade) for place, grade in sorted(grades.items())), unknown)
 
 
-def count(store: SqliteStore) -> int:
+def count(store: Store) -> int:
     """How many judgements the store has, those that stand at one place counted once."""
-    if not store.execute(f"{_STRAYS} LIMIT 1"):
-        return store.judgements()
+    if not store.stray_judgements():
+        return store.judgement_count()
     return len(stored(store, names_of(store)).judgements)
 
 
@@ -153,22 +134,22 @@ def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _at_home(store: SqliteStore, regrade: Regrade) -> Regrade:
+def _at_home(store: Store, regrade: Regrade) -> Regrade:
     texts = stored_queries(store)
     return at_home(regrade, texts, ids_of(texts))
 
 
-def _change(store: SqliteStore, regrade: Regrade) -> None:
+def _change(store: Store, writer: JudgementWriter, regrade: Regrade) -> None:
     removed = [(regrade.query, each.spot) for each in regrade.removed]
     added = [(regrade.query, each.spot) for each in regrade.added]
-    _delete(store, [*removed, *_strays(store, {*removed, *added})])
-    if not regrade.ends:
-        _put(store, {regrade.query: regrade.text}, regrade.added)
-    elif not store.execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (regrade.query,)):
-        store.execute("DELETE FROM judged_query WHERE id = ?", (regrade.query,))
+    _delete(writer, [*removed, *_strays(store, {*removed, *added})])
+    if regrade.ends:
+        writer.drop_query(regrade.query)
+    else:
+        _put(store, writer, {regrade.query: regrade.text}, regrade.added)
 
 
-def _since(store: SqliteStore, undo: Regrade) -> Since | None:
+def _since(store: Store, undo: Regrade) -> Since | None:
     """The first place with another grade than the one to be taken back; None where the store has all of them."""
     left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
     left |= {each.spot: each.grade for each in undo.removed}
@@ -179,8 +160,8 @@ def _since(store: SqliteStore, undo: Regrade) -> Since | None:
     return next(others, None)
 
 
-def _put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
-    known = dict(store.execute("SELECT id, text FROM judged_query"))
+def _put(store: Store, writer: JudgementWriter, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
+    known = store.judged_queries()
     for query, text in queries.items():
         if known.setdefault(query, text) != text:
             raise UsageError(
@@ -188,22 +169,22 @@ def _put(store: SqliteStore, queries: Mapping[str, str], judgements: Iterable[Ju
                 f"Query {query} is in the store with another text: {known[query]}",
                 hint="give the query another id",
             )
-        store.execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+        writer.put_query(query, text)
     for query, spot, grade in judgements:
-        store.execute(_PUT, (query, *spot, grade))
+        writer.put(JudgementRow(query, *spot, grade))
 
 
-def _strays(store: SqliteStore, places: Set[Place]) -> list[Place]:
+def _strays(store: Store, places: Set[Place]) -> list[Place]:
     """Where judgements of these places are kept under other names; documents are looked up only where some may be."""
-    queries = json.dumps(sorted({query for query, _ in places}))
-    rows = store.execute(f"{_STRAYS} AND query IN (SELECT value FROM json_each(?))", (queries,))
+    rows = store.stray_judgements({query for query, _ in places})
     names = names_of(store) if rows else Names(())
-    return [(query, Spot(*row)) for query, *row in rows if (query, _spot(names, *row)) in places]
+    strays = [(row, (row.query, _spot(names, row.path, row.offset, row.end))) for row in rows]
+    return [(row.query, Spot(row.path, row.offset, row.end)) for row, place in strays if place in places]
 
 
-def _delete(store: SqliteStore, places: Iterable[Place]) -> None:
+def _delete(writer: JudgementWriter, places: Iterable[Place]) -> None:
     for query, spot in places:
-        store.execute(_DELETE, (query, *spot))
+        writer.remove(query, *spot)
 
 
 def _spot(names: Names, path: str, offset: int, end: int) -> Spot | None:

@@ -25,7 +25,7 @@ from recall_core.evaluate.formats import (
 )
 from recall_core.evaluate.judgements import Located, by_document, located, names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Names
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 
 
 class Questions(NamedTuple):
@@ -50,7 +50,7 @@ class Questions(NamedTuple):
         return max(grade for grades in self.grades.values() for grade in grades.values())
 
 
-def questions(store: SqliteStore, names: Names, *, queries: Path | None, qrels: Path | None) -> Questions:
+def questions(store: Store, names: Names, *, queries: Path | None, qrels: Path | None) -> Questions:
     """The queries to evaluate; what no file gives comes from the store.
 
     Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`.
@@ -113,7 +113,7 @@ def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[
     return tuple(said)
 
 
-def import_(store: SqliteStore, *, queries: Path | None, qrels: Path | None) -> Response:
+def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> Response:
     """Read queries and judgements into the store: all of both files, or nothing. Doing it again changes nothing.
 
     A judgement of a query whose text neither a file nor the store has is left out, and a warning says so; one of a
@@ -139,7 +139,7 @@ def import_(store: SqliteStore, *, queries: Path | None, qrels: Path | None) -> 
     return views.ok(judged=view, warnings=list(warnings(found.unknown, len(left_out), may_be_records=may_be_records)))
 
 
-def export(store: SqliteStore, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> Response:
+def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> Response:
     """Write the store's queries and judgements, in the order of their ids, paths and spans.
 
     A document is called by the id of its record where that is enough to find it, else by its path.

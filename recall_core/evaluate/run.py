@@ -17,7 +17,7 @@ from recall_core.evaluate.measures import parse_measures, values
 from recall_core.evaluate.names import Names, Spot
 from recall_core.evaluate.options import EvalOptions, RunWriter, parse_modes
 from recall_core.evaluate.questions import questions
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 from recall_core.types import Progress
 
 Rank = Callable[[str, str, int], Sequence[str]]
@@ -29,7 +29,7 @@ REGRESSIONS = "regressions"
 """The figure of a gate that counts the queries whose first measure fell."""
 
 
-def evaluate(options: EvalOptions, *, store: SqliteStore, rank: Rank) -> Generator[Progress, None, Response]:
+def evaluate(options: EvalOptions, *, store: Store, rank: Rank) -> Generator[Progress, None, Response]:
     """Measure the ranking, telling how far it is; the store is read at one state from the first query to the last.
 
     Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
@@ -53,7 +53,7 @@ def evaluate(options: EvalOptions, *, store: SqliteStore, rank: Rank) -> Generat
     return views.ok(evaluation=view, stats=stats, warnings=list(board.questions.warnings))
 
 
-def _set_up(options: EvalOptions, store: SqliteStore) -> Setup:
+def _set_up(options: EvalOptions, store: Store) -> Setup:
     measures = parse_measures(options.metrics)
     modes = parse_modes(options.modes)
     names = names_of(store)

@@ -28,9 +28,9 @@ from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.pins import together
 from recall_core.explain.stability import stability
 from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents
-from recall_core.ports import Store
 from recall_core.retrieve import Answer
 from recall_core.retrieve import targets as finding
+from recall_core.store.port import Store
 from recall_core.types import Pool, Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")

@@ -27,9 +27,10 @@ from recall_core.explain.ledger import MOST_WORDS, largest, leaves, total, weigh
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
 from recall_core.explain.stability import stability
 from recall_core.explain.sweep import sweep
-from recall_core.ports import Embedder, Store
+from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import hits
+from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Hit, Row, Signal
 from recall_core.views import Leaves, explain_view, recall_view
 

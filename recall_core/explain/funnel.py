@@ -14,8 +14,8 @@ from recall_core.retrieve.answer import candidate_range, page
 from recall_core.retrieve.pool import ask
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter
-from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.funnel import Counts, all_rows, filter_counts
+from recall_core.store.port import Store
+from recall_core.store.values import FilterCounts
 
 Given = TypeVar("Given")
 
@@ -50,16 +50,16 @@ def trace(asker: Asker, question: Question) -> Trace:
     plan = planned(question, asker.config)
     clock, stages = _Clock(), _Stages()
     found = clock.timed("answer", lambda: asker.answer(plan))
-    stages.add("store", clock.timed("store", lambda: all_rows(asker.store)))
+    stages.add("store", clock.timed("store", asker.store.all_chunks))
     live = clock.timed("live", lambda: len(asker.store.candidates(None)))
     stages.add("live", live)
     predicates: list[PredicateView] = []
     if plan.where is not None:
         where, table = plan.where, "chunk" if found.pool is not None else plan.table
-        counts = clock.timed("filter", lambda: filter_counts(asker.store, where, table=table))
+        counts = clock.timed("filter", lambda: asker.store.filter_counts(where, table=table))
         if table == "doc":
             stages.add("documents", counts.rows)
-        predicates = _filter_views(where, counts)
+        predicates = _filter_views(asker.store, where, counts)
         stages.add("filter", counts.passing_all)
     if found.pool is None:
         stages.scanned(found)
@@ -129,11 +129,11 @@ def _shown(asker: Asker, question: Question, found: Answer, clock: _Clock, stage
     stages.add("packed", sum(len(block.chunk_ids) for block in packed.blocks))
 
 
-def _filter_views(where: Expr, counts: Counts) -> list[PredicateView]:
+def _filter_views(store: Store, where: Expr, counts: FilterCounts) -> list[PredicateView]:
     chain = where.terms if isinstance(where, And) else (where,)
     views = []
     for term, removed in zip(chain, counts.removed, strict=True):
-        view = _predicate_view(term, counts)
+        view = _predicate_view(store, term, counts)
         terms = view.pop("terms", None)
         view["removed_alone"] = removed.alone
         view["removed_in_order"] = removed.in_order
@@ -144,12 +144,13 @@ def _filter_views(where: Expr, counts: Counts) -> list[PredicateView]:
     return views
 
 
-def _predicate_view(expr: Expr, counts: Counts) -> PredicateView:
+def _predicate_view(store: Store, expr: Expr, counts: FilterCounts) -> PredicateView:
     text = print_filter(expr)
     rows = counts.passing[text]
     if isinstance(expr, Not):
-        return PredicateView(kind="not", text=text, rows=rows, terms=[_predicate_view(expr.operand, counts)])
+        return PredicateView(kind="not", text=text, rows=rows, terms=[_predicate_view(store, expr.operand, counts)])
     if isinstance(expr, And | Or):
-        terms = [_predicate_view(term, counts) for term in expr.terms]
+        terms = [_predicate_view(store, term, counts) for term in expr.terms]
         return PredicateView(kind="and" if isinstance(expr, And) else "or", text=text, rows=rows, terms=terms)
-    return PredicateView(kind="predicate", text=text, rows=rows, missing=counts.missing[text], native=is_native(expr))
+    missing, native = counts.missing[text], store.is_native(expr)
+    return PredicateView(kind="predicate", text=text, rows=rows, missing=missing, native=native)

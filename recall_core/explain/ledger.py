@@ -19,11 +19,12 @@ from recall_core.contract import LeafView
 from recall_core.contract.ledger import ColumnsView, LeafKind
 from recall_core.embed.windows import components
 from recall_core.explain.shapley import shapley
-from recall_core.ports import Additive, Embedder, Store
+from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import contributions
 from recall_core.rank.normalize import scale
 from recall_core.retrieve import Answer
 from recall_core.retrieve.pool import lexical_query
+from recall_core.store.port import Store
 from recall_core.text import embedded_text
 from recall_core.types import Hit, Occurrences, Part, Signal
 from recall_core.views import Leaves

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at
-from recall_core.ports import Store
 from recall_core.retrieve import Answer
+from recall_core.store.port import Store
 from recall_core.types import Row, Table
 
 PERSISTENCE = 0.9

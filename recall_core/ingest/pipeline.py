@@ -32,7 +32,8 @@ from recall_core.ingest.vectors import (
     tokens_of,
     with_vectors,
 )
-from recall_core.ports import Embedder, Store, Writer
+from recall_core.ports import Embedder
+from recall_core.store.port import Store, Writer
 from recall_core.text import counter
 from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage
 

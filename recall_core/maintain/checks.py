@@ -27,10 +27,8 @@ from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roo
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.freshness import State, file_state
-from recall_core.store.sqlite.catalog import short_documents
-from recall_core.store.sqlite.check import Finding
-from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs, place_of, stored_vectors
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
+from recall_core.store.values import Finding
 from recall_core.text import STOP_WORDS, embedded_text, spaced
 from recall_core.types import Fingerprint, LexicalQuery, Phrase, Root, Row, Vector
 
@@ -53,7 +51,7 @@ class _Met(NamedTuple):
     root: Root
 
 
-def unchanged_files(store: SqliteStore, *, base: Path, config: Config) -> Finding:
+def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
     """A warning where documents were read from files that are missing or modified, as a search would mark them.
 
     Each file costs one look at its status; it is read only where that differs. Documents that a program brought have
@@ -74,7 +72,7 @@ def unchanged_files(store: SqliteStore, *, base: Path, config: Config) -> Findin
         return Finding("warning", evidence, error.hint or _SYNC)
 
 
-def _remedy(stale: Sequence[_Stale], store: SqliteStore, *, base: Path, config: Config) -> str:
+def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
     """The commands that help, as one line. Raises IngestError `root_missing`."""
     roots = store.roots()[::-1]
     met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
@@ -150,7 +148,7 @@ _TIE = 0.01  # as good as first: what a model makes of one text differs that lit
 _ANEW = "recall export --no-embeddings --out FILE, then recall init a new store and recall import FILE"
 
 
-def self_retrieval(store: SqliteStore, embedder: Embedder | None, *, instead: str = "") -> Finding:
+def self_retrieval(store: Store, embedder: Embedder | None, *, instead: str = "") -> Finding:
     """A warning when a chunk of the sample is not found by its rarest words, or is not the nearest to its own vector.
 
     Up to 20 chunks are tried, evenly spaced by path and offset. Their vectors are made anew, so that those stored for
@@ -159,18 +157,18 @@ def self_retrieval(store: SqliteStore, embedder: Embedder | None, *, instead: st
     Time grows with the number of vectors, which are gone through once.  Raises EmbedError.
     """
     with store.reading():
-        rows = store.fetch(_sampled(in_order(store)))
+        rows = store.fetch(_sampled(store.in_order()))
         if not rows:
             return Finding("ok", "there is no chunk to try")
         unheard = [row for row in rows if not _is_found_by_words(store, row)]
-        near = bests(store, _vectors(store, rows, embedder))
+        near = store.bests(_vectors(store, rows, embedder))
     strays = [row for row in rows if row.rowid in near and near[row.rowid][0] < near[row.rowid][1] - _TIE]
     by = f"their rarest words and {'stored vectors' if embedder is None else 'vectors made anew'}"
     by += f" ({instead})" if instead else ""
     lost = [row for row in rows if row in unheard or row in strays]
     if not lost:
         return Finding("ok", f"{len(rows)} chunks are found by {by}")
-    first = f"{place_of(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
+    first = f"{_place_of(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
     evidence = f"of {len(rows)} chunks {len(lost)} are not found by {by}, the first {first}"
     return Finding("warning", evidence, "" if unheard else _ANEW)
 
@@ -180,7 +178,7 @@ def _sampled(rowids: Sequence[int]) -> list[int]:
     return [rowids[place * len(rowids) // count] for place in range(count)]
 
 
-def _is_found_by_words(store: SqliteStore, row: Row) -> bool:
+def _is_found_by_words(store: Store, row: Row) -> bool:
     """Whether the chunk is among those that hold its rarest words; one without a word has none to miss."""
     words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
     words = [word for word in words if word not in STOP_WORDS] or words
@@ -192,10 +190,15 @@ def _is_found_by_words(store: SqliteStore, row: Row) -> bool:
     return not words or row.rowid in store.lexical_scores(query, [row.rowid], title_weight=1.0)
 
 
-def _vectors(store: SqliteStore, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
+def _place_of(row: Row) -> str:
+    """Where a chunk stands, for a sentence."""
+    return f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
+
+
+def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
     """chunk rowid to vector, for those whose text has a feature."""
     if embedder is None:
-        return stored_vectors(store, [row.rowid for row in rows])
+        return store.vectors([row.rowid for row in rows])
     made = embed([embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in rows], embedder)
     return {row.rowid: vector for row, (vector, _) in zip(rows, made, strict=True) if vector}
 
@@ -205,16 +208,18 @@ NEAR = 0.95  # with the embedders here: an edited copy, a text on another page's
 _SHOWN = 3
 
 
-def near_duplicates(store: SqliteStore) -> Finding:
+def near_duplicates(store: Store) -> Finding:
     """How many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
 
     Both chunks have vectors and stand in documents of different content; `duplicates` tells of those of the same.
     Never a warning: what is alike may be meant. Every two chunks are compared, exactly.
     """
     with store.reading():
-        near = near_pairs(store, least=NEAR, shown=_SHOWN)
+        near = store.near_pairs(least=NEAR, shown=_SHOWN)
         rows = {row.rowid: row for row in store.fetch([rowid for pair in near.first for rowid in pair[:2]])}
-    shown = [f"{place_of(rows[one])} and {place_of(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first]
+    shown = [
+        f"{_place_of(rows[one])} and {_place_of(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first
+    ]
     first = f"; the first {', '.join(shown)}" if shown else ""
     return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
 
@@ -228,7 +233,7 @@ _LEAST_CHARS = 24  # half a shorter sentence is no question
 _SENTENCE_END = re.compile(r"[.!?]\s|[\n。！？]")
 
 
-def ceiling_reachable(store: SqliteStore, embedder: Embedder, config: Config) -> Finding:
+def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Finding:
     """A warning when no short document is within the ceiling of half its own first sentence.
 
     Up to 50 short documents, evenly spaced by path, are asked for with the first half of their first sentence: few
@@ -236,7 +241,7 @@ def ceiling_reachable(store: SqliteStore, embedder: Embedder, config: Config) ->
     """
     if not config.sparse_recall or config.sparse_max_injections == 0:
         return Finding("ok", "sparse-document recall is off")
-    rows = _short_sampled(short_documents(store, config.sparse_chunk_threshold))
+    rows = _short_sampled(store.short_documents(config.sparse_chunk_threshold))
     halves = {row.rowid: half for row in store.fetch(rows) if (half := _half_sentence(row.chunk.text))}
     vectors = embedder.embed(list(halves.values()), is_query=True)
     distances = []

@@ -14,11 +14,8 @@ from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
-from recall_core.store.sqlite import check, maintenance
-from recall_core.store.sqlite.check import Finding
-from recall_core.store.sqlite.maintenance import back_up, broken_vectors, repair, without_vector
-from recall_core.store.sqlite.store import SqliteStore
-from recall_core.text import counter
+from recall_core.store.port import Store
+from recall_core.store.values import Finding, StoreCheck
 
 _REPAIR = "recall doctor --fix"
 _RESTORE = "restore a backup, or recall init a new store and recall import an export"
@@ -28,7 +25,7 @@ _INSTALL = "pip install --force-reinstall sqlite-vec"
 
 
 def doctor(
-    store: SqliteStore, base: Path, *, config: Config = Config(), fix: bool = False, dups: bool = False
+    store: Store, base: Path, *, config: Config = Config(), fix: bool = False, dups: bool = False
 ) -> list[CheckView]:
     """Every check in a fixed order; an error among them is exit 6. Only StoreLocked and Interrupted end it early.
 
@@ -46,14 +43,14 @@ def doctor(
         return found
     identity = store.embedder()
     made = _vectors_anew(store, own)
-    backup = back_up(store)
-    repair(store, embedder=identity, made=made)
+    backup = store.back_up()
+    store.repair(embedder=identity, made=made)
     copied = CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}")
     found = [_ask(store, own, *question) for question in questions]
     return [*found, *([copied] if backup else [])]
 
 
-def check_one(store: SqliteStore, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
+def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
     """The check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
     return next(_ask(store, own, *question) for question in _questions(base, config) if question[0] == code)
 
@@ -71,22 +68,20 @@ def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Quest
         ("self_retrieval", partial(_selves, config=config), _REPAIR),
         ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE),
         *pairs,
-        ("environment", lambda store, own: check.environment(), _INSTALL),
+        ("environment", _checked("environment"), _INSTALL),
     )
 
 
-def _vectors_anew(store: SqliteStore, own: Own) -> dict[int, TextVector]:
+def _vectors_anew(store: Store, own: Own) -> dict[int, TextVector]:
     """chunk rowid to vector where one is missing or broken; the embedder is not loaded where none is."""
     made: dict[int, TextVector] = {}
-    for rows in chain(without_vector(store), broken_vectors(store)):
+    for rows in chain(store.without_vector(), store.broken_vectors()):
         answers = embed([text for _, text in rows], own())
         made |= zip((rowid for rowid, _ in rows), answers, strict=True)
     return made
 
 
-def _ask(
-    store: SqliteStore, own: Own, code: str, question: Callable[[SqliteStore, Own], Finding], remedy: str
-) -> CheckView:
+def _ask(store: Store, own: Own, code: str, question: Callable[[Store, Own], Finding], remedy: str) -> CheckView:
     """A question that the file is too damaged to answer is answered by that."""
     try:
         finding = question(store, own)
@@ -100,46 +95,50 @@ def _ask(
     return view
 
 
-def _of_store(question: Callable[[SqliteStore], Finding]) -> Callable[[SqliteStore, Own], Finding]:
+def _of_store(question: Callable[[Store], Finding]) -> Callable[[Store, Own], Finding]:
     return lambda store, own: question(store)
 
 
-def _tokens(store: SqliteStore, own: Own) -> Finding:
+def _checked(code: StoreCheck) -> Callable[[Store, Own], Finding]:
+    return lambda store, own: store.check(code)
+
+
+def _tokens(store: Store, own: Own) -> Finding:
     try:
-        return check.tokens(store, counter(store.info().counter))
+        return store.check("tokens")
     except UsageError as error:
         return Finding("warning", f"not counted: {error.message}")
 
 
-def _vectors(store: SqliteStore, own: Own) -> Finding:
+def _vectors(store: Store, own: Own) -> Finding:
     """Chunks without a vector, of which the embedder says whether their text has a feature."""
     without = missing = 0
     try:
-        for rows in without_vector(store):
+        for rows in store.without_vector():
             without += len(rows)
             missing += sum(1 for made in embed([text for _, text in rows], own()) if made.vector)
     except EmbedError as error:
-        without = sum(map(len, without_vector(store)))
+        without = sum(map(len, store.without_vector()))
         return Finding("warning", f"{without} chunks have no vector; {error.message}", error.hint or "")
     if missing:
         return Finding("error", f"{missing} chunks have no vector and should")
     return Finding("ok", f"{store.info().vectors} vectors, {without} texts without a feature")
 
 
-def _reembed(store: SqliteStore, own: Own) -> Finding:
-    target = maintenance.unfinished(store)
+def _reembed(store: Store, own: Own) -> Finding:
+    target = store.reembed_target()
     if target is None:
         return Finding("ok", "none is unfinished")
-    state = f"{maintenance.done(store)} of {maintenance.texts(store)} texts"
+    state = f"{store.reembedded()} of {store.texts()} texts"
     return Finding("warning", f"a reembed to {target.embedder} is unfinished: {state}", target.command)
 
 
-def _embedder(store: SqliteStore, own: Own) -> Finding:
+def _embedder(store: Store, own: Own) -> Finding:
     identity = store.embedder()
     return Finding("ok", f"{identity}: {HASH_NOTE}" if identity.startswith("hash-") else identity)
 
 
-def _selves(store: SqliteStore, own: Own, *, config: Config) -> Finding:
+def _selves(store: Store, own: Own, *, config: Config) -> Finding:
     """A provider is not asked, as in `_ceiling`: stored vectors stand in for new ones."""
     try:
         if kind(config.embedding).sends_text(config):
@@ -149,7 +148,7 @@ def _selves(store: SqliteStore, own: Own, *, config: Config) -> Finding:
         return self_retrieval(store, None, instead=error.message.rstrip("."))
 
 
-def _ceiling(store: SqliteStore, own: Own, *, config: Config) -> Finding:
+def _ceiling(store: Store, own: Own, *, config: Config) -> Finding:
     """A provider is not asked: doctor sends no text off the machine that it need not."""
     try:
         if kind(config.embedding).sends_text(config):
@@ -162,25 +161,25 @@ def _ceiling(store: SqliteStore, own: Own, *, config: Config) -> Finding:
 Own = Callable[[], Embedder]
 """The store's own embedder, made when it is first wanted. Raises EmbedError."""
 
-Question = tuple[str, Callable[[SqliteStore, Own], Finding], str]
+Question = tuple[str, Callable[[Store, Own], Finding], str]
 
 _QUESTIONS: tuple[Question, ...] = (
-    ("integrity", _of_store(check.integrity), _RESTORE),
-    ("foreign_keys", _of_store(check.foreign_keys), _RESTORE),
-    ("schema", _of_store(check.schema), "pip install --upgrade recall-tui"),
-    ("fulltext", _of_store(check.fulltext), _REPAIR),
-    ("fulltext_rows", _of_store(check.fulltext_rows), _REPAIR),
-    ("orphan_vectors", _of_store(check.orphan_vectors), _REPAIR),
-    ("vector_values", _of_store(check.vector_values), _REPAIR),
+    ("integrity", _checked("integrity"), _RESTORE),
+    ("foreign_keys", _checked("foreign_keys"), _RESTORE),
+    ("schema", _checked("schema"), "pip install --upgrade recall-tui"),
+    ("fulltext", _checked("fulltext"), _REPAIR),
+    ("fulltext_rows", _checked("fulltext_rows"), _REPAIR),
+    ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),
+    ("vector_values", _checked("vector_values"), _REPAIR),
     ("vectors", _vectors, _REPAIR),
-    ("documents", _of_store(check.liveness), _READ_AGAIN),
-    ("ids", _of_store(check.ids), _READ_AGAIN),
-    ("slices", _of_store(check.slices), _READ_AGAIN),
+    ("documents", _checked("documents"), _READ_AGAIN),
+    ("ids", _checked("ids"), _READ_AGAIN),
+    ("slices", _checked("slices"), _READ_AGAIN),
     ("tokens", _tokens, _READ_AGAIN),
-    ("digest", _of_store(check.digest), _REPAIR),
-    ("counts", _of_store(check.counts), _REPAIR),
-    ("space", _of_store(check.space), _COMPACT),
-    ("duplicates", _of_store(check.duplicates), ""),
+    ("digest", _checked("digest"), _REPAIR),
+    ("counts", _checked("counts"), _REPAIR),
+    ("space", _checked("space"), _COMPACT),
+    ("duplicates", _checked("duplicates"), ""),
     ("reembed", _reembed, ""),
     ("embedder", _embedder, ""),
 )

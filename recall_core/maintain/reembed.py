@@ -15,9 +15,8 @@ from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder
-from recall_core.store.sqlite import maintenance as incoming
-from recall_core.store.sqlite.maintenance import ReembedTarget
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
+from recall_core.store.values import ReembedTarget
 from recall_core.types import Progress, Stage
 
 _BLOCK_TEXTS = 1_024
@@ -33,7 +32,7 @@ class Reembedded(NamedTuple):
 
 
 def reembed(
-    store: SqliteStore, name: str, settings: Sequence[str], *, config: Config, toml: Path
+    store: Store, name: str, settings: Sequence[str], *, config: Config, toml: Path
 ) -> Generator[Progress, None, Reembedded]:
     """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
 
@@ -49,8 +48,8 @@ def reembed(
     run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command))
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
     if embedder.identity == previous:
-        if incoming.unfinished(store) is not None:
-            incoming.give_up(store)
+        if store.reembed_target() is not None:
+            store.drop_reembed()
         yield run.event("done")
     else:
         yield from run.all_vectors()
@@ -82,7 +81,7 @@ def _changed(wanted: Config, settings: Sequence[str], *, is_new: bool) -> dict[s
 class _ReembedRun:
     """One run: what is done and what waits, counted in distinct texts."""
 
-    def __init__(self, store: SqliteStore, embedder: Embedder, target: ReembedTarget) -> None:
+    def __init__(self, store: Store, embedder: Embedder, target: ReembedTarget) -> None:
         self.store = store
         self.embedder = embedder
         self.target = target
@@ -93,24 +92,29 @@ class _ReembedRun:
 
     def dropped(self) -> list[str]:
         """A warning where an unfinished reembed to another embedder ends here."""
-        old = incoming.unfinished(self.store)
-        if old is None or incoming.is_next(self.store, self.target):
+        old = self.store.reembed_target()
+        if old is None or self._is_next():
             return []
         return [f"W_REEMBED: the unfinished reembed to {old.embedder} is dropped"]
+
+    def _is_next(self) -> bool:
+        """Whether the vectors that come in are the target's."""
+        found = self.store.reembed_target()
+        return found is not None and found[:2] == self.target[:2]
 
     def all_vectors(self) -> Iterator[Progress]:
         """Embed what is left and switch; what others add in between is embedded first."""
         yield self.event("embed")
-        if not incoming.is_next(self.store, self.target):
+        if not self._is_next():
             embed(["Recall"], self.embedder)  # one that cannot be reached must not cost what another one has made
-        incoming.begin(self.store, self.target)
-        self.reused = incoming.done(self.store)
-        while not incoming.switch(self.store, self.target):
-            if not incoming.is_next(self.store, self.target):
+        self.store.begin_reembed(self.target)
+        self.reused = self.store.reembedded()
+        while not self.store.finish_reembed(self.target):
+            if not self._is_next():
                 if self.store.embedder() == self.target.embedder:
                     break  # another process has done the same and was faster
                 raise self._replaced()
-            self.texts = incoming.texts(self.store)
+            self.texts = self.store.texts()
             yield from self._embed_left()
         self.info = self.store.info()
         yield self.event("commit")
@@ -134,13 +138,13 @@ class _ReembedRun:
 
     def _answers(self) -> Iterator[dict[bytes, TextVector]]:
         after = b""
-        while texts := incoming.left(self.store, after=after, limit=_BLOCK_TEXTS):
+        while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
             yield from made_in_turn(texts, self.embedder, self.pace)
             after = max(texts)
 
     def _save(self, made: Mapping[bytes, TextVector]) -> bool:
         """False when another process has made the switch to the same target meanwhile."""
-        if not made or incoming.save(self.store, self.target, made):
+        if not made or self.store.save_reembedded(self.target, made):
             return True
         if self.store.embedder() == self.target.embedder:
             return False

@@ -11,7 +11,7 @@ from recall_core.contract import RemovedView
 from recall_core.errors import StoreError
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 from recall_core.text import nfc
 
 
@@ -22,12 +22,10 @@ class Removal(NamedTuple):
     sources: tuple[str, ...]
 
 
-def remove(
-    store: SqliteStore, targets: Sequence[str], *, base: Path, purge: bool, dry_run: bool = False
-) -> RemovedView:
+def remove(store: Store, targets: Sequence[str], *, base: Path, purge: bool, dry_run: bool = False) -> RemovedView:
     """Tombstone the documents that live paths, folders, globs or document ids name, all or nothing.
 
-    A folder stands for every document below it, and is no longer synced. purge: see `SqliteStore.purge`.
+    A folder stands for every document below it, and is no longer synced. purge: see `Store.purge`.
     dry_run: name them, and write nothing.  Raises what `named` raises before anything is written.
     """
     going = named(store, targets, base=base)
@@ -48,7 +46,7 @@ def remove(
     return RemovedView(documents=gone, dry_run=False, paths=[], purged=purge, backups=backups if purge else [])
 
 
-def named(store: SqliteStore, targets: Sequence[str], *, base: Path) -> Removal:
+def named(store: Store, targets: Sequence[str], *, base: Path) -> Removal:
     """What all targets name together.
 
     Raises UnknownTarget for one that names nothing; UsageError `ambiguous_path` for one that names this here and that
@@ -61,7 +59,7 @@ def named(store: SqliteStore, targets: Sequence[str], *, base: Path) -> Removal:
     )
 
 
-def _named(store: SqliteStore, target: str, base: Path) -> Removal:
+def _named(store: Store, target: str, base: Path) -> Removal:
     """What one target names: in the current folder, else as Recall prints paths, else as an id; never two of them."""
     meanings = readings(target, base=base)
     found = [_meant(store, meaning) for meaning in meanings]
@@ -78,7 +76,7 @@ def _named(store: SqliteStore, target: str, base: Path) -> Removal:
     return Removal((store.documents([store.rowid("doc", doc_id)]).popitem()[1].path,), ())
 
 
-def _meant(store: SqliteStore, meaning: Reading) -> Removal:
+def _meant(store: Store, meaning: Reading) -> Removal:
     """What one reading names: a document, a folder, or a glob, whichever comes first."""
     for name in meaning.names:
         paths = [name] if store.document_at(name) is not None else store.paths_below(name)

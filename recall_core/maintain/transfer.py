@@ -12,17 +12,16 @@ from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
 from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
-from recall_core.ports import Embedder, Store, Writer
+from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
-from recall_core.store.sqlite.catalog import live_files
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store, Writer
 from recall_core.text import chunk_id, document_id
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, flaws
 
 ON_CONFLICT = ("error", "skip", "replace")
 
 
-def export(store: SqliteStore, out: TextIO, *, embeddings: bool = True) -> TransferView:
+def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferView:
     """Write the live content of one moment, in the format of maintain.lines; one file is in memory at a time.
 
     out: in UTF-8, with newlines as they are, because the checksum is over bytes.
@@ -39,7 +38,7 @@ def export(store: SqliteStore, out: TextIO, *, embeddings: bool = True) -> Trans
         write(lines.header_of(info, embeddings=embeddings))
         for root in roots:
             write(RootLine(*root))
-        for file in live_files(store):
+        for file in store.live_files():
             for line in lines.lines_of(file, roots, embeddings=embeddings):
                 write(line)
     digest = checksum.hexdigest()

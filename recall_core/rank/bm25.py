@@ -1,9 +1,10 @@
-"""Lexical scores worked out from occurrences, phrase by phrase: FTS5's own formula, and BM25F."""
+"""What words weigh, and lexical scores worked out from occurrences: FTS5's own formula, and BM25F."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from math import log
 from typing import TYPE_CHECKING, TypeVar
 
 from recall_core.config import BM25_K1, Config
@@ -17,11 +18,21 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", float, "Column")
 
+IDF_FLOOR = 1e-6  # FTS5's floor for a term in half the rows or more (sqlite fts5_aux.c)
+
 _FTS5_B = 0.75  # fixed in FTS5's bm25()
 
 _PLAIN_COUNTS = 500  # below this, plain Python costs less than filling arrays
 
 _PLAIN_COUNTS_COLD = 100_000  # and below this, less than importing NumPy first
+
+
+def idf(df: int, rows: int) -> float:
+    """FTS5's inverse document frequency, ln((N - df + .5) / (df + .5)), floored; 0 for a term that is nowhere."""
+    if df == 0:
+        return 0.0
+    value = log((rows - df + 0.5) / (df + 0.5))
+    return value if value > 0 else IDF_FLOOR
 
 
 def contributions(found: Occurrences, rowid: int, config: Config) -> list[float]:

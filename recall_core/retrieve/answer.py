@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import EmbedError, Outdated
-from recall_core.ports import Embedder, Reranker, Store
+from recall_core.ports import Embedder, Reranker
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.rank.normalize import DECIMALS
 from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import Recalled, near_documents, recalled
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
+from recall_core.store.port import Store
 from recall_core.text import embedded_text
 from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
 

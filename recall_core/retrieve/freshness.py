@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Literal
 
-from recall_core.ports import Store
+from recall_core.store.port import Store
 from recall_core.types import Fingerprint
 
 State = Literal["modified", "missing"]

@@ -7,9 +7,10 @@ from operator import add
 from typing import NamedTuple
 
 from recall_core.config import BM25_K1, EXACT_VECTORS, Config
-from recall_core.ports import Embedder, Store
+from recall_core.ports import Embedder
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
+from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, Pool, TermStat, Vector
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from recall_core import paths, shell
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.paths import path_of
-from recall_core.ports import Store
+from recall_core.store.port import Store
 from recall_core.text import nfc
 from recall_core.types import Row
 

@@ -10,9 +10,9 @@ from recall_core.contract.packing import AccountView, AlternativeView, CoverageV
 from recall_core.pack.account import Account, account, coverage, spent
 from recall_core.pack.optimal import VALUE_SCALE, pack_optimal, value_of
 from recall_core.pack.policy import Terms
-from recall_core.ports import Store
 from recall_core.retrieve.answer import Answer, candidate_range, candidates
 from recall_core.retrieve.query import literal
+from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
 
 

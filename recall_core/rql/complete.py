@@ -49,6 +49,10 @@ class KnownValue(NamedTuple):
     documents: int
 
 
+SUGGESTIONS = 20
+"""Of one kind at a time: more than a person reads."""
+
+
 class Vocabulary(Protocol):
     """What a store can suggest; a few entries a call, the most frequent first, ties in code point order."""
 

@@ -1,1 +1,1 @@
-"""Where documents live. Each folder is one kind of store behind `ports.Store`."""
+"""Where documents live: the seam to a store (`port`, `values`), and a folder for each kind of store behind it."""

@@ -40,21 +40,19 @@ _KINDS: tuple[tuple[str, MarkKind], ...] = (
 def document_passage(lab: Lab, study: Analysis) -> DocumentPassage:
     """The document around the chunk with this id."""
     from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.store.sqlite.catalog import chunks_near  # noqa: PLC0415
-    from recall_core.store.sqlite.spans import term_spans  # noqa: PLC0415
 
     store, answer = lab.recall.store, lab.session.answer
     with store.reading():
         row = targets.chunk(store, study.target, base=lab.recall.base)
         chunk = row.chunk
         first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
-        rows = store.fetch(chunks_near(store, row.doc.id, first, last))
-        more = store.fetch(chunks_near(store, row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
+        rows = store.fetch(store.chunks_near(row.doc.id, first, last))
+        more = store.fetch(store.chunks_near(row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
     lab.checkpoint()
     start, text = rows[0].chunk.offset, _text(rows)
     marks = _lexed(lab, row.doc.path, (row.doc.id, start), text)
     phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
-    marks = sorted([*marks, *(LineMark(*span, "term") for span in term_spans(text, phrases))])
+    marks = sorted([*marks, *(LineMark(*span, "term") for span in store.spans([text], phrases)[0])])
     return DocumentPassage(
         path=row.doc.path,
         chunk_id=chunk.id,
@@ -138,7 +136,5 @@ MOST = 200  # more than a person reads; another word finds the rest
 
 def fitting_paths(lab: Lab, study: Analysis) -> Paths:
     """The paths with every word of the target in them."""
-    from recall_core.store.sqlite.catalog import paths_with  # noqa: PLC0415 - the engine loads behind the first frame
-
-    found = paths_with(lab.recall.store, study.target.split(), MOST + 1)
+    found = lab.recall.store.paths_with(study.target.split(), MOST + 1)
     return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)

@@ -15,11 +15,9 @@ from recall_tui.threads.analysis_thread import Lab
 
 def store_overview(lab: Lab, _study: Analysis) -> StoreOverview:
     """The figures of `recall stats`, the roots, and the list of `recall embedders`."""
-    from recall_core.store.sqlite.catalog import sources  # noqa: PLC0415 - the engine loads behind the first frame
-
     recall = lab.recall
     with recall.store.reading():
-        view, found = recall.stats()["store"], sources(recall.store)
+        view, found = recall.stats()["store"], recall.store.root_sources()
     lab.checkpoint()
     listed = recall.embedders(recall.config, in_use=view["embedder"])["embedders"]
     return StoreOverview(view, found, tuple(listed))

@@ -81,12 +81,12 @@ class Written(NamedTuple):
 
 def learned(recall: Recall, lookup: Lookup) -> Learned:
     """The keys or the values that begin so, the most frequent first."""
-    from recall_core.store.sqlite.catalog import MOST, SqliteVocabulary  # noqa: PLC0415 - only while RQL is typed
+    from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - only while RQL is typed
 
-    vocabulary = SqliteVocabulary(recall.store.execute)
+    vocabulary = recall.store.vocabulary(SUGGESTIONS)
     field, prefix = lookup
     known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
-    return Learned(lookup, LookupResult(tuple(known), len(known) < MOST))
+    return Learned(lookup, LookupResult(tuple(known), len(known) < SUGGESTIONS))
 
 
 LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
@@ -309,7 +309,7 @@ class QueryThread:
                 fixed=self._desk.fixed,
                 before=before_of(answer, wish.window, self._desk.ranks),
                 question=wish.question,
-                matched=matched_in(rows, answer),
+                matched=matched_in(rows, answer, recall.store),
             )
         )
         self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
@@ -325,7 +325,7 @@ class QueryThread:
         self._desk = self._desk._replace(answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)
         before = before_of(answer, wish.window, self._desk.ranks)
-        matched = matched_in(rows, answer)
+        matched = matched_in(rows, answer, recall.store)
         self._post(Reweighed(wish.generation, answer, rows, states, plain.config, before, matched))
         self._desk = self._desk._replace(generation=wish.generation)
 
@@ -355,7 +355,7 @@ class QueryThread:
         rows = rows_of(recall, answer, wish.window)
         before = before_of(answer, wish.window, self._desk.ranks)
         states = states_of(recall, rows, self._desk.states)
-        self._post(Fetched(wish.generation, rows, states, before, matched_in(rows, answer)))
+        self._post(Fetched(wish.generation, rows, states, before, matched_in(rows, answer, recall.store)))
         self._desk = self._desk._replace(window=wish.window)
 
     def _draw_lines(self, wish: QueryRequest, answer: Answer) -> None:

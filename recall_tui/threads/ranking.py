@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
+    from recall_core.store.port import Store
     from recall_tui.state.events import Ranks, Spans
 
 
@@ -100,13 +101,13 @@ def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, 
     return {each: state for each in documents if (state := known[each]) is not None}
 
 
-def matched_in(rows: Mapping[int, Hit], answer: Answer) -> dict[str, Spans]:
+def matched_in(rows: Mapping[int, Hit], answer: Answer, store: Store) -> dict[str, Spans]:
     """Where the words of the question stand in the titles and headings of these rows, by their text."""
-    from recall_core.store.sqlite.spans import stem_spans, stemmed  # noqa: PLC0415 - the engine loads behind the frame
-
-    wanted = stemmed(tuple(term.text for term in answer.pool.terms) if answer.pool else ())
+    phrases = tuple(term.text for term in answer.pool.terms) if answer.pool else ()
     texts = {text for hit in rows.values() for text in (hit.doc.title, hit.chunk and hit.chunk.heading) if text}
-    return {text: tuple(spans) for text in sorted(texts) if (spans := stem_spans(text, wanted))}
+    ordered = sorted(texts)
+    found = zip(ordered, store.spans(ordered, phrases), strict=True)
+    return {text: tuple(spans) for text, spans in found if spans}
 
 
 def ranks_of(answer: Answer) -> dict[int, int]:

@@ -18,9 +18,8 @@ from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError, Interrupted, StoreError
 from recall_core.maintain.doctor import check_one, codes, doctor
-from recall_core.store.sqlite import maintenance
-from recall_core.store.sqlite.maintenance import ReembedTarget
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
+from recall_core.store.values import ReembedTarget
 from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
@@ -325,7 +324,7 @@ def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
 
 
 def test_an_unfinished_reembed_is_a_warning_with_the_command_that_goes_on(store: SqliteStore) -> None:
-    maintenance.begin(store, ReembedTarget("other-1:64", 64, "recall reembed other --set embedding_model=x"))
+    store.begin_reembed(ReembedTarget("other-1:64", 64, "recall reembed other --set embedding_model=x"))
 
     check = next(each for each in doctor(store, HERE) if each["severity"] != "ok")
 

@@ -150,7 +150,7 @@ def test_a_query_with_another_text_is_refused_and_nothing_is_written(store: Sqli
 
     assert caught.value.code == "query_conflict"
     assert stored_queries(store) == {"q": "one"}
-    assert store.judgements() == 0
+    assert store.judgement_count() == 0
 
 
 def test_a_judgement_of_a_document_that_comes_later_finds_it(store: SqliteStore) -> None:
@@ -174,7 +174,7 @@ def test_a_judgement_takes_the_place_of_one_made_before_its_document_came(store:
 
     assert before == "q1 0 docs/late.md 1\nq1 0 docs/late.md[0:3] 2\nq1 0 gone 1\nq2 0 docs/late.md 1\n"
     assert exported(store) == before.replace("docs/late.md 1", "docs/late.md 3", 1)
-    assert store.judgements() == count(store) == 4
+    assert store.judgement_count() == count(store) == 4
 
 
 def test_importing_before_and_after_the_documents_is_like_importing_once(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.store.sqlite import store as module
-from recall_core.store.sqlite.cache import Memo
+from recall_core.store.sqlite.opened import Memo
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from tests.builders import EMBEDDER, memory_store, new_file, put
 

@@ -8,7 +8,7 @@ from math import sqrt
 import pytest
 
 from recall_core.store.sqlite import neighbours
-from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs, stored_vectors
+from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import NewFile, Vector
 from tests.builders import memory_store, new_file, put
@@ -96,7 +96,7 @@ def test_the_best_is_that_of_any_chunk_and_stands_beside_the_own() -> None:
     store = stored(a=[at(0.2)], b=[at(1.0)])
 
     assert bests(store, {1: at(1.0)}) == {1: (0.2, 1.0)}
-    assert stored_vectors(store, [2, 9]) == {2: at(1.0)}
+    assert store.vectors([2, 9]) == {2: at(1.0)}
 
 
 def test_chunks_stand_by_path_and_offset() -> None:

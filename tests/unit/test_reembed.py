@@ -19,7 +19,6 @@ from recall_core.contract import Response
 from recall_core.errors import EmbedError, StoreError, UsageError
 from recall_core.ingest.pipeline import sync
 from recall_core.maintain import reembed as module
-from recall_core.store.sqlite import maintenance as incoming
 from recall_core.types import Progress, Root
 from tests.embedders import COUNTING, KEY, KEYED, WINDOWED
 
@@ -88,7 +87,7 @@ def test_reembed_replaces_every_vector_and_tells_what_it_did(recall: Recall) -> 
     assert (after.embedder, after.vectors, after.generation) == ("counting-1:64", FILES, before.generation + 1)
     assert after.digest != before.digest
     assert recall.store.execute("SELECT count(*) FROM vec_next")[0][0] == 0
-    assert incoming.unfinished(recall.store) is None
+    assert recall.store.reembed_target() is None
     assert {each["severity"] for each in recall.doctor()["checks"]} == {"ok"}
 
 
@@ -199,12 +198,12 @@ def test_a_target_that_cannot_be_reached_drops_nothing(recall: Recall, monkeypat
     while next(work).embedded < 10:
         pass
     work.close()
-    saved = incoming.done(recall.store)
+    saved = recall.store.reembedded()
 
     with pytest.raises(EmbedError, match=KEY):
         run(recall.reembed("keyed"))
 
-    assert incoming.done(recall.store) == saved > 0
+    assert recall.store.reembedded() == saved > 0
     assert run(recall.reembed("counting"))["reembedded"]["reused"] == saved
 
 
@@ -219,7 +218,7 @@ def test_the_embedder_in_use_embeds_nothing_and_ends_an_unfinished_reembed(recal
 
     assert response["reembedded"]["embedded"] == 0
     assert recall.store.info().generation == generation
-    assert incoming.unfinished(recall.store) is None
+    assert recall.store.reembed_target() is None
     assert any("is dropped" in each for each in response["warnings"])
 
 
@@ -406,7 +405,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_happens(
 
     assert caught.value.code == code
     assert recall.store.info() == state
-    assert incoming.unfinished(recall.store) is None
+    assert recall.store.reembed_target() is None
 
 
 def test_auto_is_resolved_and_written_down(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

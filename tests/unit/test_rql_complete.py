@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.rql.complete import Completion, NoVocabulary, Vocabulary, complete
+from recall_core.rql.complete import SUGGESTIONS, Completion, NoVocabulary, Vocabulary, complete
 from recall_core.rql.highlight import highlight
 from recall_core.rql.parser import parse_query
-from recall_core.store.sqlite.catalog import MOST, SqliteVocabulary
 from tests.builders import memory_store, new_file, put
 
 GOLDEN = (Path(__file__).parents[1] / "golden" / "identity.rql").read_text(encoding="utf-8").splitlines()
@@ -36,7 +35,7 @@ def vocabulary() -> Vocabulary:
         new_file("src/c.py", ["c"], tags=["code", "o'clock"], source=None, meta={"year": "unknown"}),
         *(new_file(f"many/{n:03}.md", [f"m {n}"]) for n in range(40)),
     )
-    return SqliteVocabulary(store.execute)
+    return store.vocabulary(SUGGESTIONS)
 
 
 def at(text: str, known: Vocabulary | None = None) -> list[Completion]:
@@ -126,7 +125,7 @@ def test_a_value_says_in_how_many_documents_it_is() -> None:
 
 
 def test_no_call_offers_more_values_than_a_person_reads() -> None:
-    assert len(at("SELECT * FROM doc FILTER doc.path = 'many|", vocabulary())) == MOST
+    assert len(at("SELECT * FROM doc FILTER doc.path = 'many|", vocabulary())) == SUGGESTIONS
 
 
 def test_a_candidate_replaces_the_word_and_not_what_stands_behind() -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recall_core.store.sqlite import maintenance
 from recall_core.store.sqlite.connect import _prepare
-from recall_core.store.sqlite.maintenance import ReembedTarget
 from recall_core.store.sqlite.schema import MIGRATIONS, SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
+from recall_core.store.values import ReembedTarget
 from tests.builders import EMBEDDER, new_file, put
 
 TEXT = "alpha beta"
@@ -52,7 +51,7 @@ def test_a_version_1_file_is_copied_and_brought_up_to_date(old: str) -> None:
     assert Path(f"{old}.bak-schema-1").exists()
     assert (store.info().documents, store.info().chunks, store.info().vectors) == (2, 2, 2)
     assert [windows for _, windows in vectors(store, "vec")] == [1, 1]
-    assert store.info().windowed == store.judgements() == 0
+    assert store.info().windowed == store.judgement_count() == 0
     store.close()
 
 
@@ -77,13 +76,13 @@ def test_a_migrated_file_can_be_reembedded(old: str) -> None:
     store = open_store(old)
     target = ReembedTarget("other-1:64", 64, "recall reembed other")
     vector = EMBEDDER.embed(["anything"])[0]
-    maintenance.begin(store, target)
+    store.begin_reembed(target)
 
-    waiting = maintenance.left(store, after=b"", limit=9)
-    assert not maintenance.switch(store, target)
-    assert maintenance.save(store, target, dict.fromkeys(waiting, (vector, 3)))
+    waiting = store.texts_to_reembed(after=b"", limit=9)
+    assert not store.finish_reembed(target)
+    assert store.save_reembedded(target, dict.fromkeys(waiting, (vector, 3)))
 
-    assert maintenance.switch(store, target)
+    assert store.finish_reembed(target)
     assert vectors(store, "vec") == [(vector, 3)] * 2
     assert (store.embedder(), store.info().windowed) == ("other-1:64", 2)
     store.close()

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.store.sqlite.catalog import chunks_near, paths_with
-from recall_core.store.sqlite.spans import term_spans
 from recall_core.types import Root
+from tests.builders import memory_store
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,9 @@ from recall_core.types import Root
     ],
 )
 def test_words_are_found_as_the_index_finds_them(text: str, phrases: list[str], found: list[str]) -> None:
-    assert [text[start:end] for start, end in term_spans(text, phrases)] == found
+    (spans,) = memory_store().spans([text], phrases)
+
+    assert [text[start:end] for start, end in spans] == found
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_the_chunks_near_a_place_are_those_that_reach_into_it(recall: Recall) ->
         rows = recall.store.chunks_of(recall.store.resolve("Long.txt")[0][1])
         second = rows[1].chunk
 
-        near = recall.store.fetch(chunks_near(recall.store, second.doc_id, second.offset, second.end))
+        near = recall.store.fetch(recall.store.chunks_near(second.doc_id, second.offset, second.end))
 
         assert [row.chunk.id for row in near] == [row.chunk.id for row in rows[:3]]
 
@@ -56,5 +57,5 @@ def test_the_chunks_near_a_place_are_those_that_reach_into_it(recall: Recall) ->
 )
 def test_paths_hold_every_word_in_any_case(recall: Recall, words: list[str], paths: list[str]) -> None:
     with recall:
-        assert paths_with(recall.store, words, 9) == paths
-        assert paths_with(recall.store, words, 1) == paths[:1]
+        assert recall.store.paths_with(words, 9) == paths
+        assert recall.store.paths_with(words, 1) == paths[:1]

@@ -12,7 +12,6 @@ import pytest
 
 from recall_core.errors import Interrupted
 from recall_core.retrieve.query import literal
-from recall_core.store.sqlite.maintenance import back_up
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -30,7 +29,7 @@ def written(store: SqliteStore) -> None:
 
 def backed_up(store: SqliteStore) -> None:
     Path(f"{store.path}.bak-{store.info().generation}").unlink(missing_ok=True)
-    back_up(store)
+    store.back_up()
 
 
 WORK: tuple[Callable[[SqliteStore], Any], ...] = (asked, written, SqliteStore.purge, backed_up, SqliteStore.info)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from recall_core.store.sqlite.catalog import Source
+from recall_core.store.values import Source
 from recall_core.types import Progress, Root, Skip
 from recall_tui.panes.ingest import opened, strip
 from recall_tui.state.rates import Meter, Rates

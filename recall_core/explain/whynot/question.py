@@ -13,7 +13,7 @@ from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.rql.ast import Expr, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.port import Store
 from recall_core.types import Packed
 
 
@@ -35,7 +35,7 @@ class Question(NamedTuple):
 class Asker(NamedTuple):
     """A store with what is needed to ask it, step by step as a search is answered. base: the store's folder."""
 
-    store: SqliteStore
+    store: Store
     base: Path
     config: Config
     """The settings, with those that the store was made with."""

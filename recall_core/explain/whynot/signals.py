@@ -10,9 +10,9 @@ from recall_core.explain.whynot.present import position
 from recall_core.explain.whynot.question import Asker
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
+from recall_core.rank.bm25 import IDF_FLOOR
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.pool import ask
-from recall_core.store.sqlite.lexical import IDF_FLOOR, tokenizers
 from recall_core.types import LexicalQuery, Part, Signal, TermStat
 
 
@@ -141,11 +141,10 @@ def _terms(asker: Asker, query: LexicalQuery, terms: tuple[TermStat, ...], sough
         {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR} for term in terms
     ]
     if not query.raw and query.phrases:
-        _, stemmed = tokenizers()
         rowid = sought.row.rowid
         counts = asker.store.occurrences(query, [rowid]).counts
         for view, phrase, held in zip(views, query.phrases, counts, strict=True):
-            stem = " ".join(stem for token in phrase.tokens for stem in stemmed(token))
+            stem = " ".join(stem for token in phrase.tokens for stem in asker.store.stems(token))
             if stem != phrase.text.strip('"'):
                 view["stem"] = stem
             view["title"], view["body"] = held.get(rowid, (0, 0))

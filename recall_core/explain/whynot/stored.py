@@ -23,7 +23,6 @@ from recall_core.ingest.read import read_raw
 from recall_core.paths import path_of
 from recall_core.retrieve import Plan
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.store.sqlite.catalog import has_vector, is_indexed
 from recall_core.text import nfc
 from recall_core.types import Fingerprint, Root, Row, Skip
 
@@ -61,13 +60,13 @@ def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, i
     yield passed("live", "it was not removed")
     if plan.semantic is None:
         yield passed_over("vector", "the question does not ask for meaning")
-    elif has_vector(asker.store, row.rowid):
+    elif asker.store.vectors([row.rowid]):
         yield passed("vector", "it has a vector")
     elif is_listed:
         yield passed("vector", "it has no vector, and it has its place without")
     else:
         yield failed("vector", "no_vector", "its text has no feature that the embedder knows")
-    if is_indexed(asker.store, row.rowid):
+    if asker.store.is_indexed(row.rowid):
         yield passed("indexed", "the full-text index holds it")
     else:
         detail = "the full-text index does not hold it"

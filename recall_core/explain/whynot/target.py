@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from recall_core.explain.whynot.question import Asker
 from recall_core.retrieve import targets
-from recall_core.store.sqlite import catalog
 from recall_core.types import Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
@@ -72,7 +71,7 @@ def _records(asker: Asker, text: str) -> Target | None:
 
 
 def _first_records(asker: Asker, names: Iterable[str]) -> list[int]:
-    return next((rowids for name in names if (rowids := catalog.chunks_of_record_files(asker.store, name))), [])
+    return next((rowids for name in names if (rowids := asker.store.chunks_of_file(name))), [])
 
 
 def _lines(asker: Asker, text: str) -> Target | None:
@@ -83,7 +82,7 @@ def _lines(asker: Asker, text: str) -> Target | None:
     one = targets.one(asker.store, lines["path"], base=asker.base)
     if one is None or one[0] != "doc":
         return _not_in_store(asker, lines["path"])
-    rowids = catalog.chunks_of_lines(asker.store, one[1], first, int(lines["last"] or first))
+    rowids = asker.store.chunks_of_lines(one[1], first, int(lines["last"] or first))
     if not rowids:
         raise targets.unknown(text)
     return Target(text, "lines", tuple(asker.store.fetch(rowids)))
@@ -92,7 +91,7 @@ def _lines(asker: Asker, text: str) -> Target | None:
 def _not_in_store(asker: Asker, text: str) -> Target | None:
     meanings = targets.readings(text, base=asker.base)
     for name in dict.fromkeys((*(name for each in meanings for name in each.names), text)):
-        path = catalog.removed_path(asker.store, name)
+        path = asker.store.removed_path(name)
         if path is not None:
             return Target(text, "file", absent="tombstoned", path=path)
     for place in (each.place for each in meanings):
@@ -109,7 +108,7 @@ def _is_file(place: Path) -> bool:
 
 
 def _text(asker: Asker, typed: str, snippet: str) -> Target:
-    rowids = catalog.chunks_with(asker.store, snippet) if snippet.strip() else []
+    rowids = asker.store.chunks_with(snippet) if snippet.strip() else []
     if not rowids:
         raise targets.unknown(typed)
     return Target(typed, "text", tuple(asker.store.fetch(rowids)), snippet=snippet)

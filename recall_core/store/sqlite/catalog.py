@@ -1,26 +1,35 @@
-"""What asking for one certain chunk needs of the store: where a text stands, what has left, what the index holds.
-
-What sparse-document recall's care asks of the store: short documents, and whether a path was ever there.
-
-What takes up the room in a store's file, and what came of each remembered root.
-
-The live content of a store as it would be put into another one.
-
-What a store can suggest while a query is typed: its tags, sources, paths, days and metadata.
-"""
+"""What a store holds, in SQL: files, documents, chunks by their place, roots, counts, words that complete a query."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from recall_core.rql.ast import Field
-from recall_core.rql.complete import KnownValue
+from recall_core.store.sqlite import records
 from recall_core.store.sqlite.compile import json_path
-from recall_core.store.sqlite.records import LIVE, Execute, is_prefix, metadata, root_of
-from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span
+from recall_core.store.sqlite.opened import OpenStore
+from recall_core.store.sqlite.records import LIVE, Execute
+from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
+from recall_core.store.sqlite.write import public_digest
+from recall_core.text import STOP_WORDS_NAME
+from recall_core.types import (
+    Document,
+    Fingerprint,
+    NewChunk,
+    NewDocument,
+    NewFile,
+    Root,
+    Row,
+    Span,
+    StoreInfo,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from recall_core.rql.ast import Field
+    from recall_core.rql.complete import KnownValue
+    from recall_core.store.values import Sizes, Source
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
 
@@ -32,58 +41,6 @@ UNION ALL SELECT d.path FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.id >= ?1 AND c.id < ?2 AND c.deleted = 1 LIMIT 1
 """
 
-
-def chunks_with(store: SqliteStore, text: str) -> list[int]:
-    """Rowids of the live chunks that contain a text verbatim, in natural order."""
-    return _rowids(store, f"{_LIVE_CHUNKS} AND instr(c.text, ?) > 0 {_NATURAL}", (text,))
-
-
-def chunks_near(store: SqliteStore, doc_id: str, first: int, last: int) -> list[int]:
-    """Rowids of a document's live chunks that reach into these code points, by offset."""
-    where = 'AND d.id = ? AND c."offset" < ? AND c.end_offset > ?'
-    return _rowids(store, f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
-
-
-def paths_with(store: SqliteStore, words: Sequence[str], most: int) -> list[str]:
-    """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
-    having = "".join(" AND instr(lower(path), lower(?)) > 0" for _ in words)
-    sql = f"SELECT path FROM doc WHERE deleted = 0{having} ORDER BY length(path), path LIMIT ?"
-    return [str(path) for (path,) in store.execute(sql, (*words, most))]
-
-
-def chunks_of_record_files(store: SqliteStore, path: str) -> list[int]:
-    """Rowids of the live chunks of every record in a file, in natural order."""
-    return _rowids(store, f"{_LIVE_CHUNKS} AND d.file = (SELECT rowid FROM file WHERE path = ?) {_NATURAL}", (path,))
-
-
-def chunks_of_lines(store: SqliteStore, doc_id: str, first: int, last: int) -> list[int]:
-    """Rowids of a document's live chunks that reach into these lines, by offset."""
-    where = "AND d.id = ? AND c.line_start <= ? AND c.line_end >= ?"
-    return _rowids(store, f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
-
-
-def removed_path(store: SqliteStore, target: str) -> str | None:
-    """The path of a document that has left, by its path, its id or a chunk's; None when nothing of that name has."""
-    found = store.execute("SELECT path FROM doc WHERE path = ? AND deleted = 1 LIMIT 1", (target,))
-    if not found and is_prefix(target):
-        found = store.execute(_REMOVED_ID, (target, target[:-1] + chr(ord(target[-1]) + 1)))
-    return str(found[0][0]) if found else None
-
-
-def is_indexed(store: SqliteStore, rowid: int) -> bool:
-    """Whether the full-text index holds a chunk."""
-    return bool(store.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))
-
-
-def has_vector(store: SqliteStore, rowid: int) -> bool:
-    """Whether a chunk has a vector."""
-    return bool(store.execute("SELECT 1 FROM vec WHERE chunk = ?", (rowid,)))
-
-
-def _rowids(store: SqliteStore, sql: str, parameters: tuple[object, ...]) -> list[int]:
-    return [rowid for (rowid,) in store.execute(sql, parameters)]
-
-
 _SHORT = """
 SELECT min(c.rowid) FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.deleted = 0 AND d.deleted = 0
@@ -91,16 +48,12 @@ GROUP BY d.rowid HAVING count(*) <= ?
 ORDER BY d.path
 """
 
-
-def short_documents(store: SqliteStore, threshold: int) -> list[int]:
-    """A chunk rowid of every live document with at most so many chunks, by path."""
-    return [rowid for (rowid,) in store.execute(_SHORT, (threshold,))]
-
-
-def is_tombstoned(store: SqliteStore, path: str) -> bool:
-    """Whether a document of that path was here and left."""
-    return bool(store.execute("SELECT 1 FROM doc WHERE path = ? AND deleted = 1 LIMIT 1", (path,)))
-
+_BELOW = """
+SELECT d.path FROM doc d LEFT JOIN file f ON f.rowid = d.file
+WHERE d.deleted = 0
+  AND (iif(?1 = '', substr(d.path, 1, 1) <> '/', substr(d.path, 1, length(?1)) = ?1) OR f.path = ?2)
+ORDER BY d.path
+"""
 
 _PAGES = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
 
@@ -111,40 +64,6 @@ SELECT r.spec, count(d.rowid), coalesce(max(d.mtime), '')
 FROM root r LEFT JOIN file f ON f.root = r.rowid LEFT JOIN doc d ON d.file = f.rowid AND d.deleted = 0
 GROUP BY r.rowid ORDER BY r.rowid
 """
-
-
-class Sizes(NamedTuple):
-    """Tokens of the live chunks; bytes of the pages with every chunk and its text, the vectors, the word index."""
-
-    tokens: int
-    text: int
-    vectors: int
-    fulltext: int
-
-
-class Source(NamedTuple):
-    """A root, the number of live documents that have their labels from it, and their newest doc.mtime, or ""."""
-
-    root: Root
-    documents: int
-    newest: str
-
-
-def sizes(store: SqliteStore) -> Sizes:
-    """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
-    pages: dict[str, int] = dict(store.execute(_PAGES))
-    return Sizes(
-        tokens=store.execute("SELECT coalesce(sum(tokens), 0) FROM chunk WHERE deleted = 0")[0][0],
-        text=pages.get("chunk", 0),
-        vectors=sum(pages.get(name, 0) for name in _VECTORS),
-        fulltext=sum(size for name, size in pages.items() if name.startswith("chunk_fts")),
-    )
-
-
-def sources(store: SqliteStore) -> tuple[Source, ...]:
-    """Every remembered root, in the order they were added."""
-    return tuple(Source(root_of(spec), count, newest) for spec, count, newest in store.execute(_SOURCES))
-
 
 _ROOTS = "SELECT rowid FROM root ORDER BY rowid"
 
@@ -162,20 +81,218 @@ SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.
 FROM chunk c LEFT JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
+_CHUNKS_OF = f"""
+SELECT c.rowid, {records.DOCUMENT}, {records.CHUNK} FROM doc d JOIN chunk c ON c.doc = d.rowid
+WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
+"""
 
-def live_files(store: SqliteStore) -> Iterator[NewFile]:
-    """Every live file by path, with its documents by path and their chunks by offset; one file at a time."""
-    roots: dict[int | None, Root] = dict(zip((row[0] for row in store.execute(_ROOTS)), store.roots(), strict=True))
-    for row in store.execute(_FILES):
-        path, os_path, size, mtime_ns, digest, settings, root = row[1:]
-        documents = tuple(_document(store, found) for found in store.execute(_DOCUMENTS, (row[0],)))
-        yield NewFile(path, os_path, size, mtime_ns, digest, settings, roots.get(root), documents)
+_DOCUMENT_FILES = """
+SELECT d.path, f.path FROM doc d LEFT JOIN file f ON f.rowid = d.file WHERE d.deleted = 0 ORDER BY d.path
+"""
 
 
-def _document(store: SqliteStore, row: tuple[Any, ...]) -> NewDocument:
-    rowid, path, digest, title, size, source, meta, tags = row
-    chunks = tuple(_chunk(chunk) for chunk in store.execute(_CHUNKS, (rowid,)))
-    return NewDocument(path, digest, title, size, tuple(json.loads(tags)), source, metadata(meta), chunks)
+class SqliteCatalog(OpenStore):
+    """See store.port.Catalog."""
+
+    def info(self) -> StoreInfo:
+        """Identity, sizes, generation and digest."""
+        meta: dict[str, str] = dict(self.execute("SELECT key, value FROM meta"))
+        newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
+        return StoreInfo(
+            path=self.path,
+            schema_version=SCHEMA_VERSION,
+            embedder=meta["embedder"],
+            dimension=int(meta["dimension"]),
+            counter=meta["counter"],
+            chunker=meta["chunker"],
+            tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
+            generation=int(meta["generation"]),
+            digest=public_digest(meta["embedder"], meta["digest_sum"]),
+            documents=int(meta["documents"]),
+            chunks=int(meta["chunks"]),
+            vectors=int(meta["vectors"]),
+            tombstones=int(meta["tombstones"]),
+            windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
+            snapshot=newest or "",
+        )
+
+    def generation(self) -> int:
+        """How many transactions have changed what is stored."""
+        return int(self.execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
+
+    def embedder(self) -> str:
+        """Identity of the embedder that made the vectors."""
+        return str(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
+
+    def sizes(self) -> Sizes:
+        """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
+        from recall_core.store.values import Sizes  # noqa: PLC0415 - a search never needs it
+
+        pages: dict[str, int] = dict(self.execute(_PAGES))
+        return Sizes(
+            tokens=self.execute("SELECT coalesce(sum(tokens), 0) FROM chunk WHERE deleted = 0")[0][0],
+            text=pages.get("chunk", 0),
+            vectors=sum(pages.get(name, 0) for name in _VECTORS),
+            fulltext=sum(size for name, size in pages.items() if name.startswith("chunk_fts")),
+        )
+
+    def all_chunks(self) -> int:
+        """How many chunks there are, those of removed documents too."""
+        return int(self.execute("SELECT count(*) FROM chunk")[0][0])
+
+    def known(self, path: str) -> Fingerprint | None:
+        """The file as last read, or None."""
+        rows = self.execute(f"SELECT {records.FILE} FROM file f WHERE f.path = ?", (path,))
+        return Fingerprint(*rows[0]) if rows else None
+
+    def files(self) -> Iterator[Fingerprint]:
+        """Every live file by path."""
+        return map(Fingerprint._make, self.execute(f"SELECT {records.FILE} FROM file f ORDER BY f.path"))
+
+    def live_files(self) -> Iterator[NewFile]:
+        """Every live file by path, with its documents by path and their chunks by offset; one file at a time."""
+        roots: dict[int | None, Root] = dict(zip((row[0] for row in self.execute(_ROOTS)), self.roots(), strict=True))
+        for row in self.execute(_FILES):
+            path, os_path, size, mtime_ns, digest, settings, root = row[1:]
+            documents = tuple(self._document(found) for found in self.execute(_DOCUMENTS, (row[0],)))
+            yield NewFile(path, os_path, size, mtime_ns, digest, settings, roots.get(root), documents)
+
+    def _document(self, row: tuple[Any, ...]) -> NewDocument:
+        rowid, path, digest, title, size, source, meta, tags = row
+        chunks = tuple(_chunk(chunk) for chunk in self.execute(_CHUNKS, (rowid,)))
+        return NewDocument(path, digest, title, size, tuple(json.loads(tags)), source, records.metadata(meta), chunks)
+
+    def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
+        """doc.id to the file it was read from, for those that are live."""
+        rows = self.execute(
+            f"SELECT d.id, {records.FILE} FROM json_each(?) j "
+            "JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
+            (json.dumps(list(doc_ids)),),
+        )
+        return {row[0]: Fingerprint(*row[1:]) for row in rows}
+
+    def roots(self) -> tuple[Root, ...]:
+        """Every remembered root, in the order they were added."""
+        return tuple(records.root_of(spec) for (spec,) in self.execute("SELECT spec FROM root ORDER BY rowid"))
+
+    def root_sources(self) -> tuple[Source, ...]:
+        """What came of every remembered root, in the order they were added."""
+        from recall_core.store.values import Source  # noqa: PLC0415 - a search never needs it
+
+        return tuple(Source(records.root_of(spec), count, newest) for spec, count, newest in self.execute(_SOURCES))
+
+    def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors of this embedder already known for these texts."""
+        rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
+        return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
+
+    def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
+        """Documents by rowid, with or without chunks."""
+        rows = self.execute(
+            f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
+            (json.dumps(list(rowids)),),
+        )
+        return {row[0]: records.document(row[1:10]) for row in rows}
+
+    def document_at(self, path: str) -> str | None:
+        """The id of the live document of that path."""
+        found = self.execute("SELECT id FROM doc WHERE path = ? AND deleted = 0", (path,))
+        return str(found[0][0]) if found else None
+
+    def document_files(self) -> list[tuple[str, str | None]]:
+        """Every live document's path with the path of its file, by path; they differ for records."""
+        return [(path, file) for path, file in self.execute(_DOCUMENT_FILES)]
+
+    def text_of(self, doc_id: str) -> str:
+        """A document's whole text, put together from its chunks, which overlap and leave no gap."""
+        pieces: list[str] = []
+        end = 0
+        for row in self.chunks_of(doc_id):
+            pieces.append(row.chunk.text[end - row.chunk.offset :])
+            end = row.chunk.end
+        return "".join(pieces)
+
+    def resolve(self, target: str) -> list[tuple[str, str]]:
+        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        live = self.document_at(target)
+        if live is not None or not records.is_prefix(target):
+            return [] if live is None else [("doc", live)]
+        below = target[:-1] + chr(ord(target[-1]) + 1)
+        found = self.execute(
+            "SELECT 'doc', id FROM doc WHERE id >= ?1 AND id < ?2 AND deleted = 0 "
+            "UNION ALL SELECT 'chunk', id FROM chunk WHERE id >= ?1 AND id < ?2 AND deleted = 0 LIMIT 9",
+            (target, below),
+        )
+        return [(kind, full) for kind, full in found]
+
+    def rowid(self, kind: str, full_id: str) -> int:
+        """The rowid behind a full id."""
+        table = "doc" if kind == "doc" else "chunk"
+        return int(self.execute(f"SELECT rowid FROM {table} WHERE id = ?", (full_id,))[0][0])
+
+    def paths_below(self, folder: str) -> list[str]:
+        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+
+        "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
+        """
+        prefix = "" if folder == "." else folder.rstrip("/") + "/"
+        return [path for (path,) in self.execute(_BELOW, (prefix, folder))]
+
+    def paths_with(self, words: Sequence[str], most: int) -> list[str]:
+        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
+        having = "".join(" AND instr(lower(path), lower(?)) > 0" for _ in words)
+        sql = f"SELECT path FROM doc WHERE deleted = 0{having} ORDER BY length(path), path LIMIT ?"
+        return [str(path) for (path,) in self.execute(sql, (*words, most))]
+
+    def removed_path(self, target: str) -> str | None:
+        """The path of a document that has left, by its path, its id or a chunk's; None where nothing so named has."""
+        found = self.execute("SELECT path FROM doc WHERE path = ? AND deleted = 1 LIMIT 1", (target,))
+        if not found and records.is_prefix(target):
+            found = self.execute(_REMOVED_ID, (target, target[:-1] + chr(ord(target[-1]) + 1)))
+        return str(found[0][0]) if found else None
+
+    def short_documents(self, threshold: int) -> list[int]:
+        """A chunk rowid of every live document with at most so many chunks, by path."""
+        return [rowid for (rowid,) in self.execute(_SHORT, (threshold,))]
+
+    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
+        """doc rowid to how many live chunks the document has."""
+        rows = self.execute(
+            "SELECT doc, count(*) FROM chunk "
+            "WHERE deleted = 0 AND doc IN (SELECT value FROM json_each(?)) GROUP BY doc",
+            (json.dumps(list(doc_rowids)),),
+        )
+        return dict(rows)
+
+    def chunks_of(self, doc_id: str) -> list[Row]:
+        """A live document's chunks by offset."""
+        return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
+
+    def chunks_of_file(self, path: str) -> list[int]:
+        """Rowids of the live chunks of every document in a file, in natural order."""
+        where = "AND d.file = (SELECT rowid FROM file WHERE path = ?)"
+        return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (path,))
+
+    def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
+        """Rowids of a document's live chunks that reach into these lines, by offset."""
+        where = "AND d.id = ? AND c.line_start <= ? AND c.line_end >= ?"
+        return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
+
+    def chunks_near(self, doc_id: str, first: int, last: int) -> list[int]:
+        """Rowids of a document's live chunks that reach into these code points, by offset."""
+        where = 'AND d.id = ? AND c."offset" < ? AND c.end_offset > ?'
+        return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
+
+    def chunks_with(self, text: str) -> list[int]:
+        """Rowids of the live chunks that contain a text verbatim, in natural order."""
+        return self._rowids(f"{_LIVE_CHUNKS} AND instr(c.text, ?) > 0 {_NATURAL}", (text,))
+
+    def vocabulary(self, most: int) -> SqliteVocabulary:
+        """What may be suggested while a query is typed, at most so many entries a call."""
+        return SqliteVocabulary(self.execute, most)
+
+    def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
+        return [rowid for (rowid,) in self.execute(sql, parameters)]
 
 
 def _chunk(row: tuple[Any, ...]) -> NewChunk:
@@ -183,10 +300,6 @@ def _chunk(row: tuple[Any, ...]) -> NewChunk:
     span = Span(*row[:4])
     return NewChunk(span, line_start, line_end, text, search_text, bytes(text_hash), bytes(vector), windows)
 
-
-MOST = 20
-
-"""Suggestions a call: more than a person reads."""
 
 _TAGS = """
 SELECT t.tag, count(*) FROM doc_tag t JOIN doc d ON d.rowid = t.doc
@@ -227,26 +340,30 @@ GROUP BY 1, 2 ORDER BY count(*) DESC, 1, 2 LIMIT ?2
 
 
 class SqliteVocabulary:
-    """A store's vocabulary, read by prefix, at most `MOST` entries a call.
+    """A store's vocabulary, read by prefix; see store.port.Catalog.vocabulary."""
 
-    Values come the most frequent first, but paths and ids in code point order and days the newest first.
-    """
-
-    def __init__(self, execute: Execute) -> None:
+    def __init__(self, execute: Execute, most: int) -> None:
         self._execute = execute
+        self._most = most
 
     def keys(self, prefix: str) -> Sequence[KnownValue]:
         """Metadata keys that begin with the prefix."""
-        return [KnownValue(key, count) for key, count in self._execute(_META_KEYS, (prefix, MOST))]
+        return _known(self._execute(_META_KEYS, (prefix, self._most)))
 
     def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
         """Values that begin with the prefix; none of a chunk's fields, which are too many to help."""
         if field.table == "chunk":
             return ()
         if field.key is not None:
-            rows = self._execute(_META_VALUES, (prefix, MOST, json_path(field)))
-            return [KnownValue(_typed(value, kind), count) for value, kind, count in rows]
-        return [KnownValue(value, count) for value, count in self._execute(_COLUMNS[field.name], (prefix, MOST))]
+            rows = self._execute(_META_VALUES, (prefix, self._most, json_path(field)))
+            return _known((_typed(value, kind), count) for value, kind, count in rows)
+        return _known(self._execute(_COLUMNS[field.name], (prefix, self._most)))
+
+
+def _known(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
+    from recall_core.rql.complete import KnownValue  # noqa: PLC0415 - only while a query is typed
+
+    return [KnownValue(value, count) for value, count in rows]
 
 
 def _typed(value: str | int | float, kind: str) -> str | int | float | bool:

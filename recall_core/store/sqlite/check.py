@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.schema import MIGRATIONS
-from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.write import COUNTS, document_digest
-from recall_core.text import Counter, chunk_id, document_id
+from recall_core.store.values import Finding, StoreCheck
+from recall_core.text import chunk_id, counter, document_id
 from recall_core.types import flaws
 
 _MODULUS = 1 << 256
@@ -27,10 +28,6 @@ _LIVE = "SELECT rowid FROM chunk WHERE deleted = 0"
 _GHOSTS = f"SELECT id FROM chunk_fts_docsize WHERE id NOT IN ({_LIVE})"
 _UNINDEXED = "SELECT rowid FROM chunk WHERE deleted = 0 AND rowid NOT IN (SELECT id FROM chunk_fts_docsize)"
 ORPHANS = f"SELECT chunk FROM vec WHERE chunk NOT IN ({_LIVE})"
-WITHOUT_VECTOR = """
-SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
-WHERE c.deleted = 0 AND c.rowid > ? AND c.rowid NOT IN (SELECT chunk FROM vec) ORDER BY c.rowid LIMIT ?
-"""
 _SPLIT = """
 SELECT d.path FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE c.deleted != d.deleted
 UNION SELECT path FROM doc WHERE deleted = 0 AND file IS NULL
@@ -51,15 +48,7 @@ SELECT d.path, c.id, d.id, c.offset FROM doc d JOIN chunk c ON c.doc = d.rowid W
 """
 
 
-class Finding(NamedTuple):
-    """The answer to one question: how bad it is, what was counted, and a command of its own that helps."""
-
-    severity: Literal["ok", "warning", "error"]
-    evidence: str
-    fix: str = ""
-
-
-def integrity(store: SqliteStore) -> Finding:
+def integrity(store: SqliteCatalog) -> Finding:
     """SQLite's own check of every page, index and virtual table."""
     rows = [str(row[0]) for row in store.execute("PRAGMA integrity_check")]
     if rows == ["ok"]:
@@ -67,18 +56,18 @@ def integrity(store: SqliteStore) -> Finding:
     return Finding("error", "; ".join(rows[:5]))
 
 
-def foreign_keys(store: SqliteStore) -> Finding:
+def foreign_keys(store: SqliteCatalog) -> Finding:
     """Rows that point at rows which are not there."""
     return _none(len(store.execute("PRAGMA foreign_key_check")), "rows point at a row that is missing")
 
 
-def schema(store: SqliteStore) -> Finding:
+def schema(store: SqliteCatalog) -> Finding:
     """Whether the tables are those that this version writes."""
     version = _number(store, "PRAGMA user_version")
     return Finding("ok" if version == len(MIGRATIONS) else "error", f"schema version {version}")
 
 
-def fulltext(store: SqliteStore) -> Finding:
+def fulltext(store: SqliteCatalog) -> Finding:
     """The full-text index against the text itself, word by word.
 
     Only rank 1 makes FTS5 read the content: the plain check and count(*) see no ghost.
@@ -93,7 +82,7 @@ def fulltext(store: SqliteStore) -> Finding:
     return Finding("ok", "the index agrees with the text")
 
 
-def fulltext_rows(store: SqliteStore) -> Finding:
+def fulltext_rows(store: SqliteCatalog) -> Finding:
     """Indexed rows and live chunks, compared by id both ways."""
     ghosts, missing = len(store.execute(_GHOSTS)), len(store.execute(_UNINDEXED))
     if ghosts or missing:
@@ -101,19 +90,19 @@ def fulltext_rows(store: SqliteStore) -> Finding:
     return Finding("ok", f"{_number(store, f'SELECT count(*) FROM ({_LIVE})')} rows")
 
 
-def orphan_vectors(store: SqliteStore) -> Finding:
+def orphan_vectors(store: SqliteCatalog) -> Finding:
     """Vectors of chunks that are gone."""
     return _none(len(store.execute(ORPHANS)), "vectors have no live chunk")
 
 
-def vector_values(store: SqliteStore) -> Finding:
+def vector_values(store: SqliteCatalog) -> Finding:
     """Whether every vector has the store's dimension, finite components and length 1."""
     return _none(
         len(bad_vectors(store)), "vectors have a wrong size, a component that is no number, or no unit length"
     )
 
 
-def bad_vectors(store: SqliteStore) -> list[int]:
+def bad_vectors(store: SqliteCatalog) -> list[int]:
     """Chunk rowids of the vectors that must not be there."""
     dimension = store.info().dimension
     bad: list[int] = []
@@ -123,12 +112,12 @@ def bad_vectors(store: SqliteStore) -> list[int]:
     return bad
 
 
-def liveness(store: SqliteStore) -> Finding:
+def liveness(store: SqliteCatalog) -> Finding:
     """Documents that are live in one table and gone in another, or twice on one path."""
     return _named(store.execute(_SPLIT), "documents are live and gone at once, without a file, or twice on a path")
 
 
-def ids(store: SqliteStore) -> Finding:
+def ids(store: SqliteCatalog) -> Finding:
     """Every id, computed again from what it names."""
     wrong: list[tuple[Any, ...]] = []
     for rows in blocks(store, "SELECT path, id, hash FROM doc WHERE deleted = 0 ORDER BY path"):
@@ -138,7 +127,7 @@ def ids(store: SqliteStore) -> Finding:
     return _named(wrong, "ids do not name what they stand for")
 
 
-def slices(store: SqliteStore) -> Finding:
+def slices(store: SqliteCatalog) -> Finding:
     """Whether the chunks of each document cover it without a gap and agree where they overlap."""
     wrong: dict[str, None] = {}
     path, end, tail = "", 0, ""
@@ -154,15 +143,16 @@ def slices(store: SqliteStore) -> Finding:
     return _named([(path,) for path in wrong], "documents have gaps, or chunks that disagree")
 
 
-def tokens(store: SqliteStore, counter: Counter) -> Finding:
-    """Every chunk counted again."""
+def tokens(store: SqliteCatalog) -> Finding:
+    """Every chunk counted again. Raises UsageError `counter_unavailable`."""
+    own = counter(store.info().counter)
     wrong: list[tuple[Any, ...]] = []
     for rows in blocks(store, _SLICES):
-        wrong += [row for row in rows if counter.count(row[3]) != row[4]]
-    return _named(wrong, f"chunks have another number of {counter.name} tokens")
+        wrong += [row for row in rows if own.count(row[3]) != row[4]]
+    return _named(wrong, f"chunks have another number of {own.name} tokens")
 
 
-def digest(store: SqliteStore) -> Finding:
+def digest(store: SqliteCatalog) -> Finding:
     """The digest, computed again from every live document."""
     total = 0
     for (rowid,) in store.execute("SELECT rowid FROM doc WHERE deleted = 0"):
@@ -172,7 +162,7 @@ def digest(store: SqliteStore) -> Finding:
     return Finding("ok" if same else "error", "recomputed" if same else "the stored digest is another")
 
 
-def counts(store: SqliteStore) -> Finding:
+def counts(store: SqliteCatalog) -> Finding:
     """The counts that the store keeps, taken again."""
     wrong = [
         name
@@ -182,7 +172,7 @@ def counts(store: SqliteStore) -> Finding:
     return Finding("error" if wrong else "ok", f"wrong: {', '.join(wrong)}" if wrong else "recounted")
 
 
-def space(store: SqliteStore) -> Finding:
+def space(store: SqliteCatalog) -> Finding:
     """How much of the file is tombstones and free pages."""
     gone = _number(store, COUNTS["tombstones"])
     live = _number(store, COUNTS["documents"])
@@ -192,7 +182,7 @@ def space(store: SqliteStore) -> Finding:
     return Finding("warning" if waste else "ok", evidence)
 
 
-def duplicates(store: SqliteStore) -> Finding:
+def duplicates(store: SqliteCatalog) -> Finding:
     """Live documents that hold the very bytes of another one; the first by path of each content is the original.
 
     Never a warning: a copy may be meant, and one that is taken out comes back with the next sync. Empty documents,
@@ -203,7 +193,7 @@ def duplicates(store: SqliteStore) -> Finding:
     return Finding("ok", f"{len(copies)} documents repeat the content of another{first}")
 
 
-def environment() -> Finding:
+def environment(_: SqliteCatalog) -> Finding:
     """What the store is read with; a warning where sqlite-vec, which searches many vectors, cannot be loaded."""
     versions = (
         f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, apsw {apsw.apsw_version()}, "
@@ -218,7 +208,7 @@ def environment() -> Finding:
     return Finding("ok", f"{versions}, sqlite-vec {loaded.removeprefix('v')}")
 
 
-def _number(store: SqliteStore, sql: str) -> int:
+def _number(store: SqliteCatalog, sql: str) -> int:
     return int(store.execute(sql)[0][0])
 
 
@@ -231,9 +221,29 @@ def _named(wrong: list[tuple[Any, ...]], of: str) -> Finding:
     return Finding("error", f"{len(wrong)} {of}, the first in {wrong[0][0]}") if wrong else Finding("ok", f"0 {of}")
 
 
-def blocks(store: SqliteStore, sql: str) -> Iterator[list[tuple[Any, ...]]]:
+def blocks(store: SqliteCatalog, sql: str) -> Iterator[list[tuple[Any, ...]]]:
     """The rows of a query in lists of bounded length, so that a large store fits into memory."""
     with translated(store.path):
         cursor = store.db.execute(sql)
         while rows := list(islice(cursor, _BLOCK_ROWS)):
             yield rows
+
+
+CHECKS: dict[StoreCheck, Callable[[SqliteCatalog], Finding]] = {
+    "integrity": integrity,
+    "foreign_keys": foreign_keys,
+    "schema": schema,
+    "fulltext": fulltext,
+    "fulltext_rows": fulltext_rows,
+    "orphan_vectors": orphan_vectors,
+    "vector_values": vector_values,
+    "documents": liveness,
+    "ids": ids,
+    "slices": slices,
+    "tokens": tokens,
+    "digest": digest,
+    "counts": counts,
+    "space": space,
+    "duplicates": duplicates,
+    "environment": environment,
+}

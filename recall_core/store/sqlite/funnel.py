@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from recall_core.rql.ast import And, Expr, IsNull, Not, Or
 from recall_core.rql.fields import mentions_chunk
 from recall_core.rql.print import print_filter
 from recall_core.store.sqlite.compile import compile_filter
 from recall_core.store.sqlite.records import LIVE
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.values import FilterCounts, Removed
 from recall_core.types import Table
+
+if TYPE_CHECKING:
+    from recall_core.store.sqlite.store import SqliteStore
 
 _MOST_COLUMNS = 900
 """Above this, parts are counted one by one: SQLite takes 2,000 columns, and an expression 1,000 deep."""
@@ -22,36 +25,7 @@ _ROWS = {
 }
 
 
-class Removed(NamedTuple):
-    """What one term of an AND takes away: alone; of the rows that the terms before it leave; of the rows that all the
-    others leave."""
-
-    alone: int
-    in_order: int
-    only_by_this: int
-
-
-class Counts(NamedTuple):
-    """rows: live rows. passing: by printed part of the filter, the rows it lets through. removed: by term of AND."""
-
-    rows: int
-    passing: Mapping[str, int]
-    missing: Mapping[str, int]
-    """By predicate, how many rows have no value in its field."""
-    removed: tuple[Removed, ...]
-
-    @property
-    def passing_all(self) -> int:
-        """Rows that pass the whole filter."""
-        return self.rows - sum(each.in_order for each in self.removed)
-
-
-def all_rows(store: SqliteStore) -> int:
-    """Every chunk in the file, those of removed documents too."""
-    return int(store.execute("SELECT count(*) FROM chunk")[0][0])
-
-
-def filter_counts(store: SqliteStore, where: Expr, *, table: Table) -> Counts:
+def filter_counts(store: SqliteStore, where: Expr, *, table: Table) -> FilterCounts:
     """The counts of every part of a filter. An AND at the top is the chain whose terms remove."""
     chain = where.terms if isinstance(where, And) else (where,)
     parts = {print_filter(part): part for term in chain for part in parts_of(term)}
@@ -70,7 +44,7 @@ def parts_of(expr: Expr) -> list[Expr]:
     return [expr]
 
 
-def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> Counts:
+def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
     """Each row is tested once against every predicate; all counts are sums over the results."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
@@ -95,7 +69,7 @@ def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr
     missing, removed = rest[: len(leaves)], rest[len(leaves) :]
     size = len(chain)
     triples = zip(removed[:size], removed[size : 2 * size], removed[2 * size :], strict=True)
-    return Counts(
+    return FilterCounts(
         rows,
         dict(zip(parts, passing, strict=True)),
         dict(zip(leaves, missing, strict=True)),
@@ -120,7 +94,7 @@ def _balanced(parts: Sequence[str], joint: str) -> str:
     return f"({_balanced(parts[:half], joint)} {joint} {_balanced(parts[half:], joint)})"
 
 
-def _one_by_one(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> Counts:
+def _one_by_one(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
     """A document passes several parts by one chunk or not at all, so every combination is counted on its own."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     rows = _count(store, (), table)
@@ -132,7 +106,7 @@ def _one_by_one(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, E
         others = _count(store, (*chain[:number], *chain[number + 1 :]), table)
         removed.append(Removed(rows - _count(store, (term,), table), before - after, others - whole))
         before = after
-    return Counts(
+    return FilterCounts(
         rows,
         {text: _count(store, (part,), table) for text, part in parts.items()},
         {text: _count(store, (IsNull(leaf.field),), table) for text, leaf in leaves.items()},

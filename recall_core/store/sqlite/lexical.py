@@ -1,23 +1,25 @@
-"""Full text: literal queries in FTS5's own words, document frequencies, and BM25 of matching rows."""
+"""Full text: literal queries in FTS5's own words, document frequencies, and BM25 of matching rows.
+
+Where the words of a question stand in a text, found as the full-text index finds them.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
-from math import log
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple
 
 import apsw
 
 from recall_core.errors import StoreError
+from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import compile_filter
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
+from recall_core.text import spaced
 from recall_core.types import LexicalQuery, TermStat
-
-IDF_FLOOR = 1e-6  # FTS5's floor for a term in half the rows or more (sqlite fts5_aux.c)
 
 
 def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
@@ -52,14 +54,6 @@ def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows:
     else:
         frequencies = [(phrase.text, frequency(db, execute, phrase.tokens)) for phrase in query.phrases]
     return tuple(TermStat(text, df, idf(df, rows)) for text, df in frequencies)
-
-
-def idf(df: int, rows: int) -> float:
-    """FTS5's inverse document frequency, ln((N - df + .5) / (df + .5)), floored; 0 for a term that is nowhere."""
-    if df == 0:
-        return 0.0
-    value = log((rows - df + 0.5) / (df + 0.5))
-    return value if value > 0 else IDF_FLOOR
 
 
 def quoted(tokens: Sequence[str]) -> str:
@@ -138,3 +132,86 @@ def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weig
         (title_weight, match, json.dumps(list(rowids))),
     )
     return {rowid: abs(raw) for rowid, raw in found}
+
+
+class _Token(NamedTuple):
+    """A stem of a text, with the code points that it stands for."""
+
+    start: int
+    end: int
+    stem: str
+
+
+@lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn at every step of a weight
+def stemmed(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """The stems of each phrase, for `stem_spans` of many texts."""
+    return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
+
+
+def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """Half-open ranges of code points that a run of these stems matches, in order and merged where they overlap."""
+    if not wanted:
+        return []
+    found = list(_tokens(text))
+    first = {stems[0] for stems in wanted}
+    spans: list[tuple[int, int]] = []
+    for at, token in enumerate(found):
+        if token.stem not in first:
+            continue
+        for stems in wanted:
+            run = found[at : at + len(stems)]
+            if tuple(each.stem for each in run) == stems:
+                spans.append((token.start, run[-1].end))
+    return _merged(sorted(spans))
+
+
+def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """The stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
+    indexed = spaced(text)
+    places = _places(text, indexed)
+    found = _tokenizer()(
+        indexed.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=True, include_colocated=False
+    )
+    code_points = _code_points(indexed)
+    for start, end, stem in found:
+        first, last = code_points[start], code_points[end] - 1
+        yield _Token(places[first], places[last] + 1, stem)
+
+
+@cache
+def _tokenizer() -> Any:  # apsw gives its tokenizers no public type
+    name, *arguments = TOKENIZER.split()
+    return apsw.Connection(":memory:").fts5_tokenizer(name, arguments)
+
+
+def _code_points(text: str) -> Sequence[int]:
+    """Byte offset in UTF-8 to code point, with one entry more than there are bytes."""
+    if text.isascii():
+        return range(len(text) + 1)
+    places: list[int] = []
+    for at, mark in enumerate(text):
+        places += [at] * len(mark.encode())
+    return [*places, len(text)]
+
+
+def _places(text: str, indexed: str) -> Sequence[int]:
+    """Code point of the indexed text to the one that it stands for; the blanks put in stand for the mark beside."""
+    if text == indexed:
+        return range(len(text))
+    places: list[int] = []
+    at = 0
+    for mark in indexed:
+        is_own = at < len(text) and mark == text[at]
+        places.append(at if is_own else max(0, at - 1))
+        at += is_own
+    return places

@@ -1,103 +1,40 @@
-"""Putting right what can be computed again: the full-text index, vectors, digest and counts.
+"""The care of a store, in SQL: what is computed again, what leaves no trace, vectors of another embedder coming in.
 
-Vectors of another embedder on their way in: kept beside those in use until all of them take over at once.
+The last are kept beside the ones in use until all of them take over at once.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall_core.errors import StoreError
-from recall_core.store.sqlite.check import ORPHANS, WITHOUT_VECTOR, bad_vectors
+from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, backup, translated
-from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.write import COUNTS, document_digest
 from recall_core.text import embedded_text
 from recall_core.types import Vector
+
+if TYPE_CHECKING:
+    from recall_core.store.values import Finding, NearPairs, ReembedTarget, StoreCheck
 
 _MODULUS = 1 << 256
 
 _EMBED_BATCH = 256
 
+_COPIES = 2  # VACUUM writes the file once to a temporary file and once to the log
 
-def back_up(store: SqliteStore) -> str | None:
-    """A copy of the store beside it, named by its generation; its path, or None for a store in memory."""
-    if store.path == MEMORY:
-        return None
-    if not store.writable:
-        raise StoreError("read_only", f"{store.path} cannot be written.", hint=f"ls -l {store.path}")
-    path = f"{store.path}.bak-{store.info().generation}"
-    with store.unlocked(), translated(path):  # VACUUM INTO counts as writing
-        backup(store.db, path)
-    return path
+_WITHOUT_VECTOR = """
+SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+WHERE c.deleted = 0 AND c.rowid > ? AND c.rowid NOT IN (SELECT chunk FROM vec) ORDER BY c.rowid LIMIT ?
+"""
 
-
-def without_vector(store: SqliteStore) -> Iterator[list[tuple[int, str]]]:
-    """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
-    last = 0
-    while rows := store.execute(WITHOUT_VECTOR, (last, _EMBED_BATCH)):
-        last = rows[-1][0]
-        yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
-
-
-def broken_vectors(store: SqliteStore) -> Iterator[list[tuple[int, str]]]:
-    """(chunk rowid, embedded text) of every live chunk whose vector cannot be one, in lists of bounded length."""
-    bad = bad_vectors(store)
-    sql = (
-        "SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc "
-        "WHERE c.deleted = 0 AND c.rowid IN (SELECT value FROM json_each(?)) ORDER BY c.rowid"
-    )
-    for start in range(0, len(bad), _EMBED_BATCH):
-        rows = store.execute(sql, (json.dumps(bad[start : start + _EMBED_BATCH]),))
-        if rows:
-            yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
-
-
-def repair(store: SqliteStore, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
-    """Rebuild what is derived from the text, in one transaction that is one step of the generation.
-
-    made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
-    cannot be one; they are left out where the store has another embedder by now.
-    """
-    broken = bad_vectors(store)
-    with store.transaction():
-        store.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
-        store.execute(f"DELETE FROM vec WHERE chunk IN ({ORPHANS})")
-        for rowid in broken:
-            store.execute("DELETE FROM vec WHERE chunk = ?", (rowid,))
-        if store.embedder() == embedder:
-            _put_vectors(store, made)
-        _digest_again(store)
-        next_generation(store)
-
-
-def next_generation(store: SqliteStore) -> None:
-    """Record that the open transaction changed the store: one more generation, and every count taken anew."""
-    store.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
-    for name, count in COUNTS.items():
-        store.execute(f"UPDATE meta SET value = ({count}) WHERE key = ?", (name,))
-
-
-def _put_vectors(store: SqliteStore, made: Mapping[int, tuple[Vector, int]]) -> None:
-    for rowid, (vector, windows) in made.items():
-        if vector:
-            store.execute(
-                "INSERT OR IGNORE INTO vec(chunk, embedding, windows) "
-                "SELECT rowid, ?, ? FROM chunk WHERE rowid = ? AND deleted = 0",
-                (vector, windows, rowid),
-            )
-
-
-def _digest_again(store: SqliteStore) -> None:
-    total = 0
-    for (rowid,) in store.execute("SELECT rowid FROM doc WHERE deleted = 0"):
-        digest = document_digest(store.execute, rowid)
-        store.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digest, rowid))
-        total += int(digest, 16)
-    store.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (f"{total % _MODULUS:064x}",))
-
+_BROKEN = """
+SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+WHERE c.deleted = 0 AND c.rowid IN (SELECT value FROM json_each(?)) ORDER BY c.rowid
+"""
 
 _LEFT = """
 SELECT c.text_hash, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
@@ -120,88 +57,212 @@ WHERE c.deleted = 0 AND length(n.embedding) > 0 ORDER BY c.rowid
 _KEYS = ("next_embedder", "next_dimension", "next_command")
 
 
-class ReembedTarget(NamedTuple):
-    """The embedder whose vectors come in. command: what goes on with it."""
+class SqliteMaintenance(SqliteCatalog):
+    """See store.port.Maintenance."""
 
-    embedder: str
-    dimension: int
-    command: str
+    def check(self, code: StoreCheck) -> Finding:
+        """One check."""
+        from recall_core.store.sqlite.check import CHECKS  # noqa: PLC0415 - a search never needs it
 
+        return CHECKS[code](self)
 
-def unfinished(store: SqliteStore) -> ReembedTarget | None:
-    """The reembed that was begun and did not end, or None."""
-    found = dict(store.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _KEYS))
-    if len(found) < len(_KEYS):
-        return None
-    return ReembedTarget(found["next_embedder"], int(found["next_dimension"]), found["next_command"])
+    def back_up(self) -> str | None:
+        """A copy of the store beside it, named by its generation; its path, or None for a store in memory."""
+        if self.path == MEMORY:
+            return None
+        if not self.writable:
+            raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
+        path = f"{self.path}.bak-{self.info().generation}"
+        with self.unlocked(), translated(path):  # VACUUM INTO counts as writing
+            backup(self.db, path)
+        return path
 
+    def without_vector(self) -> Iterator[list[tuple[int, str]]]:
+        """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
+        last = 0
+        while rows := self.execute(_WITHOUT_VECTOR, (last, _EMBED_BATCH)):
+            last = rows[-1][0]
+            yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
 
-def is_next(store: SqliteStore, target: ReembedTarget) -> bool:
-    """Whether the vectors that come in are the target's."""
-    found = unfinished(store)
-    return found is not None and (found.embedder, found.dimension) == (target.embedder, target.dimension)
+    def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
+        """(chunk rowid, embedded text) of every live chunk whose vector cannot be one, in lists of bounded length."""
+        from recall_core.store.sqlite.check import bad_vectors  # noqa: PLC0415 - a search never needs it
 
+        bad = bad_vectors(self)
+        for start in range(0, len(bad), _EMBED_BATCH):
+            rows = self.execute(_BROKEN, (json.dumps(bad[start : start + _EMBED_BATCH]),))
+            if rows:
+                yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
 
-def begin(store: SqliteStore, target: ReembedTarget) -> None:
-    """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
-    with store.transaction():
-        if not is_next(store, target):
-            store.execute("DELETE FROM vec_next")
-        for key, value in zip(_KEYS, target, strict=True):
-            store.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, str(value)))
+    def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
+        """Rebuild what is derived from the text, in one transaction that is one step of the generation.
 
+        made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
+        cannot be one; they are left out where the store has another embedder by now.
+        """
+        from recall_core.store.sqlite.check import ORPHANS, bad_vectors  # noqa: PLC0415 - a search never needs it
 
-def give_up(store: SqliteStore) -> None:
-    """Drop what an unfinished reembed has made."""
-    with store.transaction():
-        _clear(store)
+        broken = bad_vectors(self)
+        with self.transaction():
+            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+            self.execute(f"DELETE FROM vec WHERE chunk IN ({ORPHANS})")
+            for rowid in broken:
+                self.execute("DELETE FROM vec WHERE chunk = ?", (rowid,))
+            if self.embedder() == embedder:
+                self._put_vectors(made)
+            self._digest_again()
+            self._next_generation()
 
+    def compact(self) -> int:
+        """Drop tombstones and the vectors kept for them, refresh the planner's statistics, write the file anew."""
+        self._make_sure_of_room()
+        gone = self._drop_tombstones()
+        with self.transaction():
+            self.execute("ANALYZE")
+        self.purge()
+        return gone
 
-def texts(store: SqliteStore) -> int:
-    """How many distinct texts the live chunks have."""
-    return int(store.execute("SELECT count(DISTINCT text_hash) FROM chunk WHERE deleted = 0")[0][0])
+    def _make_sure_of_room(self) -> None:
+        import shutil  # noqa: PLC0415 - a search never needs it
 
+        if self.path == MEMORY:
+            return
+        folder = Path(self.path).absolute().parent
+        needed, free = _COPIES * self.size_bytes(), shutil.disk_usage(folder).free
+        if free < needed:
+            raise StoreError(
+                "disk_full",
+                f"Compacting {self.path} needs {needed} free bytes in {folder}; there are {free}.",
+                hint=f"df -h {folder}",
+                details={"needed_bytes": needed, "free_bytes": free},
+            )
 
-def done(store: SqliteStore) -> int:
-    """How many of them have a vector of the target, or are known to have none."""
-    return int(store.execute(_DONE)[0][0])
+    def purge(self) -> bool:
+        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
+        self._drop_tombstones()
+        with self.unlocked():
+            self.execute("VACUUM")
+            busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        return bool(busy == 0)
 
+    def _drop_tombstones(self) -> int:
+        """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
+        with self.transaction():
+            gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
+            self.execute("DELETE FROM vec_cache")
+            self.execute(
+                "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
+            )
+            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
+            self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
+        return gone
 
-def left(store: SqliteStore, *, after: bytes, limit: int) -> dict[bytes, str]:
-    """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""
-    rows = store.execute(_LEFT, (after, limit))
-    return {bytes(text_hash): embedded_text(*parts) for text_hash, *parts in rows}
+    def in_order(self) -> Sequence[int]:
+        """The rowids of all live chunks in natural order."""
+        from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - a search never needs it
 
+        return neighbours.in_order(self)
 
-def save(store: SqliteStore, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
-    """Keep vectors (b"" for a text without a feature) with their windows; False when the target is another by now."""
-    rows = [(text_hash, vector, windows) for text_hash, (vector, windows) in made.items()]
-    with store.transaction():
-        if not is_next(store, target):
-            return False
-        for row in rows:
-            store.execute("INSERT OR REPLACE INTO vec_next(text_hash, embedding, windows) VALUES(?, ?, ?)", row)
-    return True
+    def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
+        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk."""
+        from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - as above
 
+        return neighbours.bests(self, asked)
 
-def switch(store: SqliteStore, target: ReembedTarget) -> bool:
-    """Put the target's vectors in place of those in use, in one transaction that is one step of the generation.
+    def near_pairs(self, *, least: float, shown: int) -> NearPairs:
+        """The pairs of live chunks in documents of different content whose cosine is at least `least`."""
+        from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - as above
 
-    False, and nothing is changed, while a live chunk's text still waits, or when the target is another by now.
-    """
-    with store.transaction():
-        if not is_next(store, target) or store.execute(_IS_LEFT):
-            return False
-        store.execute("DELETE FROM vec")
-        store.execute(_SWITCH)
-        store.execute("DELETE FROM vec_cache")
-        _clear(store)
-        store.execute("UPDATE meta SET value = ? WHERE key = 'embedder'", (target.embedder,))
-        store.execute("UPDATE meta SET value = ? WHERE key = 'dimension'", (str(target.dimension),))
-        next_generation(store)
-    return True
+        return neighbours.near_pairs(self, least=least, shown=shown)
 
+    def reembed_target(self) -> ReembedTarget | None:
+        """The reembed that was begun and did not end, or None."""
+        found = dict(self.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _KEYS))
+        if len(found) < len(_KEYS):
+            return None
+        return ReembedTarget(found["next_embedder"], int(found["next_dimension"]), found["next_command"])
 
-def _clear(store: SqliteStore) -> None:
-    store.execute("DELETE FROM vec_next")
-    store.execute("DELETE FROM meta WHERE key IN (?, ?, ?)", _KEYS)
+    def begin_reembed(self, target: ReembedTarget) -> None:
+        """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
+        with self.transaction():
+            if not self._is_next(target):
+                self.execute("DELETE FROM vec_next")
+            for key, value in zip(_KEYS, target, strict=True):
+                self.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, str(value)))
+
+    def drop_reembed(self) -> None:
+        """Drop what an unfinished reembed has made."""
+        with self.transaction():
+            self._clear()
+
+    def texts(self) -> int:
+        """How many distinct texts the live chunks have."""
+        return int(self.execute("SELECT count(DISTINCT text_hash) FROM chunk WHERE deleted = 0")[0][0])
+
+    def reembedded(self) -> int:
+        """How many of them have a vector of the target, or are known to have none."""
+        return int(self.execute(_DONE)[0][0])
+
+    def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
+        """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""
+        rows = self.execute(_LEFT, (after, limit))
+        return {bytes(text_hash): embedded_text(*parts) for text_hash, *parts in rows}
+
+    def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
+        """Keep vectors with their windows, by text_hash; False when the target is another by now."""
+        rows = [(text_hash, vector, windows) for text_hash, (vector, windows) in made.items()]
+        with self.transaction():
+            if not self._is_next(target):
+                return False
+            for row in rows:
+                self.execute("INSERT OR REPLACE INTO vec_next(text_hash, embedding, windows) VALUES(?, ?, ?)", row)
+        return True
+
+    def finish_reembed(self, target: ReembedTarget) -> bool:
+        """Put the target's vectors in place of those in use, in one transaction that is one step of the generation.
+
+        False, and nothing is changed, while a live chunk's text still waits, or when the target is another by now.
+        """
+        with self.transaction():
+            if not self._is_next(target) or self.execute(_IS_LEFT):
+                return False
+            self.execute("DELETE FROM vec")
+            self.execute(_SWITCH)
+            self.execute("DELETE FROM vec_cache")
+            self._clear()
+            self.execute("UPDATE meta SET value = ? WHERE key = 'embedder'", (target.embedder,))
+            self.execute("UPDATE meta SET value = ? WHERE key = 'dimension'", (str(target.dimension),))
+            self._next_generation()
+        return True
+
+    def _is_next(self, target: ReembedTarget) -> bool:
+        """Whether the vectors that come in are the target's."""
+        found = self.reembed_target()
+        return found is not None and (found.embedder, found.dimension) == (target.embedder, target.dimension)
+
+    def _next_generation(self) -> None:
+        """Record that the open transaction changed the store: one more generation, and every count taken anew."""
+        self.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+        for name, count in COUNTS.items():
+            self.execute(f"UPDATE meta SET value = ({count}) WHERE key = ?", (name,))
+
+    def _put_vectors(self, made: Mapping[int, tuple[Vector, int]]) -> None:
+        for rowid, (vector, windows) in made.items():
+            if vector:
+                self.execute(
+                    "INSERT OR IGNORE INTO vec(chunk, embedding, windows) "
+                    "SELECT rowid, ?, ? FROM chunk WHERE rowid = ? AND deleted = 0",
+                    (vector, windows, rowid),
+                )
+
+    def _digest_again(self) -> None:
+        total = 0
+        for (rowid,) in self.execute("SELECT rowid FROM doc WHERE deleted = 0"):
+            digest = document_digest(self.execute, rowid)
+            self.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digest, rowid))
+            total += int(digest, 16)
+        self.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (f"{total % _MODULUS:064x}",))
+
+    def _clear(self) -> None:
+        self.execute("DELETE FROM vec_next")
+        self.execute("DELETE FROM meta WHERE key IN (?, ?, ?)", _KEYS)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.check import bad_vectors, blocks
-from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.vectors import cosines, rows_of
-from recall_core.types import Row, Vector, flaws
+from recall_core.store.values import NearPairs, Pair
+from recall_core.types import Vector, flaws
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,35 +30,14 @@ ORDER BY d.path, c.offset
 """
 _NAMED = "SELECT v.embedding FROM json_each(?) j JOIN vec v ON v.chunk = j.value ORDER BY j.key"
 
-Pair = tuple[int, int, float]
-"""Two chunk rowids in natural order, and their cosine."""
 
-
-class NearPairs(NamedTuple):
-    """How many pairs are near, and the first of them in natural order: by path and offset of one, then the other."""
-
-    pairs: int
-    first: tuple[Pair, ...]
-
-
-def in_order(store: SqliteStore) -> array[int]:
+def in_order(store: SqliteCatalog) -> array[int]:
     """The rowids of all live chunks in natural order."""
     found = blocks(store, f"SELECT c.rowid {_LIVE} ORDER BY d.path, c.offset")
     return array("q", [rowid for rows in found for (rowid,) in rows])
 
 
-def place_of(row: Row) -> str:
-    """Where a chunk stands, for a sentence."""
-    return f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
-
-
-def stored_vectors(store: SqliteStore, rowids: Sequence[int]) -> dict[int, Vector]:
-    """chunk rowid to vector, for those of these chunks that have one."""
-    sql = "SELECT chunk, embedding FROM vec WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
-    return {rowid: bytes(vector) for rowid, vector in store.execute(sql, (json.dumps(list(rowids)),))}
-
-
-def bests(store: SqliteStore, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
+def bests(store: SqliteCatalog, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
     """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk.
 
     asked: chunk rowid to a vector of the store's dimension. A stored vector that cannot be one is passed over, and a
@@ -77,7 +57,7 @@ def bests(store: SqliteStore, asked: Mapping[int, Vector]) -> dict[int, tuple[fl
     return {rowid: (cosine, best[rowid]) for rowid, cosine in own.items()}
 
 
-def near_pairs(store: SqliteStore, *, least: float, shown: int) -> NearPairs:
+def near_pairs(store: SqliteCatalog, *, least: float, shown: int) -> NearPairs:
     """The pairs of live chunks in documents of different content whose cosine, of six decimals, is at least `least`.
 
     shown: the most pairs that are named. Exact: float32 products decide only what their rounding cannot change.
@@ -94,7 +74,7 @@ def near_pairs(store: SqliteStore, *, least: float, shown: int) -> NearPairs:
 class _Search:
     """One search for pairs: the chunks in natural order, and what was found so far."""
 
-    def __init__(self, store: SqliteStore, least: float, shown: int) -> None:
+    def __init__(self, store: SqliteCatalog, least: float, shown: int) -> None:
         import numpy as np  # noqa: PLC0415 - a search never asks
 
         self.store, self.least, self.shown = store, least, shown
@@ -147,7 +127,7 @@ class _Search:
             self.first = sorted(self.first)[: self.shown]
 
 
-def _sound_chunks(store: SqliteStore) -> tuple[array[int], array[int]]:
+def _sound_chunks(store: SqliteCatalog) -> tuple[array[int], array[int]]:
     """Rowid, and number of their document's content, of the live chunks whose vector can be one, in natural order."""
     bad = frozenset(bad_vectors(store))
     rowids, contents = array("q"), array("q")

@@ -1,12 +1,12 @@
-"""One open connection to a store's file: statements, transactions and the file itself."""
+"""One open connection to a store's file: statements, transactions, what it remembers, and the file itself."""
 
 from __future__ import annotations
 
 from _thread import RLock  # see recall_core.store.one_thread
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import apsw
 
@@ -18,6 +18,8 @@ from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
 
 FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
+
+Kept = TypeVar("Kept")
 
 
 class OpenStore:
@@ -63,7 +65,7 @@ class OpenStore:
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
-        """A transaction in which files are put and taken away; see ports.Writer."""
+        """A transaction in which files are put and taken away; see store.port.Writer."""
         with self.transaction():
             batch = SqliteWriter(self.execute)
             yield batch
@@ -102,26 +104,6 @@ class OpenStore:
                 self.db.execute(sql)
             except apsw.InterruptError:
                 self.db.execute(sql)
-
-    def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
-        self.drop_tombstones()
-        with self.unlocked():
-            self.execute("VACUUM")
-            busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
-        return bool(busy == 0)
-
-    def drop_tombstones(self) -> int:
-        """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
-        with self.transaction():
-            gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
-            self.execute("DELETE FROM vec_cache")
-            self.execute(
-                "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
-            )
-            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
-            self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
-        return gone
 
     def changes(self) -> int:
         """Another number once anyone but this connection has committed anything."""
@@ -196,6 +178,36 @@ class OpenStore:
         if self.path == MEMORY:
             return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
         return _size_at(self.path) + _size_at(f"{self.path}-wal")
+
+
+class Memo(Generic[Kept]):
+    """A value worked out from the whole store, kept from the second time it is wanted in one state of the store.
+
+    The first time gives None: a process that asks once should not read, nor hold, what it does not need.
+    """
+
+    def __init__(self, store: OpenStore, read: Callable[[], Kept]) -> None:
+        self._store = store
+        self._read = read
+        self._state = (-1, -1)
+        self._kept: Kept | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is kept at this moment."""
+        return self._kept is None
+
+    def get(self) -> Kept | None:
+        """The value for what this connection sees at this moment, or None."""
+        if self._store.db.txn_state() == apsw.SQLITE_TXN_WRITE:
+            return None  # what is written here may still be rolled back
+        state = (self._store.changes(), self._store.db.total_changes())  # commits of others, and our own
+        if state != self._state:
+            self._state, self._kept = state, None
+            return None
+        if self._kept is None:
+            self._kept = self._read()
+        return self._kept
 
 
 def _file_at(path: str) -> tuple[int, int] | None:

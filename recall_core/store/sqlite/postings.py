@@ -16,9 +16,10 @@ from typing import Any
 import apsw
 
 from recall_core.config import BM25_K1
+from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
-from recall_core.store.sqlite.lexical import frequency, idf, quoted, scores, stemmed_tokens
+from recall_core.store.sqlite.lexical import frequency, quoted, scores, stemmed_tokens
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import LexicalQuery, Occurrences, Phrase, TermStat
 
@@ -49,7 +50,7 @@ def occurrences(
     *,
     sizes: Mapping[int, tuple[int, int]] | None,
 ) -> Occurrences:
-    """See ports.Store. sizes: of every row, where they are at hand."""
+    """See store.port.Search. sizes: of every row, where they are at hand."""
     rows, totals = index_totals(execute)
     dfs = {phrase.tokens: frequency(db, execute, phrase.tokens) for phrase in query.phrases}
     db.register_fts5_function("recall_occurrences", _count_occurrences)

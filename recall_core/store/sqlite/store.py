@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 
 from recall_core.config import EXACT_VECTORS
-from recall_core.rql.ast import Expr, OrderKey
+from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.sqlite import lexical, postings, records, vectors
-from recall_core.store.sqlite.cache import Memo
+from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import connect, creating, load_vector_functions, translated
-from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
-from recall_core.store.sqlite.write import COUNTS, public_digest
-from recall_core.text import STOP_WORDS_NAME
+from recall_core.store.sqlite.judgements import SqliteJudgements
+from recall_core.store.sqlite.maintenance import SqliteMaintenance
+from recall_core.store.sqlite.opened import Memo
+from recall_core.store.sqlite.write import COUNTS
 from recall_core.types import (
-    Document,
-    Fingerprint,
     Key,
     LexicalQuery,
     Occurrences,
-    Root,
     Row,
-    StoreInfo,
     Table,
     TermStat,
     Vector,
 )
 
+if TYPE_CHECKING:
+    from recall_core.store.values import FilterCounts
+
 _VECTORS = "SELECT chunk, embedding FROM vec"
-_BELOW = """
-SELECT d.path FROM doc d LEFT JOIN file f ON f.rowid = d.file
-WHERE d.deleted = 0
-  AND (iif(?1 = '', substr(d.path, 1, 1) <> '/', substr(d.path, 1, length(?1)) = ?1) OR f.path = ?2)
-ORDER BY d.path
-"""
+_VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
 
 def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
@@ -64,8 +59,8 @@ def open_store(path: str) -> SqliteStore:
     return SqliteStore(db, path, writable=writable)
 
 
-class SqliteStore(OpenStore):
-    """What is asked of a store, in SQL; see ports.Store. One connection; use one in each thread."""
+class SqliteStore(SqliteJudgements, SqliteMaintenance):
+    """See store.port.Store, and Search for what is here. One connection; use one in each thread."""
 
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
         super().__init__(db, path, writable=writable)
@@ -73,67 +68,20 @@ class SqliteStore(OpenStore):
         self._lengths = Memo(self, lambda: postings.lengths(self.execute, None))
         self._vectors = Memo(self, lambda: vectors.rows_of(self.execute(_VECTORS)))
 
-    def info(self) -> StoreInfo:
-        """Identity, sizes, generation and digest."""
-        meta: dict[str, str] = dict(self.execute("SELECT key, value FROM meta"))
-        newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
-        return StoreInfo(
-            path=self.path,
-            schema_version=SCHEMA_VERSION,
-            embedder=meta["embedder"],
-            dimension=int(meta["dimension"]),
-            counter=meta["counter"],
-            chunker=meta["chunker"],
-            tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
-            generation=int(meta["generation"]),
-            digest=public_digest(meta["embedder"], meta["digest_sum"]),
-            documents=int(meta["documents"]),
-            chunks=int(meta["chunks"]),
-            vectors=int(meta["vectors"]),
-            tombstones=int(meta["tombstones"]),
-            windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
-            snapshot=newest or "",
-        )
-
-    def generation(self) -> int:
-        """How many transactions have changed what is stored."""
-        return int(self.execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
-
-    def embedder(self) -> str:
-        """Identity of the embedder that made the vectors."""
-        return str(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
-
-    def known(self, path: str) -> Fingerprint | None:
-        """The file as last read, or None."""
-        rows = self.execute(f"SELECT {records.FILE} FROM file f WHERE f.path = ?", (path,))
-        return Fingerprint(*rows[0]) if rows else None
-
-    def files(self) -> Iterator[Fingerprint]:
-        """Every live file by path."""
-        return map(Fingerprint._make, self.execute(f"SELECT {records.FILE} FROM file f ORDER BY f.path"))
-
-    def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
-        """doc.id to the file it was read from, for those that are live."""
-        rows = self.execute(
-            f"SELECT d.id, {records.FILE} FROM json_each(?) j "
-            "JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
-            (json.dumps(list(doc_ids)),),
-        )
-        return {row[0]: Fingerprint(*row[1:]) for row in rows}
-
-    def roots(self) -> tuple[Root, ...]:
-        """Every remembered root, in the order they were added."""
-        return tuple(records.root_of(spec) for (spec,) in self.execute("SELECT spec FROM root ORDER BY rowid"))
-
-    def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors of this embedder already known for these texts."""
-        rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
-        return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
-
     def tokens(self, text: str) -> tuple[str, ...]:
         """The text as the index folds it, before stemming."""
         with translated(self.path):
             return lexical.folded_tokens(self.db, text)
+
+    def stems(self, text: str) -> tuple[str, ...]:
+        """The text as the index holds it."""
+        with translated(self.path):
+            return lexical.stemmed_tokens(self.db, text)
+
+    def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the half-open ranges of code points that a phrase matches, in order and merged."""
+        wanted = lexical.stemmed(tuple(phrases))
+        return [lexical.stem_spans(text, wanted) for text in texts]
 
     def syntax_error(self, match: str) -> str | None:
         """What the full-text index finds wrong with a raw expression, or None."""
@@ -221,13 +169,23 @@ class SqliteStore(OpenStore):
         """Chunks with their documents, in the order asked for."""
         return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
 
-    def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
-        """Documents by rowid, with or without chunks."""
-        rows = self.execute(
-            f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
-            (json.dumps(list(rowids)),),
-        )
-        return {row[0]: records.document(row[1:10]) for row in rows}
+    def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
+        """chunk rowid to vector, for those of these chunks that have one, by rowid."""
+        return {rowid: bytes(vector) for rowid, vector in self.execute(_VECTORS_OF, (json.dumps(list(rowids)),))}
+
+    def is_indexed(self, rowid: int) -> bool:
+        """Whether the full-text index holds a chunk."""
+        return bool(self.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))
+
+    def is_native(self, predicate: Predicate) -> bool:
+        """Whether SQLite compares a column or a tag by itself."""
+        return is_native(predicate)
+
+    def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
+        """What every part of a filter lets through."""
+        from recall_core.store.sqlite import funnel  # noqa: PLC0415 - a search never needs it
+
+        return funnel.filter_counts(self, where, table=table)
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
@@ -243,65 +201,3 @@ class SqliteStore(OpenStore):
         page = records.scan_of(where, table=table, order=order).page
         rows = self.execute(f"EXPLAIN QUERY PLAN {page.sql}", (*page.params, -1, 0))
         return tuple(row[3] for row in rows)
-
-    def resolve(self, target: str) -> list[tuple[str, str]]:
-        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
-        live = self.document_at(target)
-        if live is not None or not records.is_prefix(target):
-            return [] if live is None else [("doc", live)]
-        below = target[:-1] + chr(ord(target[-1]) + 1)
-        found = self.execute(
-            "SELECT 'doc', id FROM doc WHERE id >= ?1 AND id < ?2 AND deleted = 0 "
-            "UNION ALL SELECT 'chunk', id FROM chunk WHERE id >= ?1 AND id < ?2 AND deleted = 0 LIMIT 9",
-            (target, below),
-        )
-        return [(kind, full) for kind, full in found]
-
-    def document_at(self, path: str) -> str | None:
-        """The id of the live document of that path."""
-        found = self.execute("SELECT id FROM doc WHERE path = ? AND deleted = 0", (path,))
-        return str(found[0][0]) if found else None
-
-    def chunks_of(self, doc_id: str) -> list[Row]:
-        """A live document's chunks by offset."""
-        rowids = self.execute(
-            "SELECT c.rowid FROM chunk c JOIN doc d ON d.rowid = c.doc "
-            "WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset",
-            (doc_id,),
-        )
-        return self.fetch([row[0] for row in rowids])
-
-    def rowid(self, kind: str, full_id: str) -> int:
-        """The rowid behind a full id."""
-        table = "doc" if kind == "doc" else "chunk"
-        return int(self.execute(f"SELECT rowid FROM {table} WHERE id = ?", (full_id,))[0][0])
-
-    def text_of(self, doc_id: str) -> str:
-        """A document's whole text, put together from its chunks, which overlap and leave no gap."""
-        pieces: list[str] = []
-        end = 0
-        for row in self.chunks_of(doc_id):
-            pieces.append(row.chunk.text[end - row.chunk.offset :])
-            end = row.chunk.end
-        return "".join(pieces)
-
-    def paths_below(self, folder: str) -> list[str]:
-        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
-
-        "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
-        """
-        prefix = "" if folder == "." else folder.rstrip("/") + "/"
-        return [path for (path,) in self.execute(_BELOW, (prefix, folder))]
-
-    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
-        """doc rowid to how many live chunks the document has."""
-        rows = self.execute(
-            "SELECT doc, count(*) FROM chunk "
-            "WHERE deleted = 0 AND doc IN (SELECT value FROM json_each(?)) GROUP BY doc",
-            (json.dumps(list(doc_rowids)),),
-        )
-        return dict(rows)
-
-    def judgements(self) -> int:
-        """How many rows of judgements the store keeps."""
-        return int(self.execute("SELECT count(*) FROM judgement")[0][0])

@@ -1,0 +1,406 @@
+"""The seam to a store: what it is asked (search, catalog, judgements, maintenance), how it is written, what it gives.
+
+Every reading method sees one consistent state. Natural order is (path, offset, id). Rowids are opaque integers, which
+a store gives out and takes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.types import (
+    Document,
+    Fingerprint,
+    Key,
+    LexicalQuery,
+    MetaValue,
+    NewFile,
+    Occurrences,
+    Root,
+    Row,
+    StoreInfo,
+    Table,
+    TermStat,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from recall_core.rql.complete import Vocabulary
+    from recall_core.store.one_thread import ThreadGuard
+    from recall_core.store.values import (
+        FilterCounts,
+        Finding,
+        JudgementRow,
+        NearPairs,
+        ReembedTarget,
+        Sizes,
+        Source,
+        StoreCheck,
+    )
+
+
+class Writer(Protocol):
+    """One atomic batch of changes; everything becomes visible at once when its `with` block ends."""
+
+    def put(self, file: NewFile) -> None:
+        """Replace whatever the store holds for this file's path by these documents."""
+
+    def refresh(self, path: str, *, size: int, mtime_ns: int) -> None:
+        """Record that a file was touched and its bytes did not change."""
+
+    def relabel(
+        self,
+        path: str,
+        *,
+        tags: tuple[str, ...] | None,
+        source: str | None,
+        meta: Mapping[str, MetaValue] | None,
+    ) -> bool:
+        """Replace labels of a file's documents (None keeps what stands); True when anything changed.
+
+        meta: these keys are set, others stay, because a record's own fields live there too.
+        """
+
+    def tombstone(self, paths: Iterable[str]) -> int:
+        """Take these files' documents, or single records, out of every index; returns how many documents left."""
+
+    def put_root(self, root: Root) -> None:
+        """Remember a root, once."""
+
+    def forget_roots(self, folders: Iterable[str]) -> None:
+        """Stop syncing these folders."""
+
+    def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
+        """Keep text_hash to (vector, windows) for chunks that come later; no answer changes."""
+
+
+class JudgementWriter(Protocol):
+    """One atomic batch of changes to judgements; what has been put is read back at once."""
+
+    def put_query(self, query: str, text: str) -> None:
+        """Keep a query by its id; one that is there stays as it is."""
+
+    def drop_query(self, query: str) -> None:
+        """Forget a query, unless it has a judgement."""
+
+    def put(self, row: JudgementRow) -> None:
+        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+
+    def remove(self, query: str, path: str, offset: int, end: int) -> None:
+        """Forget a judgement, if it is there."""
+
+
+class Search(Protocol):
+    """What a question asks: which rows pass a filter, which hold its words, which lie near, and what they say."""
+
+    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
+        """Live chunks that pass the filter (and are among rowids), in natural order."""
+
+    def scan(
+        self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
+    ) -> tuple[int, list[tuple[int, int | None]]]:
+        """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
+
+    def steps(self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
+        """How the store carries `scan` out, in its own words, a line a step."""
+
+    def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
+        """What every part of a filter lets through. An AND at the top is the chain whose terms remove."""
+
+    def is_native(self, predicate: Predicate) -> bool:
+        """Whether the database compares a column or a tag by itself, by an index where it has one; False where a
+        pattern or a metadata value is worked out for each row."""
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """The text as the index folds it, before stemming."""
+
+    def stems(self, text: str) -> tuple[str, ...]:
+        """The text as the index holds it."""
+
+    def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the half-open ranges of code points that a phrase matches, by the index's own stems.
+
+        In order, and merged where they overlap.
+        """
+
+    def syntax_error(self, match: str) -> str | None:
+        """What the full-text index finds wrong with a raw expression, or None."""
+
+    def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
+        """One entry a phrase, in query order."""
+
+    def occurrences(self, query: LexicalQuery, rowids: Sequence[int] | None) -> Occurrences:
+        """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
+
+    def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
+        """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+
+    def lexical(
+        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
+    ) -> dict[int, float]:
+        """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
+
+    def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
+        """rowid to raw BM25 of those of these rows that match."""
+
+    def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
+        """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
+
+    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> dict[int, float]:
+        """The k best of `cosines`, ties in natural order."""
+
+    def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
+        """chunk rowid to vector, for those of these chunks that have one, by rowid."""
+
+    def is_indexed(self, rowid: int) -> bool:
+        """Whether the full-text index holds a chunk."""
+
+    def fetch(self, rowids: Sequence[int]) -> list[Row]:
+        """Chunks with their documents, in the order asked for."""
+
+
+class Catalog(Protocol):
+    """What the store holds: files, documents, chunks by their place, roots, names, counts."""
+
+    def info(self) -> StoreInfo:
+        """Identity, sizes, generation and digest."""
+
+    def generation(self) -> int:
+        """How many transactions have changed what is stored."""
+
+    def embedder(self) -> str:
+        """Identity of the embedder that made the vectors."""
+
+    def size_bytes(self) -> int:
+        """Bytes the store takes, its log included."""
+
+    def sizes(self) -> Sizes:
+        """What takes up the room; every page is looked at. What is small counts nowhere."""
+
+    def all_chunks(self) -> int:
+        """How many chunks there are, those of removed documents too."""
+
+    def known(self, path: str) -> Fingerprint | None:
+        """The file as last read, or None."""
+
+    def files(self) -> Iterator[Fingerprint]:
+        """Every live file by path."""
+
+    def live_files(self) -> Iterator[NewFile]:
+        """Every live file by path, as it would be put into another store, one at a time.
+
+        Its documents stand by path and their chunks by offset, each with its vector, b"" for none.
+        """
+
+    def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
+        """doc.id to the file it was read from, for those that are live."""
+
+    def roots(self) -> tuple[Root, ...]:
+        """Every remembered root, in the order they were added."""
+
+    def root_sources(self) -> tuple[Source, ...]:
+        """What came of every remembered root, in the order they were added."""
+
+    def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors of this embedder already known for these texts."""
+
+    def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
+        """Documents by rowid, with or without chunks."""
+
+    def document_at(self, path: str) -> str | None:
+        """The id of the live document of that path."""
+
+    def document_files(self) -> list[tuple[str, str | None]]:
+        """Every live document's path with the path of its file, by path; they differ for records."""
+
+    def text_of(self, doc_id: str) -> str:
+        """A document's whole text, put together from its chunks."""
+
+    def resolve(self, target: str) -> list[tuple[str, str]]:
+        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+
+    def rowid(self, kind: str, full_id: str) -> int:
+        """The rowid behind a full id; kind is "doc" or "chunk"."""
+
+    def paths_below(self, folder: str) -> list[str]:
+        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+
+        "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
+        """
+
+    def paths_with(self, words: Sequence[str], most: int) -> list[str]:
+        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
+
+    def removed_path(self, target: str) -> str | None:
+        """The path of a document that has left, by its path, its id or a chunk's; None where nothing so named has."""
+
+    def short_documents(self, threshold: int) -> list[int]:
+        """A chunk rowid of every live document with at most so many chunks, by path."""
+
+    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
+        """doc rowid to how many live chunks the document has."""
+
+    def chunks_of(self, doc_id: str) -> list[Row]:
+        """A live document's chunks by offset."""
+
+    def chunks_of_file(self, path: str) -> list[int]:
+        """Rowids of the live chunks of every document in a file, in natural order."""
+
+    def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
+        """Rowids of a document's live chunks that reach into these lines, by offset."""
+
+    def chunks_near(self, doc_id: str, first: int, last: int) -> list[int]:
+        """Rowids of a document's live chunks that reach into these code points, by offset."""
+
+    def chunks_with(self, text: str) -> list[int]:
+        """Rowids of the live chunks that contain a text verbatim, in natural order."""
+
+    def vocabulary(self, most: int) -> Vocabulary:
+        """What may be suggested while a query is typed, at most so many entries a call.
+
+        Values come the most frequent first, but paths and ids in code point order and days the newest first.
+        """
+
+
+class Judgements(Protocol):
+    """Queries that were judged, and what was judged for them: kept by path and span, outside the digest."""
+
+    def judged_queries(self) -> dict[str, str]:
+        """Query id to text, by id."""
+
+    def judgements(self) -> list[JudgementRow]:
+        """Every judgement by query, path, offset and end."""
+
+    def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
+        """Those kept under a path that no live document has, of these queries or of all, in the same order."""
+
+    def judgement_count(self) -> int:
+        """How many judgements are kept."""
+
+    def judging(self) -> AbstractContextManager[JudgementWriter]:
+        """A write transaction over judgements; StoreLocked as with `Store.writer`."""
+
+
+class Maintenance(Protocol):
+    """The care of a store: whether it is sound, what is made anew, and what leaves no trace."""
+
+    def check(self, code: StoreCheck) -> Finding:
+        """One check. Raises StoreError where the store is too damaged to tell; UsageError for a counter that is
+        missing here."""
+
+    def back_up(self) -> str | None:
+        """A copy of the store beside it, named by its generation; its path, or None where there is none to make."""
+
+    def without_vector(self) -> Iterator[list[tuple[int, str]]]:
+        """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
+
+    def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
+        """The same of every live chunk whose vector cannot be one."""
+
+    def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
+        """Rebuild what is derived from the text, in one transaction that is one step of the generation.
+
+        made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
+        cannot be one; they are left out where the store has another embedder by now.
+        """
+
+    def compact(self) -> int:
+        """Drop tombstones and what is kept for them, and give their room back; how many documents left.
+
+        No answer changes. Raises StoreError `disk_full` before anything is touched, StoreLocked.
+        """
+
+    def purge(self) -> bool:
+        """Drop tombstones and leave no byte of their text anywhere; False if a reader prevents it."""
+
+    def in_order(self) -> Sequence[int]:
+        """The rowids of all live chunks in natural order."""
+
+    def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
+        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk.
+
+        asked: chunk rowid to a vector of the store's dimension. A stored vector that cannot be one is passed over,
+        and a chunk without a vector is left out.
+        """
+
+    def near_pairs(self, *, least: float, shown: int) -> NearPairs:
+        """The pairs of live chunks in documents of different content whose cosine, of six decimals, is at least
+        `least`. shown: the most pairs that are named. Exact."""
+
+    def reembed_target(self) -> ReembedTarget | None:
+        """The reembed that was begun and did not end, or None."""
+
+    def begin_reembed(self, target: ReembedTarget) -> None:
+        """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
+
+    def drop_reembed(self) -> None:
+        """Drop what an unfinished reembed has made."""
+
+    def texts(self) -> int:
+        """How many distinct texts the live chunks have."""
+
+    def reembedded(self) -> int:
+        """How many of them have a vector of the target, or are known to have none."""
+
+    def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
+        """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""
+
+    def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
+        """Keep vectors with their windows, by text_hash; False when the target is another by now."""
+
+    def finish_reembed(self, target: ReembedTarget) -> bool:
+        """Put the target's vectors in place of those in use, in one transaction that is one step of the generation.
+
+        False, and nothing is changed, while a live chunk's text still waits, or when the target is another by now.
+        """
+
+
+class Store(Search, Catalog, Judgements, Maintenance, Protocol):
+    """One database, opened, for one thread at a time. Raises RecallErrors only."""
+
+    @property
+    def path(self) -> str:
+        """Where it is kept, as errors and answers name it."""
+
+    @property
+    def guard(self) -> ThreadGuard:
+        """Of the connection: who asks the store from several threads has each call go through it."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Everything read inside this block is of one state of the store, whatever others write meanwhile."""
+
+    def writer(self) -> AbstractContextManager[Writer]:
+        """A write transaction; StoreLocked when another process keeps the lock past the busy timeout."""
+
+    def changes(self) -> int:
+        """Another number once anyone but this connection has committed anything."""
+
+    def fold(self, wait_ms: int = ...) -> bool:
+        """Put what was written where a copy of the store takes it along; False where that cannot be for now.
+
+        wait_ms: how long others are waited for, by default as the store thinks fit.
+        """
+
+    def is_there(self) -> bool:
+        """True when a store stands in this one's place, be it this one or another."""
+
+    def is_replaced(self) -> bool:
+        """True when another one stands in the place of the open one by now, or none; it would answer for good."""
+
+    def leave(self) -> None:
+        """Another one stands here: finish the old one, and take away what it has left beside it.
+
+        Raises StoreError `store_needs_recovery` while someone reads.
+        """
+
+    def interrupt(self) -> None:
+        """Abort the statement that runs in another thread."""
+
+    def end(self) -> None:
+        """From another thread: abort its statement, and every one that it begins from now on."""
+
+    def close(self) -> None:
+        """Let go of the store, as often as one likes."""

@@ -1,0 +1,88 @@
+"""Judgements, in SQL: kept by path and span, so that they outlast the chunks they were made on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from recall_core.store.sqlite.opened import OpenStore
+from recall_core.store.sqlite.records import Execute
+
+if TYPE_CHECKING:
+    from recall_core.store.values import JudgementRow
+
+_ROWS = "SELECT query, path, offset, end_offset, grade FROM judgement j"
+
+_STRAY = "NOT EXISTS (SELECT 1 FROM doc WHERE doc.path = j.path AND doc.deleted = 0)"
+"""Of no live document's path; some may by now be found by the name that they are kept under."""
+
+_OF_QUERIES = "query IN (SELECT value FROM json_each(?))"
+
+_ORDER = "ORDER BY query, path, offset, end_offset"
+
+_PUT = """
+INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET grade = excluded.grade
+"""
+
+_REMOVE = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
+
+
+class SqliteJudgements(OpenStore):
+    """See store.port.Judgements."""
+
+    def judged_queries(self) -> dict[str, str]:
+        """Query id to text, by id."""
+        return dict(self.execute("SELECT id, text FROM judged_query ORDER BY id"))
+
+    def judgements(self) -> list[JudgementRow]:
+        """Every judgement by query, path, offset and end."""
+        return _rows(self.execute(f"{_ROWS} {_ORDER}"))
+
+    def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
+        """Those kept under a path that no live document has, of these queries or of all, in the same order."""
+        among = "" if queries is None else f" AND {_OF_QUERIES}"
+        given = () if queries is None else (json.dumps(sorted(queries)),)
+        return _rows(self.execute(f"{_ROWS} WHERE {_STRAY}{among} {_ORDER}", given))
+
+    def judgement_count(self) -> int:
+        """How many judgements are kept."""
+        return int(self.execute("SELECT count(*) FROM judgement")[0][0])
+
+    @contextmanager
+    def judging(self) -> Iterator[SqliteJudgementWriter]:
+        """A write transaction over judgements."""
+        with self.transaction():
+            yield SqliteJudgementWriter(self.execute)
+
+
+def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
+    from recall_core.store.values import JudgementRow  # noqa: PLC0415 - a search never needs it
+
+    return [JudgementRow(*row) for row in found]
+
+
+class SqliteJudgementWriter:
+    """Changes inside an open transaction; see store.port.JudgementWriter. The digest knows nothing of them."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def put_query(self, query: str, text: str) -> None:
+        """Keep a query by its id; one that is there stays as it is."""
+        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+
+    def drop_query(self, query: str) -> None:
+        """Forget a query, unless it has a judgement."""
+        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
+            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
+
+    def put(self, row: JudgementRow) -> None:
+        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+        self._execute(_PUT, row)
+
+    def remove(self, query: str, path: str, offset: int, end: int) -> None:
+        """Forget a judgement, if it is there."""
+        self._execute(_REMOVE, (query, path, offset, end))

@@ -1,0 +1,105 @@
+"""What a store answers besides rows: counts of a filter, sizes, judgements, findings, pairs, and a reembed's aim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from recall_core.types import Root
+
+
+class Removed(NamedTuple):
+    """What one term of an AND takes away: alone; of the rows that the terms before it leave; of the rows that all the
+    others leave."""
+
+    alone: int
+    in_order: int
+    only_by_this: int
+
+
+class FilterCounts(NamedTuple):
+    """rows: live rows. passing: by printed part of the filter, the rows it lets through. removed: by term of AND."""
+
+    rows: int
+    passing: Mapping[str, int]
+    missing: Mapping[str, int]
+    """By predicate, how many rows have no value in its field."""
+    removed: tuple[Removed, ...]
+
+    @property
+    def passing_all(self) -> int:
+        """Rows that pass the whole filter."""
+        return self.rows - sum(each.in_order for each in self.removed)
+
+
+class Sizes(NamedTuple):
+    """Tokens of the live chunks; bytes of the pages with every chunk and its text, the vectors, the word index."""
+
+    tokens: int
+    text: int
+    vectors: int
+    fulltext: int
+
+
+class Source(NamedTuple):
+    """A root, the number of live documents that have their labels from it, and their newest doc.mtime, or ""."""
+
+    root: Root
+    documents: int
+    newest: str
+
+
+class JudgementRow(NamedTuple):
+    """A judgement as it is kept: a query's id, a path with a span of code points, (0, -1) for all of it, a grade."""
+
+    query: str
+    path: str
+    offset: int
+    end: int
+    grade: int
+
+
+class Finding(NamedTuple):
+    """The answer to one check: how bad it is, what was counted, and a command of its own that helps."""
+
+    severity: Literal["ok", "warning", "error"]
+    evidence: str
+    fix: str = ""
+
+
+StoreCheck = Literal[
+    "integrity",
+    "foreign_keys",
+    "schema",
+    "fulltext",
+    "fulltext_rows",
+    "orphan_vectors",
+    "vector_values",
+    "documents",
+    "ids",
+    "slices",
+    "tokens",
+    "digest",
+    "counts",
+    "space",
+    "duplicates",
+    "environment",
+]
+
+Pair = tuple[int, int, float]
+"""Two chunk rowids in natural order, and their cosine."""
+
+
+class NearPairs(NamedTuple):
+    """How many pairs are near, and the first of them in natural order: by path and offset of one, then the other."""
+
+    pairs: int
+    first: tuple[Pair, ...]
+
+
+class ReembedTarget(NamedTuple):
+    """The embedder whose vectors come in. command: what goes on with it."""
+
+    embedder: str
+    dimension: int
+    command: str
