@@ -177,6 +177,8 @@ class SqliteMaintenance(SqliteCatalog):
 
     def reembed_target(self) -> ReembedTarget | None:
         """The reembed that was begun and did not end, or None."""
+        from recall_core.store.values import ReembedTarget  # noqa: PLC0415 - a search never needs it
+
         found = dict(self.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _KEYS))
         if len(found) < len(_KEYS):
             return None
