@@ -79,6 +79,15 @@ class Editor(TextArea):
 
     # What is seen.
 
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Bring the cursor into sight, if it stands on a line of the text.
+
+        An undo, or a redo, that takes lines away moves the cursor last. Where the scroll bar goes with the lines,
+        Textual asks for this in between, with a cursor still below them, and again once it stands where it belongs.
+        """
+        is_in_text = self.cursor_location[0] < self.document.line_count
+        return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
+
     def get_line(self, line_index: int) -> Text:
         """A line of the text with its colours, the bracket pair at the cursor, and the faulty part underlined."""
         line = super().get_line(line_index)

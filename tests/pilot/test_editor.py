@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
+import pytest
 from rich.style import Style
+from textual.events import Paste
 
 from recall_core.errors import UsageError
 from recall_tui.messages import Happened
@@ -13,6 +16,8 @@ from recall_tui.widgets.editor import FAULT, MOST_READ, PARTNER, STYLES
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('budget') "
+SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
+LINES = "SELECT *\nFROM chunk\nUSING lexical('budget')\nFILTER doc.tag = 'docs'\nORDER BY score\nLIMIT 5\nOFFSET 2"
 
 
 def styled(bench: Driver, line: int = 0) -> dict[str, list[Style]]:
@@ -213,6 +218,143 @@ async def test_taking_a_candidate_can_be_undone(shared_store: Path) -> None:
         await bench.press("tab", "ctrl+z")
 
         assert bench.app.bench.editor.text == "SELECT * FROM ch"
+
+
+# Undo and redo, where the text is taller than its box before them and not after, or the other way round.
+
+
+def has_cursor_in_sight(bench: Driver) -> bool:
+    editor = bench.app.bench.editor
+    row = editor.wrapped_document.location_to_offset(editor.cursor_location).y
+    return editor.scroll_offset.y <= row < editor.scroll_offset.y + editor.size.height
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_line_breaks_are_undone_and_done_again(shared_store: Path, size: tuple[int, int]) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        editor = bench.app.bench.editor
+        await bench.press(*["enter"] * 5)
+
+        for breaks in range(4, -1, -1):
+            await bench.press("ctrl+z")
+            assert editor.text == "\n" * breaks
+            assert has_cursor_in_sight(bench)
+        for breaks in range(1, 6):
+            await bench.press("ctrl+y")
+            assert editor.text == "\n" * breaks
+            assert has_cursor_in_sight(bench)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("lines", [3, 7])
+async def test_pasted_lines_are_undone_and_done_again(shared_store: Path, size: tuple[int, int], lines: int) -> None:
+    pasted = "".join(LINES.splitlines(keepends=True)[:lines])
+    async with workbench(shared_store, size=size) as bench:
+        editor = bench.app.bench.editor
+        bench.app.post_message(Paste(pasted))
+        await bench.until(lambda _: editor.text == pasted)
+
+        await bench.press("ctrl+z")
+        assert editor.text == ""
+        await bench.press("ctrl+y")
+        assert editor.text == pasted
+        editor.select_all()
+        await bench.press("delete", "ctrl+z")
+        assert editor.text == pasted
+        await bench.press("ctrl+y")
+        assert editor.text == ""
+        assert has_cursor_in_sight(bench)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_shorter_text_from_elsewhere_is_undone_and_done_again(
+    shared_store: Path, size: tuple[int, int]
+) -> None:
+    async with workbench(shared_store, size=size) as bench:
+        editor = bench.app.bench.editor
+        for text in (LINES, "tea", LINES):
+            bench.app.texts.put(text)
+            await bench.pilot.pause()
+
+        for text in ("tea", LINES, ""):
+            await bench.press("ctrl+z")
+            assert editor.text == text
+        for text in (LINES, "tea", LINES):
+            await bench.press("ctrl+y")
+            assert editor.text == text
+            assert has_cursor_in_sight(bench)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_candidate_below_many_lines_is_undone_with_them(shared_store: Path, size: tuple[int, int]) -> None:
+    above = "\n" * 4 + "SELECT * FROM "
+    async with workbench(shared_store, size=size) as bench:
+        editor = bench.app.bench.editor
+        bench.app.post_message(Paste(above))
+        await bench.until(lambda _: editor.text == above)
+        await bench.press("c", "h")
+        await bench.press("tab")
+        assert editor.text == f"{above}chunk"
+
+        for text in (f"{above}ch", above, ""):
+            await bench.press("ctrl+z")
+            assert editor.text == text
+        for text in (above, f"{above}ch", f"{above}chunk"):
+            await bench.press("ctrl+y")
+            assert editor.text == text
+
+
+EDITS = (
+    *("delete_left", "delete_right", "delete_word_left", "delete_word_right", "delete_line", "cut", "paste"),
+    *("delete_to_start_of_line", "delete_to_end_of_line_or_delete_line"),
+    *("cursor_up", "cursor_down", "cursor_left", "cursor_right", "cursor_line_start", "cursor_line_end"),
+    *("cursor_up(True)", "cursor_down(True)", "select_line", "select_all"),
+)
+TEXTS = ("a", " ", "(", "\n", "\n\n\n", "two\nlines", LINES, "word " * 50, "漢字🎉\n\tä\r\nend\r\n", "FROM ch")
+
+
+async def changed_somehow(bench: Driver, chance: random.Random) -> None:
+    """One step that an undo takes back, or none, in the editor."""
+    editor = bench.app.bench.editor
+    editor.history.checkpoint()
+    how = chance.random()
+    if how < 0.3:
+        bench.app.post_message(Paste(chance.choice(TEXTS)))
+        await bench.pilot.pause()
+    elif how < 0.4:
+        bench.app.texts.put(chance.choice(TEXTS))
+    elif how < 0.5:
+        await bench.press(chance.choice(("tab", "enter", "x")) if editor.offers.is_open else "enter")
+        bench.app.bench.give_focus("query")
+    else:
+        await editor.run_action(chance.choice(EDITS))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("seed", range(2))
+async def test_every_undo_and_redo_gives_back_the_text_that_was_there(
+    shared_store: Path, size: tuple[int, int], seed: int
+) -> None:
+    chance = random.Random(f"{seed} {size}")
+    async with workbench(shared_store, size=size) as bench:
+        editor = bench.app.bench.editor
+        undone: list[str] = []
+        done: list[str] = []
+        for _ in range(48):  # no more than the editor remembers
+            text, steps = editor.text, len(editor.history.undo_stack)
+            await changed_somehow(bench, chance)
+            if len(editor.history.undo_stack) > steps:
+                done, undone = [*done, text], []
+            for _ in range(chance.choice((0, 0, 1, 2, 5)) if chance.random() < 0.5 else 0):
+                source, target, act = chance.choice(((done, undone, editor.undo), (undone, done, editor.redo)))
+                if source:
+                    target.append(editor.text)
+                    act()
+                    assert editor.text == source.pop()
+            if chance.random() < 0.5:
+                await bench.pilot.pause()
+            assert bench.app._exception is None
+        await bench.pilot.pause()
 
 
 async def test_a_screen_in_front_closes_the_list(shared_store: Path) -> None:
