@@ -65,6 +65,7 @@ from recall_tui.state.events import (
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
 from recall_tui.threads.ports import Clock
+from recall_tui.turns import Turns
 from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
@@ -73,6 +74,8 @@ if TYPE_CHECKING:
     from recall_tui.screens.line import LineScreen
     from recall_tui.screens.welcome import WelcomeScreen
 
+INPUT = (events.InputEvent, Paste, events.AppFocus, events.AppBlur)
+"""What a terminal sends of what a person does."""
 LEFT = 1  # button
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
@@ -104,6 +107,7 @@ class Workbench(Host):
         let_go_of_closed_widgets()
         self._shades = cache(themes.Shades)
         self._typed_ahead: list[Key | Paste] | None = []
+        self.turns = Turns(self, self._deal)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
 
@@ -130,20 +134,26 @@ class Workbench(Host):
     async def on_event(self, event: events.Event) -> None:
         """What is typed before the first frame waits for it: while no field has the focus, a letter is a command.
 
-        Of the mouse only the left button acts.
+        From then on a key waits for the one before. Of the mouse only the left button acts.
         """
-        if isinstance(event, events.InputEvent) and not event.is_forwarded:
-            self.pressed_at = event.time
         if self._typed_ahead is not None and isinstance(event, Key | Paste):
             self._typed_ahead.append(event)
         elif isinstance(event, Key) and not event.is_forwarded:
-            for key in apart(event, self.table):
-                await super().on_event(key)
-        elif not (isinstance(event, MouseDown | MouseUp) and event.button > LEFT):
+            await self.turns.take(*apart(event, self.table))
+        elif isinstance(event, INPUT) and not event.is_forwarded:
+            await self.turns.take(event)
+        else:
+            await self._deal(event)
+
+    async def _deal(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent) and not event.is_forwarded:
+            self.pressed_at = event.time
+        if not (isinstance(event, MouseDown | MouseUp) and event.button > LEFT):
             await super().on_event(event)
 
     async def on_unmount(self) -> None:
         """Leave no thread behind but that which writes; `run` waits for it."""
+        self.turns.stop()
         store_handlers.stop_reembed(self)
         await asyncio.to_thread(self.threads.stop)
 

@@ -63,7 +63,9 @@ class Driver:
         await self.pilot.pause()
         await self.type(text[-3:])
 
-    async def until(self, holds: Callable[[Session], object], *, seconds: float = 10.0) -> None:
+    async def until(
+        self, holds: Callable[[Session], object], *, seconds: float = 10.0, what: Callable[[], str] | None = None
+    ) -> None:
         """Wait until the session is as it should be, and the screen has drawn it."""
         for _ in range(int(seconds / 0.02)):
             await self.pilot.pause()
@@ -71,7 +73,7 @@ class Driver:
                 await self.pilot.pause()
                 return
             await asyncio.sleep(0.02)
-        pytest.fail(f"waited {seconds} s in vain; the session is {self.session!r:.1500}")
+        pytest.fail(f"waited {seconds} s in vain; {what() if what else f'the session is {self.session!r:.1500}'}")
 
     async def ask(self, text: str = QUESTION) -> None:
         """Paste a question over what stands in the editor and wait for its rows and its context."""

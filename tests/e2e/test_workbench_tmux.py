@@ -153,6 +153,22 @@ def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, 
     terminal.wait_for(lambda screen: " EDIT " in screen)
 
 
+def test_keys_that_come_in_one_write_act_in_their_order(terminal: Terminal, tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household tea")
+    terminal.wait_for(household_first)
+
+    terminal.type("\x01\x0bcosine\x01the ")
+    terminal.wait_for(lambda screen: "┃the cosine  " in screen and re.search(r"▶ +1 .*docs/scoring\.md", screen))
+
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen)
+    terminal.type(":sea\thousehold --k 1\x01\x0bsta\t\r")
+    terminal.wait_for(lambda screen: "$ recall stats" in screen and "exit 0" in screen)
+
+
 def test_an_editor_and_a_pager_that_fail_give_the_terminal_back(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 
@@ -290,6 +291,7 @@ async def test_a_candidate_below_many_lines_is_undone_with_them(shared_store: Pa
     above = "\n" * 4 + "SELECT * FROM "
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor
+        editor.history.checkpoint_timer = math.inf
         bench.app.post_message(Paste(above))
         await bench.until(lambda _: editor.text == above)
         await bench.press("c", "h")
