@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.command import Provider
 from textual.driver import Driver
-from textual.events import DescendantFocus, Key, MouseDown, MouseUp, Paste, Resize
+from textual.events import DescendantFocus, Key, MouseDown, MouseUp, Resize
 from textual.filter import LineFilter, NoColor
 from textual.scrollbar import ScrollBar
 from textual.widgets import Input
@@ -65,7 +65,7 @@ from recall_tui.state.events import (
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
 from recall_tui.threads.ports import Clock
-from recall_tui.turns import Turns
+from recall_tui.turns import INPUT, Turns
 from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
@@ -74,8 +74,6 @@ if TYPE_CHECKING:
     from recall_tui.screens.line import LineScreen
     from recall_tui.screens.welcome import WelcomeScreen
 
-INPUT = (events.InputEvent, Paste, events.AppFocus, events.AppBlur)
-"""What a terminal sends of what a person does."""
 LEFT = 1  # button
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
@@ -106,7 +104,6 @@ class Workbench(Host):
         ScrollBar.renderer = WholeCells  # Textual has one for all of a process
         let_go_of_closed_widgets()
         self._shades = cache(themes.Shades)
-        self._typed_ahead: list[Key | Paste] | None = []
         self.turns = Turns(self, self._deal)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
@@ -132,22 +129,15 @@ class Workbench(Host):
         self.call_after_refresh(self._behind_first_frame)
 
     async def on_event(self, event: events.Event) -> None:
-        """What is typed before the first frame waits for it: while no field has the focus, a letter is a command.
-
-        From then on a key waits for the one before. Of the mouse only the left button acts.
-        """
-        if self._typed_ahead is not None and isinstance(event, Key | Paste):
-            self._typed_ahead.append(event)
-        elif isinstance(event, Key) and not event.is_forwarded:
-            await self.turns.take(*apart(event, self.table))
-        elif isinstance(event, INPUT) and not event.is_forwarded:
-            await self.turns.take(event)
+        """What a person does has its turn from the first frame on: before, no field has the focus for a letter."""
+        if isinstance(event, INPUT) and not event.is_forwarded:
+            await self.turns.take(*(apart(event, self.table) if isinstance(event, Key) else (event,)))
         else:
-            await self._deal(event)
+            await super().on_event(event)
 
     async def _deal(self, event: events.Event) -> None:
-        if isinstance(event, events.InputEvent) and not event.is_forwarded:
-            self.pressed_at = event.time
+        """Of the mouse only the left button acts."""
+        self.pressed_at = event.time
         if not (isinstance(event, MouseDown | MouseUp) and event.button > LEFT):
             await super().on_event(event)
 
@@ -269,6 +259,10 @@ class Workbench(Host):
         """Completion has a question for the store."""
         query.on_lacking(self, message)
 
+    def on_driver_signal_resume(self) -> None:
+        """A shell has had the terminal, and nothing of what was drawn before is on it."""
+        self.refresh(layout=True)
+
     async def on_wanted(self, message: Wanted) -> None:
         """A key's name, or a pane's, was clicked."""
         await shell.on_wanted(self, message)
@@ -365,10 +359,8 @@ class Workbench(Host):
         if self.stops is not None:
             self.stops.heed(self._stopped_from_outside)
         self.threads.open(self.session)
-        typed, self._typed_ahead = self._typed_ahead or [], None
-        for event in typed:
-            await self.on_event(event)
-        self.texts.offer_interrupted()
+        await self.turns.begin()
+        await self.turns.take(events.Callback(self.texts.offer_interrupted))  # behind what was typed ahead
         if self.keymap.faults:
             self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)
 

@@ -84,14 +84,16 @@ class TerminalDriver(LinuxDriver):
         self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
 
     def _sigcont_application(self, *_: Any) -> None:
-        """Take the terminal again, if it is there: one that goes away sends this signal too.
+        """Take the terminal again, if it is there, and say so: one that goes away sends this signal too.
 
         A process that was stopped by SIGSTOP has ended nothing, and of two readers each would get half of the keys.
         """
         if self.is_gone():
             return
-        if self._auto_restart and self._key_thread is not None and self._key_thread.is_alive():
-            self.suspend_application_mode()
+        if self._auto_restart:
+            if self._key_thread is not None and self._key_thread.is_alive():
+                self.suspend_application_mode()
+            self._must_signal_resume = True
         super()._sigcont_application()
 
     def is_gone(self) -> bool:

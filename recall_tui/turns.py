@@ -14,9 +14,11 @@ from typing import Any
 
 from textual.app import App
 from textual.dom import DOMNode
-from textual.events import Event, Key, Paste
+from textual.events import AppBlur, AppFocus, Event, InputEvent, Key, Paste
 from textual.widget import Widget
 
+INPUT = (InputEvent, Paste, AppFocus, AppBlur)
+"""What a terminal sends of what a person does."""
 ROUNDS = 2
 """One behind the key itself, and one behind the messages that it has led to."""
 
@@ -29,6 +31,12 @@ class Turns:
         self._deal = deal
         self._waiting: deque[Event] = deque()
         self._followed: asyncio.Task[None] | None = None
+        self._has_begun = False
+
+    async def begin(self) -> None:
+        """Give the first one its turn; until here all of them wait."""
+        self._has_begun = True
+        await self._go_on()
 
     async def take(self, *events: Event) -> None:
         """Let these have their turns, behind all that came before."""
@@ -42,7 +50,7 @@ class Turns:
             self._followed.cancel()
 
     async def _go_on(self) -> None:
-        while self._waiting and self._followed is None:
+        while self._has_begun and self._waiting and self._followed is None:
             event = self._waiting.popleft()
             before = self._target
             await self._deal(event)

@@ -46,6 +46,11 @@ class Terminal:
     def is_alternate(self) -> bool:
         return self._ask("display-message", "-p", "#{alternate_on}").strip() == "1"
 
+    def is_sane(self) -> bool:
+        """True while it is as a shell wants it: a cursor, lines that wrap, no second screen, a mouse that selects."""
+        flags = "#{cursor_flag} #{wrap_flag} #{alternate_on} #{mouse_any_flag} #{mouse_sgr_flag}"
+        return self._ask("display-message", "-p", flags).split() == ["1", "1", "0", "0", "0"]
+
     def wait_for(self, holds: Callable[[str], object], *, seconds: float = 30.0) -> str:
         deadline = time.monotonic() + seconds
         while not holds(screen := self.screen()):

@@ -54,8 +54,8 @@ def bindings(table: Table) -> list[BindingType]:
     """The keys of the action table, as bindings of the main screen.
 
     Each runs through `command`, which finds the action of the pane in front, and stands aside while a field takes the
-    key. It has priority: handed to the focused pane it would act only after the keys typed behind it had been dealt
-    out, to a pane it is about to leave. Keys that move a cursor or edit stay with the focused pane first.
+    key. It has priority: Textual's widgets have uses of their own for some of the keys. Those that move a cursor or
+    edit stay with the focused pane first.
     """
     keys = dict.fromkeys(key for action in table.actions for key in action.keys)
     return [Binding(key, f"app.command({key!r})", show=False, priority=key not in MOVES + EDITS) for key in keys]

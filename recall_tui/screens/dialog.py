@@ -1,4 +1,4 @@
-"""What every dialog over the panes stands on: it is left once, however many keys arrive together."""
+"""What every dialog over the panes stands on: it is left once, however much arrives together."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from recall_tui.state.session import Session
 class Dialog(ModalScreen[Result], SizedScreen[Result]):
     """A modal screen that can be left only while it is in front.
 
-    Of two keys in one read, the second is on its way here before the first has closed it; Textual would then close
-    the screen below too.
+    A key that comes with a click is on its way here before the click has closed it; Textual would then close the
+    screen below too.
     """
 
     CSS_PATH = "dialogs.tcss"

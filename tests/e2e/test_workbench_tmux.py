@@ -138,6 +138,45 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
     terminal.wait_for(household_first)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
+def test_a_workbench_that_was_stopped_is_painted_whole_when_it_goes_on(
+    terminal: Terminal, tmp_path: Path, number: signal.Signals
+) -> None:
+    store, pid = build_store(tmp_path), tmp_path / "pid"
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    (tmp_path / "start").write_text(f"echo $$ > pid; exec {workbench}", encoding="utf-8")
+    terminal.start("bash --norc --noprofile -i", cwd=tmp_path)
+    terminal.type("sh start\r")
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household")
+    terminal.wait_for(household_first)
+
+    stop_and_go_on(terminal, int(pid.read_text()), number, "once")
+    terminal.type(" tea")
+    terminal.wait_for(lambda screen: household_first(screen) and "household tea " in screen)
+    stop_and_go_on(terminal, int(pid.read_text()), number, "twice")
+
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen)
+    terminal.type("q")
+    terminal.wait_for(lambda _: not terminal.is_alternate())
+    terminal.type("echo exit=$?\r")
+    terminal.wait_for(lambda screen: "exit=0" in screen)
+    assert terminal.is_sane()
+
+
+def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: str) -> None:
+    os.kill(pid, number)
+    terminal.wait_for(lambda screen: "Stopped" in screen)
+    if number == signal.SIGTSTP:  # the other one leaves a process no time to tidy up
+        terminal.type(f"echo {time} $(stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo)\r")
+        terminal.wait_for(lambda screen: f"{time} icanon echo" in screen)
+        assert terminal.is_sane()
+    terminal.type("fg\r")
+    terminal.wait_for(lambda screen: "37 docs" in screen and household_first(screen) and "Stopped" not in screen)
+    assert terminal.is_alternate()
+
+
 def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)

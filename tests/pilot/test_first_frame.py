@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from textual.events import Key, Paste
 
 from recall_tui import app as app_module
 from recall_tui.app import Workbench
+from recall_tui.home.crash import keep_query
 from recall_tui.screens.bench import Bench
+from recall_tui.screens.confirm import UnaskedScreen
 from tests.workbench_driver import Driver
 
 
@@ -98,6 +101,8 @@ class Hasty(Workbench):
         for letter in "qjh":
             self.post_message(Key(letter, letter))
         self.post_message(Paste(" tea"))
+        for key in (Key("home", None), Key("a", "a"), Key("end", None), Key("z", "z")):
+            self.post_message(key)
 
 
 async def test_what_is_typed_before_the_first_frame_is_the_question(shared_store: Path) -> None:
@@ -107,5 +112,17 @@ async def test_what_is_typed_before_the_first_frame_is_the_question(shared_store
         driver = Driver(app, pilot)
         await driver.until(lambda now: now.answer is not None and not now.busy)
 
-        assert app.bench.editor.text == "qjh tea"
+        assert app.bench.editor.text == "aqjh teaz"
         assert app.screen is app.bench
+
+
+async def test_what_is_typed_before_the_first_frame_is_no_answer_to_what_is_offered_there(shared_store: Path) -> None:
+    keep_query("household", os.environ)
+    app = Hasty(str(shared_store))
+
+    async with app.run_test() as pilot:
+        driver = Driver(app, pilot)
+        await driver.until(lambda now: now.answer is not None and isinstance(app.screen, UnaskedScreen))
+
+        assert app.bench.editor.text == "aqjh teaz"
+        assert app.bench.editor.cursor == len("aqjh teaz")
