@@ -78,6 +78,7 @@ def test_contributions_add_up_to_the_score_to_the_last_bit(
             total += share
         totals.append(total)
     assert totals == plain(found, rows, config) == vectorised(found, rows, config) == scores(found, rows, config)
+    assert totals[1:] == plain(found, rows[1:], config) == vectorised(found, rows[1:], config)
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS)

@@ -53,6 +53,61 @@ def alone(hits: tuple[Hit, ...], config: Config, counting: Counter) -> int:
     return counting.count(render(sheet, drafts))
 
 
+def of_words(rank: int, words: int) -> Hit:
+    return of_text(rank, " ".join(["word"] * words))
+
+
+def of_text(rank: int, text: str) -> Hit:
+    chunk = Chunk(f"{rank}", f"{rank}", 0, len(text), 1, 1, 1, None, text)
+    return Hit(rank, 1 / rank, Document(f"{rank}", f"{rank}", "h", MOMENT, 1, "t", None, (), {}), chunk, ())
+
+
+def test_what_is_chosen_beside_a_pin_of_more_than_half_the_budget_leaves_it_its_room() -> None:
+    hits = [of_words(1, 5), of_words(2, 4), of_words(3, 6)]
+
+    context = pack_optimal(
+        hits, total=3, budget_tokens=10, counter=WORDS, config=Config(header=""), pinned=frozenset({"3"})
+    )
+
+    assert [block.ranks for block in context.blocks] == [(2,), (3,)]
+
+
+def test_no_more_is_given_up_than_the_counter_takes_for_what_is_joined() -> None:
+    hits = [of_text(1, "a" * 9), of_text(2, "b" * 9), of_text(3, "c" * 8)]
+    joining = Counter("joining", lambda text: len(text) + len(text.split()) // 2)
+
+    context = pack_optimal(hits, total=3, budget_tokens=20, counter=joining, config=Config(header=""))
+
+    assert ([block.ranks for block in context.blocks], context.used_tokens) == ([(1,), (3,)], 20)
+
+
+def test_what_the_cap_left_out_and_what_did_not_fit_are_told_apart() -> None:
+    one, twin, other = of_text(1, "a"), of_text(2, "b"), of_words(3, 9)
+    hits = [one, twin._replace(doc=one.doc), other]
+
+    context = pack_optimal(hits, total=3, budget_tokens=5, counter=WORDS, config=Config(header="", diversity=1))
+
+    assert [(left.reason, left.rank) for left in context.omitted] == [("diversity", 2), ("budget", 3)]
+
+
+def test_a_header_is_as_wide_as_its_own_number() -> None:
+    hits, characters = [of_words(rank, 1) for rank in range(1, 10)], Counter("characters", len)
+    whole = "\n\n".join(f"{n}\nword" for n in range(1, 10))
+
+    context = pack_optimal(hits, total=9, budget_tokens=len(whole), counter=characters, config=Config(header="{n}"))
+
+    assert context.text == whole
+
+
+@pytest.mark.parametrize("mode", ["rank", "optimal"])
+def test_the_bound_of_a_small_budget_is_below_the_worth_of_all(mode: str) -> None:
+    hits, config = [of_words(rank, 10) for rank in (1, 2, 3)], Config(header="", pack=mode, min_fragment=1)
+
+    context = pack(hits, total=3, budget_tokens=10, counter=WORDS, config=config)
+
+    assert 1.0 <= account(context, hits, counter=WORDS, config=config).bound < 1.5
+
+
 def worth(packed: Packed, hits: list[Hit]) -> int:
     ranks = {rank for block in packed.blocks for rank in block.ranks}
     return sum(value_of(hit) for hit in hits if hit.rank in ranks)

@@ -65,6 +65,14 @@ def test_a_text_is_read_once(recall: Recall) -> None:
     assert "json_each" in sql
 
 
+@pytest.mark.parametrize("table", ["doc", "chunk"])
+def test_rows_that_are_only_listed_count_from_one_wherever_they_are_read(recall: Recall, table: str) -> None:
+    found = recall.answer(recall.plan(f"SELECT * FROM {table}"))
+
+    assert [hit.rank for hit in recall.hits(found, 0, 3)] == [1, 2, 3]
+    assert [hit.rank for hit in recall.hits(found, 5, 7)] == [6, 7]
+
+
 def test_two_answers_share_no_texts(recall: Recall) -> None:
     one, other = (recall.answer(recall.plan(text)) for text in QUESTIONS[:2])
     recall.hits(one, 0, 10)
@@ -83,6 +91,22 @@ def test_rows_that_are_gone_are_said_to_be(recall: Recall) -> None:
     assert raised.value.code == "outdated"
     with pytest.raises(Outdated):
         recall.pack(found, Pack(budget_tokens=100_000))
+
+
+def test_an_answer_of_which_one_row_became_another_chunk_is_outdated(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path))
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(f"A budget in {name}.\n")
+    with Recall.open(str(tmp_path / "recall.db")) as recall:
+        for name in ("a.md", "b.md"):
+            list(recall.add([str(tmp_path / name)], Root("")))
+        found = recall.answer(recall.plan("budget"))
+        with Recall.open(recall.store.path) as other:
+            other.remove(["b.md"], purge=True)
+            list(other.add([str(tmp_path / "c.md")], Root("")))
+
+        with pytest.raises(Outdated):
+            recall.hits(found, 0, 10)
 
 
 def test_another_chunk_in_the_place_of_one_that_is_gone_is_not_taken_for_it(recall: Recall, tmp_path: Path) -> None:

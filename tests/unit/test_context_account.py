@@ -98,6 +98,13 @@ def test_words_that_no_packed_chunk_holds_are_named(home: Path) -> None:
     assert [term["packed"] for term in coverage["terms"]].count(True) == 1
 
 
+def test_a_word_of_no_document_takes_nothing_from_the_coverage(home: Path) -> None:
+    known, both = (context(words, "--explain")["account"]["coverage"] for words in ("retry", "retry unheard"))
+
+    assert both == known
+    assert [term["text"] for term in both["terms"]] == ["retry"]
+
+
 def test_a_question_without_known_words_has_no_coverage(home: Path) -> None:
     assert "coverage" not in context("unheard", "--explain")["account"]
     assert "coverage" not in context("--rql", "SELECT * FROM chunk", "--explain")["account"]

@@ -195,6 +195,16 @@ def test_fix_keeps_a_copy_of_the_damaged_store_first(store: SqliteStore, path: s
     kept.close()
 
 
+def test_after_a_fix_of_the_digest_it_follows_what_is_taken_out(store: SqliteStore) -> None:
+    damage(store, "UPDATE doc SET digest = '00'; UPDATE meta SET value = '00' WHERE key = 'digest_sum'")
+    doctor(store, HERE, fix=True)
+
+    with store.writer() as writer:
+        writer.tombstone(["b.md"])
+
+    assert wrong(store) == {}
+
+
 def test_a_second_fix_changes_nothing(store: SqliteStore, path: str) -> None:
     damage(store, GHOST)
     doctor(store, HERE, fix=True)
@@ -212,6 +222,28 @@ def test_fix_leaves_alone_what_it_cannot_repair(store: SqliteStore, path: str) -
 
     assert wrong(store, fix=True) == {"documents": "error"}
     assert list(Path(path).parent.glob("*.bak-*")) == []
+
+
+def test_each_text_without_a_vector_is_named_once(store: SqliteStore) -> None:
+    damage(store, "DELETE FROM vec")
+
+    named = [rowid for rows in maintenance.without_vector(store) for rowid, _ in rows]
+
+    assert named == sorted(key.rowid for key in store.candidates(None))
+    assert len(named) == len({*named}) == 6
+
+
+def test_each_text_whose_vector_is_none_is_named_once(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "_EMBED_BATCH", 2)
+    damage(store, "UPDATE vec SET embedding = zeroblob(8)")
+
+    named = [[rowid for rowid, _ in rows] for rows in maintenance.broken_vectors(store)]
+
+    assert [len(rows) for rows in named[:-1]] == [2] * (len(named) - 1)
+    assert [rowid for rows in named for rowid in rows] == [
+        rowid for (rowid,) in store.execute("SELECT chunk FROM vec ORDER BY chunk")
+    ]
+    assert len(named) > 1
 
 
 def test_a_store_in_memory_is_repaired_without_a_copy() -> None:

@@ -50,6 +50,17 @@ def test_the_end_of_a_sentence_is_better_than_whitespace() -> None:
     assert pieces(before + after) == [before, after]
 
 
+def test_a_cut_that_counts_more_than_what_it_cut_moves_back_a_little() -> None:
+    open_ended = Counter("open-ended", lambda text: len(text.split()) + 30 * text.endswith(" "))
+    text, config = words(50), Config(chunk_tokens=20, overlap_tokens=0)
+
+    found = chunk(text, counter=open_ended, config=config, markdown=True)
+
+    counts = [open_ended.count(text[span.offset : span.end]) for span in found]
+    assert max(counts) <= 20
+    assert min(counts[:-1]) > 10
+
+
 def test_an_abbreviation_does_not_end_a_sentence() -> None:
     text = f"{words(12)} end. Then e.g. {words(15)}"
 
@@ -64,6 +75,10 @@ def test_a_chinese_full_stop_ends_a_sentence_without_a_space() -> None:
 
 def test_without_a_sentence_the_cut_is_at_a_word() -> None:
     assert [len(piece.split()) for piece in pieces(words(50))] == [20, 20, 10]
+
+
+def test_a_word_of_one_letter_before_a_long_one_is_a_place_to_cut() -> None:
+    assert pieces("a " + "b" * 60, chars=40) == ["a ", "b" * 40, "b" * 20]
 
 
 def test_a_text_without_a_space_is_cut_between_code_points() -> None:
@@ -139,6 +154,10 @@ def test_an_overlap_begins_at_a_sentence() -> None:
     second = spans(text, overlap=6)[1]
 
     assert text[second.offset :].startswith("A short sentence here.")
+
+
+def test_an_overlap_of_exactly_as_many_words_as_it_may_have_is_taken_whole() -> None:
+    assert pieces("aa b. Cc d\n\nee ff gg", tokens=4, overlap=2)[:2] == ["aa b. Cc d\n\n", "Cc d\n\nee ff "]
 
 
 def test_no_overlap_crosses_a_heading() -> None:

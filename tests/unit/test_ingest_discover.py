@@ -176,6 +176,13 @@ def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
     assert listed(tmp_path) == ([], {"a.md": "broken_link"})
 
 
+def test_a_link_to_itself_is_skipped_where_a_file_of_its_name_would_be_read(tmp_path: Path) -> None:
+    for name in ("a.md", "b.txt"):
+        (tmp_path / name).symlink_to(name)
+
+    assert listed(tmp_path, Root(".", globs=("*.md",))) == ([], {"a.md": "symlink_loop"})
+
+
 def test_what_is_neither_file_nor_folder_is_skipped(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:

@@ -14,7 +14,7 @@ import pytest
 
 from recall_core.config import Config, chunker_identity
 from recall_core.embed.hash import HashEmbedder
-from recall_core.errors import EmbedError, IngestError, UsageError
+from recall_core.errors import EmbedError, IngestError, StoreError, UsageError
 from recall_core.ingest import pipeline
 from recall_core.ports import Embedder
 from recall_core.store.sqlite.store import SqliteStore, create_store
@@ -106,6 +106,17 @@ def test_lines_count_from_one_and_name_the_last_character(desk: Desk) -> None:
         assert row.chunk.text.endswith(f"line {row.chunk.line_end} of the file\n")
 
 
+def test_a_chunk_that_ends_in_empty_lines_ends_on_the_last_of_them(desk: Desk) -> None:
+    text = "\n\n\n".join(f"Paragraph {n}. " + "word " * 40 for n in range(40))
+    desk.write("a.txt", text)
+
+    desk.ingest("a.txt")
+
+    chunks = [row.chunk for row in desk.store.fetch([key.rowid for key in desk.store.candidates(None)])]
+    assert [chunk.line_end for chunk in chunks] == [1 + text.count("\n", 0, chunk.end - 1) for chunk in chunks]
+    assert any(chunk.text.endswith("\n\n") for chunk in chunks)
+
+
 def test_adding_an_unchanged_folder_again_writes_nothing(desk: Desk) -> None:
     desk.write("docs/a.md")
     desk.write("docs/b.md", "other words\n")
@@ -156,6 +167,35 @@ def test_a_touched_file_is_refreshed_and_not_embedded(desk: Desk) -> None:
 
     assert (done.unchanged, done.updated) == (1, 0)
     assert desk.documents()["a.md"].mtime == "1970-01-01T00:00:01.000000Z"
+
+
+def test_a_sync_reads_what_was_changed_behind_an_equal_size_and_time(desk: Desk) -> None:
+    place = desk.write("a.md", "before")
+    desk.ingest("a.md")
+    status = place.stat()
+    desk.write("a.md", "after!")
+    os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert desk.sync().updated == 1
+
+
+def test_files_that_are_read_within_one_moment_are_not_told_one_by_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(9):
+        desk.write(f"docs/{n}.md")
+    monkeypatch.setattr(pipeline, "monotonic", lambda: 1_000.0)
+
+    events = pipeline.ingest(
+        [str(desk.base / "docs")],
+        template=PLAIN,
+        store=desk.store,
+        embedder=desk.embedder,
+        config=desk.config,
+        base=desk.base,
+    )
+
+    assert [event.path for event in events if event.stage in ("discover", "read")] == []
 
 
 def test_mtime_only_trusts_size_and_time_and_the_default_does_not(desk: Desk) -> None:
@@ -454,6 +494,17 @@ def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(
     assert desk.state() == before
 
 
+def test_a_named_folder_without_permission_is_unreadable_and_not_remembered(desk: Desk) -> None:
+    closed = desk.write("closed/a.md").parent
+    closed.chmod(0o300)
+
+    with without_privileges(desk.base), pytest.raises(IngestError) as caught:
+        desk.ingest("closed")
+    closed.chmod(0o700)
+
+    assert (caught.value.code, desk.store.roots()) == ("unreadable", ())
+
+
 def test_a_named_file_without_permission_is_unreadable(desk: Desk) -> None:
     desk.write("a.md").chmod(0)
 
@@ -465,10 +516,17 @@ def test_a_named_file_without_permission_is_unreadable(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("template", "code"),
-    [(Root("", parser="txet"), "unknown_parser"), (Root("", globs=("{a,b}" * 9,)), "bad_pattern")],
+    [
+        (Root("", parser="txet"), "unknown_parser"),
+        (Root("", globs=("{a,b}" * 9,)), "bad_pattern"),
+        (Root("", ignores=("{a,b}" * 9,)), "bad_pattern"),
+    ],
 )
-def test_an_option_that_means_nothing_is_a_usage_error(desk: Desk, template: Root, code: str) -> None:
-    desk.write("docs/a.md")
+@pytest.mark.parametrize("name", ["docs/a.md", "docs/.hidden"])
+def test_an_option_that_means_nothing_is_a_usage_error_whatever_is_there(
+    desk: Desk, template: Root, code: str, name: str
+) -> None:
+    desk.write(name)
 
     with pytest.raises(UsageError) as caught:
         desk.ingest("docs", template=template)
@@ -484,6 +542,30 @@ def test_a_text_without_a_feature_is_stored_without_a_vector(desk: Desk) -> None
 
     info = desk.store.info()
     assert (info.documents, info.chunks, info.vectors) == (2, 1, 0)
+
+
+class Overtaken(HashEmbedder):
+    """An embedder during whose work another one takes over the store."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        super().__init__(DIMENSION)
+        self.store = store
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        with self.store.transaction():
+            self.store.execute("UPDATE meta SET value = 'another' WHERE key = 'embedder'")
+        return super().embed(texts)
+
+
+def test_vectors_of_an_embedder_that_was_replaced_meanwhile_are_not_written(desk: Desk) -> None:
+    desk.write("a.md")
+    desk.embedder = Overtaken(desk.store)
+
+    with pytest.raises(StoreError) as caught:
+        desk.ingest("a.md")
+
+    assert caught.value.code == "embedder_changed"
+    assert desk.store.info().documents == 0
 
 
 class Wrong:

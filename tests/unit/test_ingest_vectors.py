@@ -62,6 +62,14 @@ def test_the_time_it_takes_to_load_a_model_does_not_make_later_calls_long() -> N
     assert 0.2 < pace.chars / 10_000 <= CALL_SECONDS
 
 
+def test_a_size_that_was_no_faster_than_the_one_before_is_not_held_on_to() -> None:
+    pace = Pace()
+    for chars, seconds in ((4_000, 0.1), (8_000, 0.2), (8_000, 1.0)):
+        pace.note(chars, seconds, is_full=True)
+
+    assert pace.chars == 4_000
+
+
 def test_a_remainder_says_nothing_about_full_calls() -> None:
     pace = Pace()
     for _ in range(8):

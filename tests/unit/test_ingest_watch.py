@@ -135,6 +135,23 @@ def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(base
             assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 
 
+def test_what_changed_together_is_told_by_name(base: Path) -> None:
+    names = [str(base / f"{n}.txt") for n in range(8)]
+    for name in names:
+        Path(name).write_text("before", encoding="utf-8")
+    with watched(base, *(Root(name) for name in names)) as said:
+        told: tuple[str, ...] = ()
+        for turn in range(10, 50):
+            for name in names:
+                Path(name).write_text("x" * turn, encoding="utf-8")
+            told = said.get(timeout=SECONDS)
+            if len(told) > 1:
+                break
+
+        assert len(told) > 1
+        assert list(told) == sorted(told)
+
+
 def test_a_folder_that_cannot_be_followed_is_an_error_that_names_it(base: Path) -> None:
     shut = base / "docs" / "shut"
     shut.mkdir()

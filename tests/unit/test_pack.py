@@ -9,6 +9,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.pack import pack
+from recall_core.pack.account import spent
 from recall_core.pack.graphemes import floor_boundary
 from recall_core.text import Counter, counter
 from recall_core.types import Chunk, Document, Hit, Omission, Packed
@@ -88,6 +89,53 @@ def test_overlapping_and_touching_chunks_become_one_block_in_the_place_of_the_fi
     assert (merged.offset, merged.end, merged.line_start, merged.line_end) == (0, len(text), 1, 3)
     assert merged.ranks == (1, 3, 4)
     assert merged.chunk_ids == ("d@6", "d@0", "d@17")
+
+
+@pytest.mark.parametrize("name", ["whitespace", "approx"])
+def test_a_chunk_that_lengthens_a_block_counts_with_the_block(name: str) -> None:
+    text = "alpha beta " * 20
+    hits = [cut(rank, "d", text, 55 * (rank - 1), 55 * rank) for rank in (1, 2, 3, 4)]
+    roughly, config = counter(name), Config(header="", min_fragment=10_000)
+
+    context = pack(hits, total=4, budget_tokens=roughly.count(text) - 1, counter=roughly, config=config)
+
+    assert context.blocks[0].ranks == (1, 2, 3)
+    assert context.used_tokens == roughly.count(text[:165])
+
+
+@pytest.mark.parametrize(("parts", "tokens"), [(("al", "pha ", "beta"), 2), (("alpha ", "be", "ta"), 2)])
+def test_a_word_that_stands_in_two_chunks_counts_once_and_two_words_count_twice(
+    parts: tuple[str, ...], tokens: int
+) -> None:
+    text = "".join(parts)
+    starts = [text.index(part) for part in parts]
+    hits = [
+        cut(rank, "d", text, start, start + len(part))
+        for rank, (start, part) in enumerate(zip(starts, parts, strict=True), 1)
+    ]
+    config = Config(header="", min_fragment=10_000)
+
+    assert packed(hits, tokens, config).text == text
+    assert packed(hits, tokens - 1, config).used_tokens < tokens
+
+
+def test_a_word_through_which_an_overlap_ends_counts_once() -> None:
+    text, config = "alpha beta gamma", Config(header="", min_fragment=10_000)
+    hits = [cut(1, "d", text, 0, 8), cut(2, "d", text, 6, 16)]
+
+    assert packed(hits, 3, config).text == text
+    assert packed(hits, 2, config).text == "alpha be"
+
+
+def test_a_block_is_headed_as_the_chunk_that_it_begins_with_and_so_are_its_tokens_told() -> None:
+    early, late = hit(2, "d", "alpha ", heading="First"), hit(1, "d", "beta", offset=6, heading="A second heading")
+    config = Config(header="{heading}")
+
+    context = packed([late, early], 100, config)
+    chunks = {each.chunk.id: each.chunk for each in (early, late) if each.chunk}
+
+    assert context.text == "First\nalpha beta"
+    assert spent(context, chunks, counter=WORDS, config=config) == (2, 1, 0)
 
 
 def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -> None:
@@ -277,6 +325,8 @@ def test_the_same_hits_give_the_same_bytes() -> None:
     [
         "\r\n",
         "e\u0301\u0323",
+        "e\u036f",
+        "א\u05bf",
         "❤\ufe0f",
         "👍🏽",
         "👩\u200d💻",
@@ -286,6 +336,12 @@ def test_the_same_hits_give_the_same_bytes() -> None:
         "각",
         "\u1100\u1161\u11a8",
         "가\u11a8",
+        "가\u1161",
+        "\u115f\u1160",
+        "\ua97c\u11a7",
+        "\u1100\ud7c6",
+        "\u1161\u11ff",
+        "\ud7b0\ud7fb",
         "कि",
         "🏴\U000e0067\U000e007f",
     ],
@@ -303,7 +359,7 @@ def test_flags_pair_from_the_left() -> None:
     assert [floor_boundary(text, index) for index in range(6)] == [0, 0, 2, 2, 4, 5]
 
 
-@pytest.mark.parametrize("text", ["a\u200db", "\n\u0301", "日本", "\u200d👩", "aa"])
+@pytest.mark.parametrize("text", ["a\u200db", "\n\u0301", "日本", "\u200d👩", "aa", "각\u1161"])
 def test_what_does_not_cling_can_be_cut(text: str) -> None:
     last = len(text) - 1
 

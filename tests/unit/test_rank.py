@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from recall_core.config import Config
-from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.rank.fuse import Series, best_of_each_document, rank
 from recall_core.rank.normalize import lexical_values, semantic_values
 from recall_core.types import Key, Pool
 
@@ -66,6 +67,20 @@ def test_scores_that_are_equal_as_decimals_stay_in_natural_order(rows: int) -> N
 
     assert list(ranking.order) == list(range(rows))
     assert set(ranking.scores) == {0.45}
+
+
+def test_a_long_pool_keeps_every_one_of_the_six_decimals() -> None:
+    third = pool((1.0,) * 300, (), bound=3.0)
+
+    assert set(rank(third, Config()).scores) == {0.333333}
+
+
+def test_a_column_is_equal_to_a_list_of_its_numbers_and_to_nothing_else() -> None:
+    column = Series[int](np.array([1, 2]))
+
+    assert column == [1, 2]
+    assert column != [2, 1]
+    assert column != 1
 
 
 def test_a_score_that_is_min_score_as_a_decimal_is_kept() -> None:

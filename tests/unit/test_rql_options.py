@@ -30,6 +30,15 @@ def test_an_option_that_fits_and_cannot_be_is_refused_in_its_place(clause: str, 
     assert (text[error.start : error.end], error.line, error.hint) == (place, 2, hint)
 
 
+def test_a_query_is_exact_where_it_or_its_caller_says_so() -> None:
+    text = "SELECT * FROM chunk USING semantic('a')"
+    asked = [(text, False), (f"{text} OPTION exact OFF", False), (f"{text} OPTION exact ON", False), (text, True)]
+
+    exact = [plan_rql(rql, config=Config(), exact=told).exact for rql, told in asked]
+
+    assert exact == [False, False, True, True]
+
+
 def test_a_weight_that_the_settings_leave_alone_is_refused_in_its_place() -> None:
     with pytest.raises(RqlError) as caught:
         plan_rql("SELECT * FROM chunk OPTION vector_weight 0", config=Config(bm25_weight=0), exact=False)

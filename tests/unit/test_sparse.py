@@ -10,7 +10,7 @@ import pytest
 from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.sparse import Given, Recalled, near_documents, recalled
+from recall_core.rank.sparse import Given, Recalled, Report, near_documents, recalled
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore
@@ -114,7 +114,7 @@ def test_the_table_of_cases(case: tuple[list[Doc], int, Config, list[int], dict[
 
 def test_a_lexical_question_never_injects() -> None:
     found = recall([*FULL, short(0.1, 0.9)], 3, semantic=False)
-    assert (found.given, found.report.reason) == ({}, "no_vector")
+    assert (found.given, found.report) == ({}, Report(0, "no_vector", 0, 0, 0, 0, 0, 0))
 
 
 def test_what_was_displaced_comes_right_behind_the_list() -> None:

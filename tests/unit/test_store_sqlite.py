@@ -16,7 +16,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import connect
 from recall_core.store.sqlite.check import counts, fulltext
-from recall_core.store.sqlite.schema import SCHEMA_VERSION, migrate
+from recall_core.store.sqlite.schema import PAGE_SIZE, SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -74,6 +74,8 @@ def test_a_tombstoned_text_keeps_its_vector_in_the_cache() -> None:
         assert writer.tombstone(["a.txt"]) == 1
     assert store.info().vectors == 0
     assert store.cached_vectors([digest, b"\0" * 32]) == {digest: file.documents[0].chunks[0].vector}
+    put(store, file)
+    assert store.execute("SELECT count(*) FROM vec_cache") == [(0,)]
 
 
 def test_the_digest_does_not_depend_on_the_order_of_changes() -> None:
@@ -104,6 +106,46 @@ def test_a_writer_that_changes_nothing_makes_no_generation() -> None:
     assert store.info() == before
 
 
+def test_a_touched_file_has_the_digest_of_one_written_at_that_time() -> None:
+    touched, fresh = memory_store(), memory_store()
+    put(touched, new_file("a.txt", ["text"], mtime_ns=1), new_file("b.txt", ["other"], mtime_ns=1))
+    with touched.writer() as writer:
+        writer.refresh("a.txt", size=4, mtime_ns=5_000_000_000)
+    put(fresh, new_file("a.txt", ["text"], mtime_ns=5_000_000_000), new_file("b.txt", ["other"], mtime_ns=1))
+    assert touched.info().digest == fresh.info().digest
+    rows = [store.fetch([key.rowid for key in store.candidates(None)]) for store in (touched, fresh)]
+    assert [row.doc.mtime for row in rows[0]] == [row.doc.mtime for row in rows[1]]
+
+
+def test_taking_out_a_file_without_a_document_is_a_change_and_taking_out_none_is_not() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", [])._replace(documents=()))
+    before = store.info().generation
+    for _ in range(2):
+        with store.writer() as writer:
+            assert writer.tombstone(["a.txt", "absent.txt"]) == 0
+    assert store.info().generation == before + 1
+
+
+def test_taking_out_one_record_of_a_file_is_a_change() -> None:
+    store = memory_store()
+    one, other = (new_file(f"a.jsonl#{n}", [f"record {n}"]).documents[0] for n in (1, 2))
+    put(store, new_file("a.jsonl", [])._replace(documents=(one, other)))
+    before = store.info()
+    with store.writer() as writer:
+        assert writer.tombstone(["a.jsonl#1"]) == 1
+    assert (store.info().generation, store.info().documents) == (before.generation + 1, 1)
+    assert store.info().digest != before.digest
+
+
+def test_a_store_takes_the_bytes_of_its_pages_or_of_its_file_and_log(tmp_path: Path) -> None:
+    assert memory_store().size_bytes() >= PAGE_SIZE
+    store = memory_store(str(tmp_path / "recall.db"))
+    put(store, new_file("a.txt", ["text"]))
+    assert store.size_bytes() == sum((tmp_path / name).stat().st_size for name in ("recall.db", "recall.db-wal"))
+    store.close()
+
+
 def test_a_failing_batch_leaves_nothing_behind() -> None:
     store = memory_store()
     sound, broken = new_file("a.txt", ["text"]), new_file("b.txt", ["text"])._replace(size=None)  # type: ignore[arg-type]
@@ -117,6 +159,13 @@ def test_nothing_is_written_outside_a_transaction() -> None:
     store = memory_store()
     with pytest.raises(StoreError):
         store.execute("DELETE FROM doc")
+
+
+def test_nothing_is_written_through_a_store_that_was_only_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "recall.db")
+    memory_store(path).close()
+    with closing(open_store(path)) as store, pytest.raises(StoreError):
+        store.execute("DELETE FROM meta")
 
 
 def test_chunk_text_cannot_be_changed_in_place() -> None:

@@ -111,6 +111,15 @@ def test_a_document_that_changed_in_any_way_replaces_the_old_one(store: Recall, 
     assert store.store.text_of(doc_id) == changed.text
 
 
+def test_metadata_in_another_order_is_the_same(store: Recall) -> None:
+    given = {"k": 1, "l": {"m": 2, "n": 3}}
+    turned = {"l": {"n": 3, "m": 2}, "k": 1}
+    index(chunk([Segment("a", TEXT, metadata=given)], SMALL), store)
+    generation = store.store.info().generation
+    index(chunk([Segment("a", TEXT, metadata=turned)], SMALL), store)
+    assert store.store.info().generation == generation
+
+
 def test_other_limits_cut_a_document_anew(store: Recall) -> None:
     index(chunk([Segment("a", TEXT)], SMALL), store)
     assert index(chunk([Segment("a", TEXT)]), store)["updated"] == 1
@@ -158,6 +167,15 @@ def test_what_was_indexed_passes_every_check_and_is_never_stale(store: Recall) -
     for _ in store.sync():
         pass
     assert store.store.info().documents == 2
+
+
+def test_lines_of_pieces_count_from_the_first_character_of_their_text(store: Recall) -> None:
+    index(chunk([Segment("a", "\nOne two three four. \nFive six seven eight.")], SMALL), store)
+    rows = store.store.fetch([key.rowid for key in store.store.candidates(None)])
+    assert [(row.chunk.text, row.chunk.line_start, row.chunk.line_end) for row in rows] == [
+        ("\nOne two three four. \n", 1, 2),
+        ("four. \nFive six seven eight.", 2, 3),
+    ]
 
 
 def test_a_file_of_the_same_name_takes_the_place_of_the_pieces(store: Recall) -> None:
