@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
 _KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "TEXTUAL_SNAPSHOT_TEMPDIR")
@@ -18,6 +18,10 @@ for _name in list(os.environ):
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "nightly", deadline=None, max_examples=2_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# Few of those examples, and no simpler one in place of one that fails: `make mutants` runs a test very often.
+settings.register_profile(
+    "mutants", settings.get_profile("ci"), max_examples=25, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile(os.environ.get("RECALL_HYPOTHESIS", "ci"))
 

@@ -1,0 +1,96 @@
+"""Which tests reach which line, and what each test costs: coverage.py's dynamic contexts, a test each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import coverage
+import pytest
+
+from benchmarks.forked import PYTEST, Job, in_children, say
+
+MAP_SECONDS = 1800.0
+_MAP_PIECES = 24
+
+
+class Reach(NamedTuple):
+    """Which tests reach which line of each file; line 0 is the file as a whole."""
+
+    tests: dict[str, dict[int, list[str]]]
+    seconds: dict[str, float]
+    """Processor time of each test, without a change."""
+
+
+def reached(paths: list[str], tests: Iterable[str], trees: list[Path], folder: Path) -> Reach:
+    """The map from lines to tests, measured in pieces, each of which stays in `folder`."""
+    found = [path for each in tests for path in sorted((trees[0] / each).rglob("test_*.py"))]
+    names = [path.relative_to(trees[0]).as_posix() for path in found]
+    pieces = {folder / f"{n}.json": names[n::_MAP_PIECES] for n in range(_MAP_PIECES) if names[n::_MAP_PIECES]}
+    left = {kept: piece for kept, piece in pieces.items() if not kept.exists()}
+    jobs = [Job(kept.stem, partial(_map, paths, piece, kept), MAP_SECONDS) for kept, piece in left.items()]
+    for done, ended in enumerate(in_children(jobs, trees), start=1):
+        say(f"which tests reach which line: {done} of {len(jobs)}, {ended.seconds:.0f} s")
+        if not (folder / f"{ended.job.name}.json").exists():
+            raise SystemExit(f"The tests ended with {ended.status} before they were through.")
+    reach = Reach({path: defaultdict(list) for path in paths}, {})
+    for kept in pieces:
+        piece = json.loads(kept.read_text(encoding="utf-8"))
+        tests = list(piece["seconds"])
+        reach.seconds.update(piece["seconds"])
+        for path, lines in piece["lines"].items():
+            for line, numbers in lines.items():
+                reach.tests[path][int(line)] += [tests[n] for n in numbers]
+    return reach
+
+
+def _map(paths: list[str], tests: list[str], kept: Path) -> int:
+    """In a child: run tests and write down which of them passed, in what time, and where each has been."""
+    measured = coverage.Coverage(data_file=None, include=paths, config_file=False)
+    recorder = _Recorder(measured)
+    measured.start()
+    status = pytest.main([*PYTEST, *tests], plugins=[recorder])
+    measured.stop()
+    passed = recorder.passed()
+    numbers = {test: n for n, test in enumerate(passed)}
+    lines = {}
+    for path in paths:
+        contexts = measured.get_data().contexts_by_lineno(str(Path(path).resolve()))
+        found = {line: [numbers[test] for test in tests if test in numbers] for line, tests in contexts.items()}
+        lines[path] = {**found, 0: sorted({number for some in found.values() for number in some})}
+    part = kept.with_suffix(".part")
+    part.write_text(json.dumps({"seconds": passed, "lines": lines}), encoding="utf-8")
+    part.replace(kept)
+    return int(status)
+
+
+class _Recorder:
+    """A pytest plug-in: tells the coverage measured which test runs, and keeps what those that passed cost."""
+
+    def __init__(self, measured: coverage.Coverage) -> None:
+        self._measured, self._bad = measured, set[str]()
+        self._seconds: dict[str, float] = {}
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._measured.switch_context(nodeid)
+        self._seconds[nodeid] = -_cpu()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._seconds[nodeid] += _cpu()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self._bad.add(report.nodeid)
+
+    def passed(self) -> dict[str, float]:
+        return {test: round(seconds, 4) for test, seconds in self._seconds.items() if test not in self._bad}
+
+
+def _cpu() -> float:
+    """Seconds of processor time until here, of ended children too."""
+    return sum(os.times()[:4])
