@@ -227,17 +227,17 @@ def test_fix_leaves_alone_what_it_cannot_repair(store: SqliteStore, path: str) -
 def test_each_text_without_a_vector_is_named_once(store: SqliteStore) -> None:
     damage(store, "DELETE FROM vec")
 
-    named = [rowid for rows in maintenance.without_vector(store) for rowid, _ in rows]
+    named = [rowid for rows in store.without_vector() for rowid, _ in rows]
 
     assert named == sorted(key.rowid for key in store.candidates(None))
     assert len(named) == len({*named}) == 6
 
 
 def test_each_text_whose_vector_is_none_is_named_once(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintenance, "_EMBED_BATCH", 2)
+    monkeypatch.setattr("recall_core.store.sqlite.maintenance._EMBED_BATCH", 2)
     damage(store, "UPDATE vec SET embedding = zeroblob(8)")
 
-    named = [[rowid for rowid, _ in rows] for rows in maintenance.broken_vectors(store)]
+    named = [[rowid for rowid, _ in rows] for rows in store.broken_vectors()]
 
     assert [len(rows) for rows in named[:-1]] == [2] * (len(named) - 1)
     assert [rowid for rows in named for rowid in rows] == [
