@@ -20,7 +20,7 @@ from recall_core.contract.ledger import ColumnsView, LeafKind
 from recall_core.embed.windows import components
 from recall_core.explain.shapley import shapley
 from recall_core.ports import Additive, Embedder
-from recall_core.rank.bm25 import contributions
+from recall_core.rank.bm25 import IDF_FLOOR, contributions
 from recall_core.rank.normalize import scale
 from recall_core.retrieve import Answer
 from recall_core.retrieve.pool import lexical_query
@@ -28,10 +28,6 @@ from recall_core.store.port import Store
 from recall_core.text import embedded_text
 from recall_core.types import Hit, Occurrences, Part, Signal
 from recall_core.views import Leaves
-
-FLOOR = 1e-6
-
-"""The least idf, of a phrase that half the rows or more hold (sqlite fts5_aux.c)."""
 
 
 class Contribution(NamedTuple):
@@ -66,7 +62,7 @@ def _terms(standing: Occurrences, rowid: int, config: Config) -> Iterator[Contri
     for phrase, counts, value in zip(standing.phrases, standing.counts, given, strict=True):
         if value:
             details: dict[str, Any] = {"df": phrase.df, "idf": phrase.idf}
-            if phrase.idf <= FLOOR:
+            if phrase.idf <= IDF_FLOOR:
                 details["floored"] = True
             details |= {
                 "tf": _columns(counts[rowid]),

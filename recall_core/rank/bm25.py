@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from math import log
+from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
 from recall_core.config import BM25_K1, Config
-from recall_core.types import Occurrences
+from recall_core.types import Occurrences, TermStat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +22,7 @@ Number = TypeVar("Number", float, "Column")
 
 IDF_FLOOR = 1e-6  # FTS5's floor for a term in half the rows or more (sqlite fts5_aux.c)
 
-_FTS5_B = 0.75  # fixed in FTS5's bm25()
+FTS5_B = 0.7  # fixed in FTS5's bm25()
 
 _PLAIN_COUNTS = 500  # below this, plain Python costs less than filling arrays
 
@@ -33,6 +35,12 @@ def idf(df: int, rows: int) -> float:
         return 0.0
     value = log((rows - df + 0.5) / (df + 0.5))
     return value if value > 0 else IDF_FLOOR
+
+
+def bound(terms: Iterable[TermStat], config: Config) -> float:
+    """What no row can score: (k1 + 1) times the idf of all phrases, by config.lexical_model."""
+    k1 = config.bm25_k1 if config.lexical_model == "bm25f" else BM25_K1
+    return (k1 + 1) * reduce(add, (term.idf for term in terms), 0.0)
 
 
 def contributions(found: Occurrences, rowid: int, config: Config) -> list[float]:
@@ -100,7 +108,7 @@ def _scored(
         return value
     frequency = config.title_weight * tf[0] + tf[1]
     length = (lengths[0] + lengths[1]) / (found.averages[0] + found.averages[1])
-    held = BM25_K1 * (1 - _FTS5_B + _FTS5_B * length)
+    held = BM25_K1 * (1 - FTS5_B + FTS5_B * length)
     return idf * ((BM25_K1 + 1) * frequency / (frequency + held))
 
 

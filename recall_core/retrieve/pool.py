@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
 from typing import NamedTuple
 
-from recall_core.config import BM25_K1, EXACT_VECTORS, Config
+from recall_core.config import EXACT_VECTORS, Config
 from recall_core.ports import Embedder
+from recall_core.rank.bm25 import bound, scores
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
@@ -35,8 +34,6 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     """
     question = ask(plan, store, embedder)
     model = question.lexical_model
-    k1 = plan.config.bm25_k1 if model == "bm25f" else BM25_K1
-    bound = (k1 + 1) * reduce(add, (term.idf for term in question.terms), 0.0)
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
     rows, lexical, semantic = (_everything if whole else _proposed)(plan, store, question)
     if model == "bm25f" and question.lexical is not None:
@@ -46,7 +43,7 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
         keys=rows,
         lexical=tuple(map(lexical.get, rowids)) if question.lexical is not None else (),
         semantic=tuple(map(semantic.get, rowids)) if question.vector is not None else (),
-        bound=bound,
+        bound=bound(question.terms, plan.config._replace(lexical_model=model)),
         terms=question.terms,
         exact=whole,
         index_kind="exact",
@@ -118,7 +115,5 @@ def _proposed(
 
 def _by_bm25f(query: LexicalQuery, rowids: list[int], store: Store, config: Config) -> dict[int, float]:
     """The rows that FTS5 found, scored again."""
-    from recall_core.rank.bm25 import scores  # noqa: PLC0415 - off by default
-
     found = store.occurrences(query, rowids)
     return dict(zip(rowids, scores(found, rowids, config), strict=True))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.rank.bm25 import contributions, plain, scores, vectorised
+from recall_core.rank.bm25 import IDF_FLOOR, bound, contributions, idf, plain, scores, vectorised
 from recall_core.retrieve.query import literal
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery
@@ -53,6 +53,26 @@ def test_the_fts5_formula_gives_what_fts5_gives(
     expected = store.lexical(query, where=None, k=None, title_weight=weight)
     found = scores(store.occurrences(query, list(expected)), list(expected), Config(title_weight=weight))
     assert found == pytest.approx(list(expected.values()), rel=1e-9, abs=1e-300)
+
+
+@given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS, bm25f=st.booleans())
+def test_no_row_scores_above_the_bound(
+    documents: list[tuple[str, str]], words: str, config: Config, bm25f: bool
+) -> None:
+    config = config if bm25f else config._replace(lexical_model="fts5")
+    store = store_of(documents)
+    query = question(store, words)
+    found = store.occurrences(query, None)
+    most = max(scores(found, [key.rowid for key in store.candidates(None)], config), default=0.0)
+    assert most <= bound(store.term_stats(query), config) * (1 + 1e-12)
+
+
+@given(rows=st.integers(1, 40))
+def test_the_rarer_phrase_weighs_more_and_none_less_than_the_floor(rows: int) -> None:
+    weights = [idf(df, rows) for df in range(1, rows + 1)]
+    assert weights == sorted(weights, reverse=True)
+    assert idf(0, rows) == 0.0
+    assert (weights[-1], min(weights)) == (IDF_FLOOR, IDF_FLOOR)
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS)

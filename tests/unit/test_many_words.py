@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recall_core.config import Config
+from recall_core.rank.bm25 import scores
 from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import lexical, postings
@@ -31,6 +33,13 @@ def test_very_many_words_score_as_fts5_scores_them(store: SqliteStore) -> None:
     assert postings.is_long(query)
     assert store.lexical(query, where=None, k=None, title_weight=3.0) == pytest.approx(expected, rel=1e-12)
     assert list(store.lexical(query, where=None, k=None, title_weight=3.0)) == sorted(expected)
+
+
+def test_very_many_words_score_as_the_formula_of_the_core_says(store: SqliteStore) -> None:
+    query = long_query(store)
+    found = store.lexical(query, where=None, k=None, title_weight=3.0)
+    expected = scores(store.occurrences(query, list(found)), list(found), Config(title_weight=3.0))
+    assert list(found.values()) == pytest.approx(expected, rel=1e-12)
 
 
 def test_very_many_words_respect_the_filter_and_the_number_of_rows(store: SqliteStore) -> None:

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import records
 from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
-from recall_core.store.sqlite.write import public_digest
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import (
     Document,
@@ -107,7 +107,7 @@ class SqliteCatalog(OpenStore):
             chunker=meta["chunker"],
             tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
             generation=int(meta["generation"]),
-            digest=public_digest(meta["embedder"], meta["digest_sum"]),
+            digest=store_digest(meta["embedder"], meta["digest_sum"]),
             documents=int(meta["documents"]),
             chunks=int(meta["chunks"]),
             vectors=int(meta["vectors"]),

@@ -11,15 +11,15 @@ from typing import Any
 import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.schema import MIGRATIONS
-from recall_core.store.sqlite.write import COUNTS, document_digest
+from recall_core.store.sqlite.write import COUNTS, digest_of
 from recall_core.store.values import Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id
 from recall_core.types import flaws
 
-_MODULUS = 1 << 256
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
 _WASTE_PAGES = 128  # below 1 MiB nobody cares
@@ -154,11 +154,10 @@ def tokens(store: SqliteCatalog) -> Finding:
 
 def digest(store: SqliteCatalog) -> Finding:
     """The digest, computed again from every live document."""
-    total = 0
-    for (rowid,) in store.execute("SELECT rowid FROM doc WHERE deleted = 0"):
-        total += int(document_digest(store.execute, rowid), 16)
+    rows = store.execute("SELECT rowid FROM doc WHERE deleted = 0")
+    total = digest_sum(digest_of(store.execute, rowid) for (rowid,) in rows)
     kept = store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0]
-    same = f"{total % _MODULUS:064x}" == kept
+    same = total == kept
     return Finding("ok" if same else "error", "recomputed" if same else "the stored digest is another")
 
 

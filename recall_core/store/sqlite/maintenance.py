@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.errors import StoreError
+from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, backup, translated
-from recall_core.store.sqlite.write import COUNTS, document_digest
+from recall_core.store.sqlite.write import COUNTS, digest_of
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
     from recall_core.store.values import Finding, NearPairs, ReembedTarget, StoreCheck
-
-_MODULUS = 1 << 256
 
 _EMBED_BATCH = 256
 
@@ -258,12 +257,11 @@ class SqliteMaintenance(SqliteCatalog):
                 )
 
     def _digest_again(self) -> None:
-        total = 0
+        digests = []
         for (rowid,) in self.execute("SELECT rowid FROM doc WHERE deleted = 0"):
-            digest = document_digest(self.execute, rowid)
-            self.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digest, rowid))
-            total += int(digest, 16)
-        self.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (f"{total % _MODULUS:064x}",))
+            digests.append(digest_of(self.execute, rowid))
+            self.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digests[-1], rowid))
+        self.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (digest_sum(digests),))
 
     def _clear(self) -> None:
         self.execute("DELETE FROM vec_next")

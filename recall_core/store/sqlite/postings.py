@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from recall_core.config import BM25_K1
-from recall_core.rank.bm25 import idf
+from recall_core.rank.bm25 import FTS5_B, idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.lexical import frequency, quoted, scores, stemmed_tokens
@@ -196,7 +196,7 @@ _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FR
 _HELD = """
 WITH wanted(term, weight) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?1)),
      norm(row, held) AS MATERIALIZED (
-         SELECT id, ?2 * (0.25 + 0.75 * recall_tokens(sz) / ?3) FROM chunk_fts_docsize),
+         SELECT id, ?2 * (1 - ?5 + ?5 * recall_tokens(sz) / ?3) FROM chunk_fts_docsize),
      counted(row, weight, frequency) AS (
          SELECT i.doc, w.weight, sum(CASE i.col WHEN 'title' THEN ?4 ELSE 1.0 END)
          FROM wanted w JOIN chunk_instance i ON i.term = w.term GROUP BY w.term, i.doc)
@@ -204,7 +204,7 @@ SELECT counted.row, sum(weight * frequency * (?2 + 1) / (frequency + norm.held))
 FROM counted JOIN norm ON norm.row = counted.row GROUP BY counted.row
 """
 
-"""FTS5's bm25() (sqlite fts5_aux.c): b is .75, the length is that of both columns together."""
+"""The formula of rank.bm25 in SQL, where the rows are."""
 
 _CHOSEN = """
 SELECT c.rowid, raws.value ->> 1 AS raw FROM json_each(?) raws JOIN chunk c ON c.rowid = raws.value ->> 0
@@ -272,7 +272,7 @@ def _by_words(db: apsw.Connection, execute: Execute, words: Counter[str], title_
     db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
     dfs = execute(_FREQUENCIES, (json.dumps(sorted(words)),))
     weights = [[word, idf(df, rows) * words[word]] for word, df in dfs]
-    return dict(execute(_HELD, (json.dumps(weights), BM25_K1, sum(lengths) / rows, title_weight)))
+    return dict(execute(_HELD, (json.dumps(weights), BM25_K1, sum(lengths) / rows, title_weight, FTS5_B)))
 
 
 def _tokens_of(*sizes: Any) -> int:  # what SQLite hands over has no narrower type

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any
 
 from recall_core.errors import EmbedError
+from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.records import Execute
 from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Vector
 
-_MODULUS = 1 << 256
 _UNINDEXED_ROWS = 1_000  # a bound on the texts that wait in memory
 
 _INSERT_CHUNK = """
@@ -39,13 +38,12 @@ UNION ALL SELECT embedding, windows FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 class SqliteWriter:
     """Changes inside an open transaction. `finish` records the new generation, digest and counts if anything changed.
 
-    The digest is a sum modulo 2^256 of one hash a live document, so it does not depend on the order of changes and
-    a change costs only its own documents (Bellare and Micciancio 1997, AdHash).
+    The sum that the digest is made of is kept as documents come and go.
     """
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
-        self._sum = int(self._meta("digest_sum"), 16)
+        self._sum = self._meta("digest_sum")
         self._changed = False
         self._unindexed: list[tuple[int, str, str]] = []
         self._vectors = int(self._meta("vectors"))
@@ -83,7 +81,7 @@ class SqliteWriter:
         for rowid in self._documents_of(path):
             old_source, old_meta = self._execute("SELECT source, meta FROM doc WHERE rowid = ?", (rowid,))[0]
             new_source = old_source if source is None else source
-            new_meta = old_meta if meta is None else _json({**json.loads(old_meta), **meta})
+            new_meta = old_meta if meta is None else canonical({**json.loads(old_meta), **meta})
             new_tags = self._tags(rowid) if tags is None else tuple(sorted(set(tags)))
             if (new_source, new_meta, new_tags) == (old_source, old_meta, self._tags(rowid)):
                 continue
@@ -137,7 +135,7 @@ class SqliteWriter:
         if not self._changed:
             return
         self._set_meta("generation", str(int(self._meta("generation")) + 1))
-        self._set_meta("digest_sum", f"{self._sum:064x}")
+        self._set_meta("digest_sum", self._sum)
         counted = {name: self._execute(count)[0][0] for name, count in COUNTS.items() if name != "vectors"}
         for name, number in {**counted, "vectors": self._vectors}.items():
             self._set_meta(name, str(number))
@@ -150,7 +148,7 @@ class SqliteWriter:
         if kept is not None and not rechunked:
             self._execute(
                 "UPDATE doc SET mtime = ?, title = ?, source = ?, meta = ? WHERE rowid = ?",
-                (utc(file.mtime_ns), document.title, document.source, _json(document.meta), kept),
+                (utc(file.mtime_ns), document.title, document.source, canonical(document.meta), kept),
             )
             self._set_tags(kept, document.tags)
             self._redigest(kept)
@@ -177,7 +175,7 @@ class SqliteWriter:
             document.hash,
             document.title,
             document.source,
-            _json(document.meta),
+            canonical(document.meta),
         )
         rowid = self._execute(
             "INSERT INTO doc(id, path, file, mtime, size, hash, title, source, meta, digest) "
@@ -240,7 +238,7 @@ class SqliteWriter:
                 continue
             self._index()  # what leaves the index must be in it
             self._vectors -= self._execute(_VECTORS_OF, (rowid,))[0][0]
-            self._sum = (self._sum - int(digest[0][0], 16)) % _MODULUS
+            self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
             self._execute("UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0", (rowid,))
             gone += 1
@@ -250,8 +248,8 @@ class SqliteWriter:
     def _redigest(self, rowid: int) -> None:
         """Swap a live document's share of the digest for one of its state at this moment."""
         old = self._execute("SELECT digest FROM doc WHERE rowid = ?", (rowid,))[0][0]
-        new = document_digest(self._execute, rowid)
-        self._sum = (self._sum - int(old or "0", 16) + int(new, 16)) % _MODULUS
+        new = digest_of(self._execute, rowid)
+        self._sum = digest_sum((new,), gone=(old or "0",), before=self._sum)
         self._execute("UPDATE doc SET digest = ? WHERE rowid = ?", (new, rowid))
 
     def _documents_of(self, path: str) -> list[int]:
@@ -269,7 +267,7 @@ class SqliteWriter:
             self._execute("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", (rowid, tag))
 
     def _root(self, root: Root) -> int:
-        spec = _json(root._asdict())
+        spec = canonical(root._asdict())
         rows = self._execute("SELECT rowid FROM root WHERE spec = ?", (spec,))
         if not rows:
             self._changed = True
@@ -293,20 +291,11 @@ COUNTS = {
 to walk through: a writer adds and takes off its own."""
 
 
-def public_digest(embedder: str, digest_sum: str) -> str:
-    """What an answer names the state of the store by: the sum of document hashes, and who made the vectors."""
-    return sha256(f"{embedder}:{digest_sum}".encode()).hexdigest()
-
-
-def document_digest(execute: Execute, rowid: int) -> str:
-    """sha256 over a document's id, chunk offsets, tags, source, mtime and meta: all that an answer depends on."""
-    doc = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))[0]
-    offsets = execute(
+def digest_of(execute: Execute, rowid: int) -> str:
+    """The hash of one document as it stands."""
+    (fields,) = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))
+    spans = execute(
         "SELECT offset, end_offset, tokens FROM chunk WHERE doc = ? AND deleted = 0 ORDER BY offset", (rowid,)
     )
     tags = execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,))
-    return sha256(_json([doc, offsets, tags]).encode()).hexdigest()
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return document_digest(DocumentState._make([*fields, spans, [tag for (tag,) in tags]]))
