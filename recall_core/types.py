@@ -226,7 +226,7 @@ class Fingerprint(NamedTuple):
     """Parser, chunker and counter that produced its chunks; another value means it must be read again."""
     documents: int
     os_path: str
-    """As the disk spells it."""
+    """As the disk spells it; "" where a program brought the document, and no file is behind it."""
 
 
 class Root(NamedTuple):

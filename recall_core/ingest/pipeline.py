@@ -191,9 +191,12 @@ class _IngestRun:
         self.jobs.setdefault(found.path, (found, root))
 
     def _sweep(self, roots: Sequence[Root]) -> None:
-        """What these roots read once and find no more: taken out where no file is left, else told when it changed."""
+        """What these roots read once and find no more: taken out where no file is left, else told when it changed.
+
+        What a program brought was never read from a file, and stays.
+        """
         for path, file in self.known.items():
-            if path in self.jobs or not any(belongs(root, path) for root in roots):
+            if not file.os_path or path in self.jobs or not any(belongs(root, path) for root in roots):
                 continue
             place = self.base / file.os_path
             if is_no_file(place) or (path not in self.skips and is_gone(place)):

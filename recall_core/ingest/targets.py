@@ -105,7 +105,7 @@ def _status(place: Path) -> os.stat_result | None:
 
 
 def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
-    return any(belongs(root, path) for path in known)
+    return any(file.os_path and belongs(root, path) for path, file in known.items())
 
 
 def _named_root(target: str, template: Root, config: Config, base: Path) -> Root:

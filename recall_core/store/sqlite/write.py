@@ -153,14 +153,12 @@ class SqliteWriter:
             self._set_tags(kept, document.tags)
             self._redigest(kept)
             return
-        if kept is not None:
-            self._tombstone_rows([kept])
         self._displace(document.path)
         self._execute("DELETE FROM doc WHERE id = ?", (doc_id,))
         self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
 
     def _displace(self, path: str) -> None:
-        """A path has one live document, whichever file (plain or of records) brought the other one."""
+        """A path has one live document, whichever file (plain or of records) or cut brought the other one."""
         self._tombstone_rows(
             row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
         )
