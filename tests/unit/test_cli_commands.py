@@ -217,6 +217,51 @@ def test_strict_add_exits_1_for_a_skipped_file_and_keeps_the_rest(home: Path) ->
     assert "docs/b.txt" in run("search", "budget", "--bm25")[1]
 
 
+@pytest.mark.parametrize("command", [("add", "docs"), ("sync",)], ids=" ".join)
+def test_a_skipped_file_is_counted_and_listed_and_is_no_failure(home: Path, command: tuple[str, ...]) -> None:
+    run("add", "docs")
+    (home / "docs" / "c.bin").write_bytes(b"\0\0")
+    reason = "is a binary file: it has a NUL byte."
+
+    assert run(*command) == (
+        0,
+        "files: 0 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 2 documents, 0 chunks\n",
+        f"skipped docs/c.bin: {reason} (binary_file)\n",
+    )
+    code, out, _ = run(*command, "--json")
+    skip = {"path": "docs/c.bin", "code": "binary_file", "reason": reason}
+    assert (code, json.loads(out)["ingest"]["skipped"]) == (0, [skip])
+
+
+def test_strict_add_fails_for_skipped_files_alone_and_lists_them(home: Path) -> None:
+    assert run("add", "docs", "--strict")[0] == 0
+    (home / "docs" / "c.bin").write_bytes(b"\0\0")
+    (home / "docs" / "d.bin").write_bytes(b"\0\0")
+
+    code, out, _ = run("add", "docs", "--strict", "--json")
+
+    error = json.loads(out)["error"]
+    assert (code, error["code"]) == (1, "files_skipped")
+    assert [each["path"] for each in error["details"]] == ["docs/c.bin", "docs/d.bin"]
+
+
+def test_a_sync_names_what_a_rule_leaves_out_by_now_and_a_strict_add_does_not_fail_for_it(home: Path) -> None:
+    run("add", "docs", "--strict")
+    (home / "docs" / ".gitignore").write_text("b.txt\n")
+    (home / "docs" / "b.txt").write_text("Another retry budget.\n")
+
+    assert run("add", "docs", "--strict") == (
+        0, "files: 0 added, 0 updated, 1 unchanged, 0 removed; 1 document, 0 chunks\n", "",
+    )  # fmt: skip
+    code, out, err = run("sync")
+
+    assert (code, out) == (
+        0, "files: 0 added, 0 updated, 1 unchanged, 0 removed, 1 skipped; 1 document, 0 chunks\n",
+    )  # fmt: skip
+    assert err.startswith("skipped docs/b.txt: ")
+    assert err.endswith("(recall rm docs/b.txt) (excluded)\n")
+
+
 def test_a_failed_export_leaves_no_half_file(home: Path) -> None:
     code, _, err = run("export", "--out", "missing/folder.jsonl")
 

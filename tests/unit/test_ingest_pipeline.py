@@ -12,68 +12,14 @@ from time import monotonic, sleep
 
 import pytest
 
-from recall_core.config import Config, chunker_identity
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError, IngestError, StoreError, UsageError
 from recall_core.ingest import pipeline
-from recall_core.ports import Embedder
-from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.types import Document, Progress, Root, Vector
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Root, Vector
 from tests.builders import without_privileges
 from tests.embedders import CountingEmbedder
-
-DIMENSION = 64
-PLAIN = Root("")
-
-
-class Desk:
-    """A store over one folder, and the two verbs under test."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = base
-        self.config = Config(chunk_tokens=40, overlap_tokens=8)
-        self.embedder: Embedder = HashEmbedder(DIMENSION)
-        self.store = self.empty_store()
-
-    def empty_store(self) -> SqliteStore:
-        return create_store(
-            ":memory:",
-            embedder=self.embedder.identity,
-            dimension=DIMENSION,
-            counter="whitespace",
-            chunker=chunker_identity(self.config),
-        )
-
-    def write(self, name: str, text: str = "some words\n") -> Path:
-        place = self.base / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(text.encode())
-        return place
-
-    def ingest(self, *targets: str, template: Root = PLAIN, mtime_only: bool = False) -> Progress:
-        events = pipeline.ingest(
-            [str(self.base / target) for target in targets],
-            template=template,
-            store=self.store,
-            embedder=self.embedder,
-            config=self.config,
-            base=self.base,
-            mtime_only=mtime_only,
-        )
-        return list(events)[-1]
-
-    def sync(self) -> Progress:
-        return list(pipeline.sync(self.store, self.embedder, self.config, self.base))[-1]
-
-    def documents(self) -> dict[str, Document]:
-        count, rows = self.store.scan(None, table="doc", order=(), limit=None, offset=0)
-        found = self.store.documents([rowid for rowid, _ in rows])
-        assert count == len(found)
-        return {document.path: document for document in found.values()}
-
-    def state(self) -> tuple[int, str]:
-        info = self.store.info()
-        return info.generation, info.digest
+from tests.ingest_desk import DIMENSION, PLAIN, Desk
 
 
 @pytest.fixture
@@ -269,6 +215,107 @@ def test_sync_names_a_changed_file_that_a_rule_leaves_out_and_keeps_what_was_rea
     assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/a.md", "excluded")]
     assert "recall rm docs/a.md" in done.skipped[0].reason
     assert (done.removed, desk.documents()) == (0, before)
+
+
+def test_only_a_sync_names_a_file_that_a_rule_leaves_out_by_now(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.write("docs/b.md", "other words\n")
+    desk.ingest("docs")
+    before = desk.documents()
+    desk.write("docs/.gitignore", "a.md\n")
+    desk.write("docs/a.md", "changed words\n")
+
+    assert desk.ingest("docs").skipped == ()
+    assert desk.ingest("docs", template=Root("", ignores=("a.*",))).skipped == ()
+    assert [skip.code for skip in desk.sync().skipped] == ["excluded"]
+    assert desk.documents() == before
+
+
+def test_an_excluded_file_is_named_by_every_sync_until_it_is_as_it_was_read_or_taken_out(desk: Desk) -> None:
+    place = desk.write("docs/a.md", "one")
+    status = place.stat()
+    desk.ingest("docs")
+    desk.write("docs/.gitignore", "a.md\n")
+    assert desk.sync().skipped == ()
+    changes = {"of another size": ("three", status.st_mtime_ns), "of equal size": ("two", status.st_mtime_ns + 1)}
+
+    for text, mtime_ns in changes.values():
+        desk.write("docs/a.md", text)
+        os.utime(place, ns=(status.st_atime_ns, mtime_ns))
+        assert [skip.code for skip in (*desk.sync().skipped, *desk.sync().skipped)] == ["excluded", "excluded"]
+    desk.write("docs/a.md", "one")
+    os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert desk.sync().skipped == ()
+    desk.write("docs/a.md", "three")
+    with desk.store.writer() as writer:
+        writer.tombstone(["docs/a.md"])
+    assert desk.sync().skipped == ()
+
+
+def test_a_file_that_cannot_be_read_any_more_is_named_with_that_reason_and_not_as_excluded(desk: Desk) -> None:
+    desk.write("docs/a.md")
+    desk.write("docs/b.md", "other words\n")
+    desk.ingest("docs")
+    before = desk.documents()
+    desk.config = desk.config._replace(max_file_bytes=50)
+    desk.write("docs/a.md", "x" * 51)
+    (desk.base / "docs/b.md").unlink()
+    (desk.base / "docs/b.md").symlink_to("nowhere")
+
+    done = desk.sync()
+
+    assert [(skip.path, skip.code) for skip in done.skipped] == [
+        ("docs/a.md", "file_too_large"),
+        ("docs/b.md", "broken_link"),
+    ]
+    assert (done.removed, desk.documents()) == (0, before)
+
+
+def test_a_file_of_just_the_greatest_size_is_read_in_a_walk_and_by_its_name(desk: Desk) -> None:
+    desk.write("docs/a.md", "x" * 50)
+    desk.write("docs/b.md", "x" * 51)
+    desk.write("c.md", "x" * 50)
+    desk.config = desk.config._replace(max_file_bytes=50)
+
+    done = desk.ingest("docs", "c.md")
+
+    assert sorted(desk.documents()) == ["c.md", "docs/a.md"]
+    assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/b.md", "file_too_large")]
+    assert "51 bytes are more than max_file_bytes (50)" in done.skipped[0].reason
+
+
+def test_what_one_root_skips_and_another_reads_is_not_skipped(desk: Desk) -> None:
+    desk.write("aside.md")
+    desk.write("docs/a.md", "other words\n")
+    (desk.base / "docs/link.md").symlink_to(desk.base / "aside.md")
+    assert [skip.code for skip in desk.ingest("docs").skipped] == ["symlink_outside"]
+
+    assert desk.ingest("docs", template=Root("", follow=True)).skipped == ()
+    assert desk.sync().skipped == ()
+
+
+def test_skips_of_all_roots_are_told_in_the_order_of_their_paths(desk: Desk) -> None:
+    for path in ("b/2.bin", "a/3.bin", "c/1.bin"):
+        desk.write(path, "\0")
+
+    skipped = desk.ingest("c", "a", "b").skipped
+
+    assert [skip.path for skip in skipped] == ["a/3.bin", "b/2.bin", "c/1.bin"]
+    assert desk.sync().skipped == skipped
+
+
+def test_what_a_rule_excludes_from_a_folder_can_be_added_by_its_name(desk: Desk) -> None:
+    for path in (".hidden.md", ".git/a.md", "node_modules/a.md", "__pycache__/a.md", "env/pyvenv.cfg", "env/a.md"):
+        desk.write(f"docs/{path}")
+    desk.write("docs/.gitignore", "left.md\n")
+    desk.write("docs/left.md")
+    desk.write("docs/out.txt")
+    desk.write("docs/a.md", "other words\n")
+
+    done = desk.ingest("docs", template=Root("", ignores=("*.txt",)))
+
+    assert (done.files_total, list(desk.documents())) == (1, ["docs/a.md"])
+    assert desk.ingest("docs/env", "docs/left.md", "docs/out.txt", "docs/.hidden.md").added == 5
 
 
 def test_a_file_that_another_root_reads_is_not_excluded(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from io import FileIO
 from pathlib import Path
 from typing import cast
@@ -25,15 +26,16 @@ class Growing(FileIO):
 
 
 class Busy:
-    """A place whose file grows during the first `busy` readings."""
+    """A place whose file changes during the first `busy` readings."""
 
-    def __init__(self, place: Path, *, busy: int) -> None:
+    def __init__(self, place: Path, *, busy: int, changing: type[FileIO] = Growing) -> None:
         self.place = place
         self.busy = busy
+        self.changing = changing
 
     def open(self, mode: str) -> FileIO:
         self.busy -= 1
-        return (Growing if self.busy >= 0 else FileIO)(str(self.place), mode.removesuffix("b"))
+        return (self.changing if self.busy >= 0 else FileIO)(str(self.place), mode.removesuffix("b"))
 
 
 @pytest.mark.parametrize(("busy", "content"), [(0, b"text"), (1, b"text+"), (2, b"text+")])
@@ -45,6 +47,27 @@ def test_a_file_that_changes_while_it_is_read_is_read_once_more(tmp_path: Path, 
 
     assert raw.content == content
     assert raw.size == len(content)
+
+
+class Rewritten(FileIO):
+    """A file that somebody puts other bytes of equal length into while it is being read."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        place = Path(str(self.name))
+        status = place.stat()
+        place.write_bytes(b"next")
+        os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+        return content
+
+
+def test_a_file_that_is_rewritten_to_equal_size_while_it_is_read_is_read_once_more(tmp_path: Path) -> None:
+    place = tmp_path / "a.txt"
+    place.write_bytes(b"text")
+
+    raw = read_raw(cast("Path", Busy(place, busy=1, changing=Rewritten)), path="a.txt", config=Config())
+
+    assert (raw.content, raw.mtime_ns) == (b"next", place.stat().st_mtime_ns)
 
 
 def test_a_file_that_goes_on_changing_keeps_the_status_from_before(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Watching: what counts as a change, what is passed over, and how a watch begins and ends."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -150,6 +151,17 @@ def test_what_changed_together_is_told_by_name(base: Path) -> None:
 
         assert len(told) > 1
         assert list(told) == sorted(told)
+
+
+def test_a_single_files_edit_of_equal_size_is_told(base: Path) -> None:
+    (base / "one.txt").write_text("before", encoding="utf-8")
+    read_ns = (base / "one.txt").stat().st_mtime_ns
+    with watched(base, Root("one.txt")) as said:
+        (base / "fresh").write_text("behind", encoding="utf-8")
+        os.utime(base / "fresh", ns=(read_ns, read_ns + 1))
+        (base / "fresh").replace(base / "one.txt")
+
+        assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 
 
 def test_a_folder_that_cannot_be_followed_is_an_error_that_names_it(base: Path) -> None:

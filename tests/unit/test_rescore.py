@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from recall_core.config import Config
-from recall_core.errors import EmbedError
+from recall_core.config import Config, override
+from recall_core.errors import ConfigError, EmbedError
 from recall_core.rank.fuse import rank
 from recall_core.rank.rescore import head, rescored
 from recall_core.retrieve import answer as answering
@@ -82,9 +82,62 @@ def test_min_score_looks_at_the_new_score() -> None:
     assert (ranking.order[: ranking.kept], len(ranking)) == ([2], 3)
 
 
-def test_the_head_is_the_best_rows() -> None:
-    config = Config(rerank_rows=2)
-    assert head(rank(pool([0.2, 0.8, 0.5]), config), config) == [1, 2]
+@pytest.mark.parametrize(("rows", "best"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 0]), (4, [1, 2, 0])])
+def test_the_head_is_the_best_rows_and_all_where_there_are_fewer(rows: int, best: list[int]) -> None:
+    config = Config(rerank_rows=rows)
+    assert head(rank(pool([0.2, 0.8, 0.5]), config), config) == best
+
+
+@pytest.mark.parametrize(("rows", "best"), [(1, [2]), (2, [2, 0]), (3, [2, 0, 1]), (4, [2, 0, 1, 3])])
+def test_of_rows_that_tie_for_the_end_of_the_head_the_first_by_path_is_in_it(rows: int, best: list[int]) -> None:
+    config = Config(rerank_rows=rows)
+    assert head(rank(pool([0.5, 0.5, 0.8, 0.5]), config), config) == best
+
+
+def test_a_row_that_min_score_had_cut_is_in_the_head_and_may_come_back() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
+    ranking = rank(pool([0.9, 0.3, 0.2]), config)
+    assert (ranking.kept, head(ranking, config)) == (1, [0, 1])
+    again = rescored(ranking, {0: 0.9, 1: 1.0}, config)
+    assert again.order[: again.kept] == [0, 1]
+
+
+@pytest.mark.parametrize(("value", "kept"), [(0.5, 1), (0.499999, 0)])
+def test_a_new_score_of_just_min_score_is_kept(value: float, kept: int) -> None:
+    config = Config(rerank_rows=1, rerank_weight=1.0, min_score=0.5)
+    assert rescored(rank(pool([0.9]), config), {0: value}, config).kept == kept
+
+
+def test_the_rows_below_the_head_keep_their_order_behind_it() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.5)
+    ranking = rank(pool([0.2, 0.8, 0.5, 0.9, 0.5, 0.5]), config)
+    assert ranking.order == [3, 1, 2, 4, 5, 0]
+    assert rescored(ranking, {3: 0.0, 1: 0.2}, config).order == [1, 3, 2, 4, 5, 0]
+
+
+def test_a_row_below_the_head_that_ties_with_a_scored_one_stays_behind_it() -> None:
+    config = Config(rerank_rows=2, rerank_weight=0.5)
+    ranking = rank(pool([0.5, 0.8, 0.5, 0.5]), config)
+    after = rescored(ranking, {1: 0.0, 0: 0.0}, config)
+    assert (ranking.order, after.order) == ([1, 0, 2, 3], [1, 0, 2, 3])
+
+
+def test_values_that_tie_are_ranked_as_their_rows_stood() -> None:
+    config = Config(rerank_rows=3, rerank_weight=0.5)
+    ranking = rescored(rank(pool([0.2, 0.8, 0.5]), config), {0: 0.5, 1: 0.5, 2: 0.9}, config)
+    assert {each.position: each.parts[-1].rank for each in ranking} == {2: 1, 1: 2, 0: 3}
+
+
+@pytest.mark.parametrize("rows", [1, 10_000])
+def test_a_reranker_reads_from_one_to_ten_thousand_rows(rows: int) -> None:
+    assert override(Config(), [f"rerank_rows={rows}"]).rerank_rows == rows
+
+
+@pytest.mark.parametrize("rows", [0, 10_001])
+def test_a_reranker_of_no_row_or_of_too_many_is_refused(rows: int) -> None:
+    with pytest.raises(ConfigError) as caught:
+        override(Config(), [f"rerank_rows={rows}"])
+    assert caught.value.code == "bad_value"
 
 
 def test_an_empty_ranking_stays_empty() -> None:
@@ -127,6 +180,45 @@ def test_a_weight_that_moves_asks_the_model_only_about_new_rows(store: SqliteSto
     assert (reranker.texts, moved.known) == (3, found.known)
     answering.weigh(moved, CONFIG._replace(rerank_rows=5), store, reranker)
     assert reranker.texts == 5
+
+
+@pytest.mark.parametrize("rows", range(1, 7))
+def test_just_the_best_rows_are_read_and_have_a_part_from_it(store: SqliteStore, rows: int) -> None:
+    plain = ask(store, Overlap(), CONFIG._replace(rerank=""))
+    best = [hit.doc.path for hit in answering.page(plain, store)]
+    reranker = Overlap()
+
+    shown = answering.page(ask(store, reranker, CONFIG._replace(rerank_rows=rows, rerank_weight=0.5)), store)
+
+    read = {hit.doc.path for hit in shown if hit.parts[-1].signal == "rerank"}
+    assert (reranker.texts, read) == (min(rows, 5), set(best[:rows]))
+    assert [hit.doc.path for hit in shown if hit.doc.path not in read] == best[rows:]
+
+
+def test_rows_that_leave_the_head_lose_their_part_though_their_value_is_known(store: SqliteStore) -> None:
+    wide = ask(store, Overlap(), CONFIG._replace(rerank_rows=5))
+
+    back = answering.weigh(wide, CONFIG._replace(rerank_rows=2), store, Overlap())
+
+    assert answering.page(back, store) == answering.page(ask(store, Overlap(), CONFIG._replace(rerank_rows=2)), store)
+
+
+def test_where_rows_are_documents_the_best_documents_are_read() -> None:
+    made = memory_store()
+    put(
+        made,
+        new_file("a.txt", ["cache key ", "cache key "]),
+        new_file("b.txt", ["cache "]),
+        new_file("c.txt", ["key "]),
+    )
+    text = "SELECT * FROM doc USING lexical('cache key') OPTION rerank hash"
+    plan = plan_rql(text, config=CONFIG._replace(rerank_rows=2), exact=False)
+    reranker = Overlap()
+
+    shown = answering.page(answering.answer(plan, made, EMBEDDER, reranker), made)
+
+    assert reranker.texts == 2
+    assert [hit.parts[-1].signal == "rerank" for hit in shown] == [True, True, False]
 
 
 def test_another_reranker_is_asked_anew(store: SqliteStore) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import UsageError
+from recall_core.ports import Reranker
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.rank.sparse import Given, Recalled, Report, near_documents, recalled
 from recall_core.retrieve import answer as answering
@@ -62,10 +63,36 @@ CASES = {
     "the list is not full": ([long(0.9), short(0.1, 0.9)], 5, CUT, [0, 1], {1: Given(0.1, None)}, "injected"),
     "the list is full": ([*FULL, short(0.1, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
     "present once": ([*FULL, short(1.0, 0.9)], 3, WORDY, [3, 0, 1], {}, "already_present"),
+    "present in the last row": ([*FULL, short(0.75, 0.9)], 3, WORDY, [0, 1, 3], {}, "already_present"),
+    "present just behind the last row": (
+        [*FULL, long(0.5), short(0.6, 0.9)], 3, WORDY, [0, 1, 4], {4: Given(0.1, 2)}, "injected",
+    ),
     "present more than once": ([*FULL, short(1.0, 0.9, (0.95, 0.95))], 3, WORDY, [3, 4, 0], {}, "already_present"),
     "its other chunk is present": ([*FULL, short(1.0, 0.1, (0.0, 0.95))], 3, WORDY, [3, 0, 1], {}, "already_present"),
     "two chunks": ([*FULL, short(0.1, 0.85, (0.0, 0.9))], 3, WORDY, [0, 1, 4], {4: Given(0.1, 2)}, "injected"),
     "three chunks": ([*FULL, short(0.1, 0.9, (0.0, 0.1), (0.0, 0.1))], 3, WORDY, [0, 1, 2], {}, "not_short"),
+    "as many chunks as another threshold": (
+        [*FULL, short(0.1, 0.9, (0.0, 0.1), (0.0, 0.1))], 3, WORDY._replace(sparse_chunk_threshold=3), [0, 1, 3],
+        {3: Given(0.1, 2)}, "injected",
+    ),
+    "one chunk more than another threshold": (
+        [*FULL, short(0.1, 0.9, (0.0, 0.1))], 3, WORDY._replace(sparse_chunk_threshold=1), [0, 1, 2], {}, "not_short",
+    ),
+    "its chunks count, not those in the pool": ([*FULL, Doc([(0.1, 0.9)], 3)], 3, WORDY, [0, 1, 2], {}, "not_short"),
+    "at another ceiling": (
+        [*FULL, short(0.1, 0.7)], 3, WORDY._replace(sparse_distance_ceiling=0.3), [0, 1, 3], {3: Given(0.3, 2)},
+        "injected",
+    ),
+    "just above another ceiling": (
+        [*FULL, short(0.1, 0.699999)], 3, WORDY._replace(sparse_distance_ceiling=0.3), [0, 1, 2], {}, "too_far",
+    ),
+    "just above a ceiling below the usual one": (
+        [*FULL, short(0.1, 0.899999)], 3, WORDY._replace(sparse_distance_ceiling=0.1), [0, 1, 2], {}, "too_far",
+    ),
+    "at the ceiling 0": (
+        [*FULL, short(0.1, 1.0)], 3, WORDY._replace(sparse_distance_ceiling=0.0), [0, 1, 3], {3: Given(0.0, 2)},
+        "injected",
+    ),
     "at the ceiling": ([*FULL, short(0.1, 0.8)], 3, WORDY, [0, 1, 3], {3: Given(0.2, 2)}, "injected"),
     "just above the ceiling": ([*FULL, short(0.1, 0.799999)], 3, WORDY, [0, 1, 2], {}, "too_far"),
     "just below the ceiling": (
@@ -75,7 +102,28 @@ CASES = {
     "last in the raw top": (
         [*FULL, *[long(0.2, 0.95)] * 49, short(0.1, 0.9)], 3, WORDY, [0, 1, 52], {52: Given(0.1, 2)}, "injected",
     ),
+    "last in three times the list": (
+        [*[long(0.9)] * 17, *[long(0.2, 0.95)] * 50, short(0.1, 0.9)], 17, WORDY, [*range(16), 67],
+        {67: Given(0.1, 16)}, "injected",
+    ),
+    "not in three times the list": (
+        [*[long(0.9)] * 17, *[long(0.2, 0.95)] * 51, short(0.1, 0.9)], 17, WORDY, [*range(17)], {}, "not_short",
+    ),
+    "fifty where three times the list is less": (
+        [*[long(0.9)] * 16, *[long(0.2, 0.95)] * 49, short(0.1, 0.9)], 16, WORDY, [*range(15), 65],
+        {65: Given(0.1, 15)}, "injected",
+    ),
+    "no more than fifty where three times the list is less": (
+        [*[long(0.9)] * 16, *[long(0.2, 0.95)] * 50, short(0.1, 0.9)], 16, WORDY, [*range(16)], {}, "not_short",
+    ),
     "two are tied": ([*FULL, short(0.1, 0.9), short(0.2, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
+    "two are tied for the last place in the raw top": (
+        [*FULL, *[long(0.2, 0.95)] * 49, short(0.1, 0.9), short(0.3, 0.9)], 3,
+        WORDY._replace(sparse_max_injections=2), [0, 1, 52], {52: Given(0.1, 2)}, "injected",
+    ),
+    "two of its chunks are tied": (
+        [*FULL, short(0.1, 0.9, (0.0, 0.9))], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected",
+    ),
     "the nearest of two": (
         [*FULL, short(0.2, 0.9), short(0.1, 0.95)], 3, WORDY, [0, 1, 4], {4: Given(0.05, 2)}, "injected",
     ),
@@ -97,8 +145,17 @@ CASES = {
     ),
     "limit 0": ([*FULL, short(0.1, 0.9)], 0, WORDY, [], {}, "no_row"),
     "min_score had cut it": ([*FULL, short(0.1, 0.9)], 3, CUT, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
+    "min_score had cut every row": (
+        [long(0.4), short(0.1, 0.9)], 3, CUT, [1], {1: Given(0.1, None)}, "injected",
+    ),
+    "one row fewer than there are candidates": (
+        [*FULL, short(0.1, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected",
+    ),
     "nothing can be missing": ([*FULL, short(0.1, 0.9)], 4, WORDY, [0, 1, 2, 3], {}, "whole_list"),
     "without a vector": ([Doc([(0.9, None)]), Doc([(0.8, None)])], 1, WORDY, [0], {}, "no_vector"),
+    "a document without a vector is not near": (
+        [*FULL, Doc([(0.1, None)])], 3, WORDY._replace(sparse_distance_ceiling=1.0), [0, 1, 2], {}, "not_short",
+    ),
     "a filter excludes it": (FULL, 2, WORDY, [0, 1], {}, "not_short"),
 }  # fmt: skip
 
@@ -141,6 +198,12 @@ def test_the_report_counts_documents_stage_by_stage() -> None:
     assert (report.present, report.injections, report.blocked) == (1, 1, 1)
 
 
+@pytest.mark.parametrize(("limit", "looked_at"), [(0, 50), (1, 50), (16, 50), (17, 51), (18, 54), (20, 60), (21, 60)])
+def test_three_times_the_list_and_at_least_fifty_chunks_are_looked_at(limit: int, looked_at: int) -> None:
+    found = recall([*[long(0.9)] * 59, short(0.1, 0.9)], limit)
+    assert found.report.looked_at == looked_at
+
+
 QUESTION = "sleepy otter"
 RARE = Config(embedding_dim=64, bm25_weight=1.0, vector_weight=0.0, sparse_distance_ceiling=0.6)
 
@@ -154,10 +217,17 @@ def store() -> SqliteStore:
     return made
 
 
-def ask(store: SqliteStore, config: Config = RARE, *, k: int | None = 5, mode: str = "hybrid") -> answering.Answer:
+def ask(
+    store: SqliteStore,
+    config: Config = RARE,
+    *,
+    k: int | None = 5,
+    mode: str = "hybrid",
+    reranker: Reranker | None = None,
+) -> answering.Answer:
     plan = plan_words("otter", config=config, mode=mode, filter_text=None, k=k, exact=False)
     plan = plan._replace(semantic=None if plan.semantic is None else QUESTION)
-    return answering.answer(plan, store, EMBEDDER)
+    return answering.answer(plan, store, EMBEDDER, reranker)
 
 
 def test_a_short_document_takes_the_last_row_and_the_rest_of_the_page_stands(store: SqliteStore) -> None:
@@ -170,6 +240,31 @@ def test_a_short_document_takes_the_last_row_and_the_rest_of_the_page_stands(sto
     assert shown[4].injection.displaced == expected[4].chunk.id
     assert found.total == plain.total
     assert plain.recall is None
+
+
+class Backwards:
+    """The later a text comes, the better."""
+
+    identity = "backwards-1"
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """From 0 to 1 in the order of the texts."""
+        return [place / len(texts) for place in range(len(texts))]
+
+
+def test_the_row_is_taken_from_the_list_as_the_reranker_left_it(store: SqliteStore) -> None:
+    config = RARE._replace(rerank="backwards", rerank_rows=5, rerank_weight=1.0)
+    plain = ask(store, config._replace(sparse_recall=False), reranker=Backwards())
+    first = answering.page(ask(store, RARE._replace(sparse_recall=False)), store)[0].chunk
+    expected = answering.page(plain, store)
+
+    shown = answering.page(ask(store, config, reranker=Backwards()), store)
+
+    assert [hit.chunk for hit in shown[:4]] == [hit.chunk for hit in expected[:4]]
+    assert expected[4].chunk == first
+    assert first is not None
+    assert shown[4].injection is not None
+    assert (shown[4].doc.path, shown[4].injection.displaced) == ("short.txt", first.id)
 
 
 def test_a_weight_that_moves_looks_up_no_document_again(store: SqliteStore) -> None:
@@ -197,6 +292,20 @@ def test_a_context_of_the_whole_list_appends_what_min_score_cut(store: SqliteSto
     assert last.doc.path == "short.txt"
     assert last.injection is not None
     assert last.injection.displaced is None
+
+
+def test_a_context_of_the_whole_list_has_room_for_every_injection() -> None:
+    made = memory_store()
+    files = [new_file(f"long{n:02}.txt", ["otter " * 9, "otter river ", "otter fish "]) for n in range(15)]
+    shorts = [new_file(f"short{n}.txt", ["sleepyotter sleepy otters "]) for n in range(3)]
+    put(made, *files, *shorts)
+    config = RARE._replace(min_score=0.55, sparse_max_injections=2)
+    plain = answering.packable(ask(made, config._replace(sparse_recall=False), k=None), made)
+
+    found = answering.packable(ask(made, config, k=None), made)
+
+    listed = [hit.doc.path for hit in answering.candidates(found, made)]
+    assert listed == [*(hit.doc.path for hit in answering.candidates(plain, made)), "short0.txt", "short1.txt"]
 
 
 def test_a_query_recalls_only_when_told_to(store: SqliteStore) -> None:

@@ -30,7 +30,7 @@ from recall_core.steps import (
     rerank,
     retrieve,
 )
-from recall_core.types import Root
+from recall_core.types import Progress, Root
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "verbs.json").read_text(encoding="utf-8"))
 SMALL = ChunkPolicy(chunk_tokens=6, overlap_tokens=2)
@@ -96,6 +96,7 @@ def test_indexing_the_same_pieces_again_writes_nothing(store: Recall) -> None:
     "changed",
     [
         Segment("a", TEXT + " More."),
+        Segment("a", TEXT.replace("One", "Ten")),
         Segment("a", TEXT, title="New"),
         Segment("a", TEXT, tags=("new",)),
         Segment("a", TEXT, metadata={"new": 1}),
@@ -124,6 +125,19 @@ def test_other_limits_cut_a_document_anew(store: Recall) -> None:
     index(chunk([Segment("a", TEXT)], SMALL), store)
     assert index(chunk([Segment("a", TEXT)]), store)["updated"] == 1
     assert store.store.info().chunks == 1
+
+
+def test_another_time_alone_is_kept_and_cuts_nothing(store: Recall) -> None:
+    pieces = chunk([Segment("a", TEXT)], SMALL)
+    index(pieces, store)
+    rows = [key.rowid for key in store.store.candidates(None)]
+
+    counts = index(pieces, store, mtime_ns=10**9)
+
+    assert (counts["updated"], counts["embedded"]) == (1, 0)
+    assert store.store.info().snapshot == "1970-01-01T00:00:01.000000Z"
+    assert [key.rowid for key in store.store.candidates(None)] == rows
+    assert index(pieces, store, mtime_ns=10**9)["unchanged"] == 1
 
 
 def test_the_labels_of_all_segments_are_the_documents(store: Recall) -> None:
@@ -184,6 +198,35 @@ def test_a_file_of_the_same_name_takes_the_place_of_the_pieces(store: Recall) ->
     for _ in store.add([str(store.base / "a.txt")], Root("")):
         pass
     assert [each.content for each in retrieve("from", RetrievePlan(mode="lexical"), store)] == ["from the disk"]
+
+
+def synced(store: Recall) -> Progress:
+    """The last thing a sync tells."""
+    return list(store.sync())[-1]
+
+
+def test_pieces_below_a_folder_that_was_added_stay_whatever_is_synced_or_added_again(store: Recall) -> None:
+    (store.base / "docs").mkdir()
+    (store.base / "docs" / "a.txt").write_text("from the disk", encoding="utf-8")
+    folder = [str(store.base / "docs")], Root("")
+    list(store.add(*folder))
+    index(chunk([Segment("docs/b.txt", "from a program")]), store)
+    before = store.store.info()
+
+    assert (synced(store).removed, synced(store).skipped) == (0, ())
+    list(store.add(*folder))
+
+    assert store.store.info() == before
+
+
+def test_a_missing_folder_below_which_only_a_program_wrote_does_not_hinder(store: Recall) -> None:
+    (store.base / "docs").mkdir()
+    list(store.add([str(store.base / "docs")], Root("")))
+    index(chunk([Segment("docs/b.txt", "from a program")]), store)
+    (store.base / "docs").rmdir()
+
+    assert synced(store).removed == 0
+    assert store.store.info().documents == 1
 
 
 def test_each_signal_proposes_at_most_k_after_the_filter(store: Recall) -> None:

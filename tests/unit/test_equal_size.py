@@ -1,0 +1,172 @@
+"""An edit that leaves a file as long as it was: who finds it, by time or by bytes, and who is told to miss it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
+from recall_core.errors import StaleError
+from recall_core.retrieve.freshness import file_state
+from recall_core.types import Fingerprint, Progress, Root
+from tests.ingest_desk import Desk
+
+BEFORE, AFTER = "a quokka\n", "a wombat\n"
+READ_NS = 1_700_000_000_123_456_789
+MOVED = {
+    "a nanosecond on": 1,
+    "a nanosecond back": -1,
+    "half a second on": 500_000_000,
+    "an hour back": -3_600_000_000_000,
+}
+
+
+def write(place: Path, text: str, *, moved: int = 0) -> None:
+    """The file with this text, whose time is that of the reading, moved by nanoseconds."""
+    place.write_text(text)
+    os.utime(place, ns=(READ_NS, READ_NS + moved))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A store that has read two files."""
+    desk = Desk(tmp_path)
+    for name in ("docs/a.md", "docs/b.md"):
+        write(desk.write(name), BEFORE)
+    desk.ingest("docs")
+    return desk
+
+
+def known(desk: Desk) -> Fingerprint:
+    file = desk.store.known("docs/a.md")
+    assert file is not None
+    return file
+
+
+@pytest.mark.parametrize("moved", MOVED)
+def test_an_edit_of_equal_size_makes_a_file_modified_when_its_time_moved_at_all(desk: Desk, moved: str) -> None:
+    write(desk.base / "docs/a.md", AFTER, moved=MOVED[moved])
+
+    assert file_state(known(desk), desk.base) == "modified"
+
+
+@pytest.mark.parametrize("moved", MOVED)
+def test_a_file_whose_time_alone_moved_is_as_it_was_read(desk: Desk, moved: str) -> None:
+    write(desk.base / "docs/a.md", BEFORE, moved=MOVED[moved])
+
+    assert file_state(known(desk), desk.base) is None
+
+
+def test_an_edit_of_another_size_makes_a_file_modified_though_its_time_stayed(desk: Desk) -> None:
+    write(desk.base / "docs/a.md", AFTER + "and more\n")
+
+    assert file_state(known(desk), desk.base) == "modified"
+
+
+def run(desk: Desk, verb: str) -> Progress:
+    return desk.sync() if verb == "sync" else desk.ingest("docs", mtime_only=verb == "add --mtime-only")
+
+
+def text_of(desk: Desk) -> str:
+    return desk.store.text_of(desk.documents()["docs/a.md"].id)
+
+
+@pytest.mark.parametrize("moved", [0, *MOVED.values()], ids=["no time", *MOVED])
+@pytest.mark.parametrize("verb", ["add", "sync"])
+def test_add_and_sync_find_an_edit_of_equal_size_whatever_its_time(desk: Desk, verb: str, moved: int) -> None:
+    write(desk.base / "docs/a.md", AFTER, moved=moved)
+
+    done = run(desk, verb)
+
+    assert (done.updated, done.unchanged, text_of(desk)) == (1, 1, AFTER)
+    assert (known(desk).mtime_ns, file_state(known(desk), desk.base)) == (READ_NS + moved, None)
+
+
+@pytest.mark.parametrize("moved", MOVED)
+def test_mtime_only_finds_an_edit_of_equal_size_by_its_time(desk: Desk, moved: str) -> None:
+    write(desk.base / "docs/a.md", AFTER, moved=MOVED[moved])
+
+    assert (run(desk, "add --mtime-only").updated, text_of(desk)) == (1, AFTER)
+
+
+def test_mtime_only_finds_an_edit_of_another_size_though_its_time_stayed(desk: Desk) -> None:
+    write(desk.base / "docs/a.md", AFTER + "and more\n")
+
+    assert run(desk, "add --mtime-only").updated == 1
+
+
+def test_mtime_only_misses_an_edit_of_equal_size_and_time_until_a_sync(desk: Desk) -> None:
+    write(desk.base / "docs/a.md", AFTER)
+    before = desk.state()
+
+    missed = run(desk, "add --mtime-only")
+
+    assert (missed.updated, missed.unchanged, text_of(desk), desk.state()) == (0, 2, BEFORE, before)
+    assert (run(desk, "sync").updated, text_of(desk)) == (1, AFTER)
+
+
+@pytest.mark.parametrize("verb", ["add", "add --mtime-only", "sync"])
+def test_a_time_that_moved_alone_is_kept_once_and_cuts_nothing(desk: Desk, verb: str) -> None:
+    rows = [(row.rowid, row.chunk) for row in desk.rows("docs/a.md")]
+    write(desk.base / "docs/a.md", BEFORE, moved=10**9)
+
+    first = run(desk, verb)
+    after = desk.state()
+    again = run(desk, verb)
+
+    assert [(each.updated, each.unchanged, each.chunks) for each in (first, again)] == [(0, 2, 0)] * 2
+    assert (known(desk).mtime_ns, desk.state()) == (READ_NS + 10**9, after)
+    assert [(row.rowid, row.chunk) for row in desk.rows("docs/a.md")] == rows
+    fresh = Desk(desk.base)
+    fresh.ingest("docs")
+    assert desk.store.info().digest == fresh.store.info().digest
+
+
+@pytest.fixture
+def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+    """An open store with one file, which has been edited since to equal size."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    write(tmp_path / "a.md", BEFORE)
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        list(recall.add([str(tmp_path / "a.md")], Root("")))
+        write(tmp_path / "a.md", AFTER, moved=1)
+        yield recall
+
+
+def test_every_answer_marks_an_edit_of_equal_size(recall: Recall) -> None:
+    found = recall.search("quokka")
+    assert (found["results"][0]["doc"]["state"], len(found["warnings"])) == ("modified", 1)
+    assert recall.get("a.md")["found"]["doc"]["state"] == "modified"
+    (check,) = [each for each in recall.doctor()["checks"] if each["code"] == "files"]
+    assert (check["severity"], check["fix"]) == ("warning", "recall sync")
+    with pytest.raises(StaleError):
+        recall.search("quokka", Ask(strict_fresh=True))
+
+
+def test_fresh_reads_an_edit_of_equal_size_before_answering(recall: Recall) -> None:
+    found = recall.search("wombat", Ask(fresh=True, strict_fresh=True))
+
+    assert found["results"][0]["chunk"]["text"] == AFTER
+
+
+def typed(*argv: str) -> dict[str, int]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert cli.main((*argv, "--json"), streams=streams) == 0
+    counts: dict[str, int] = json.loads(streams.stdout.getvalue())["ingest"]  # type: ignore[attr-defined]
+    return counts
+
+
+def test_the_flag_mtime_only_misses_what_the_plain_command_finds(recall: Recall) -> None:
+    write(recall.base / "a.md", AFTER)
+
+    assert typed("add", "a.md", "--mtime-only")["unchanged"] == 1
+    assert typed("add", "a.md")["updated"] == 1

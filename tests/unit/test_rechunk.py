@@ -1,0 +1,251 @@
+"""When a document's chunks are cut again: whenever what cut them has changed, once, and never for anything else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recall_core import config as settings
+from recall_core.api.recall import Recall
+from recall_core.config import Config
+from recall_core.ingest import read
+from recall_core.store.sqlite.check import counts, fulltext
+from recall_core.types import Progress, Root
+from tests.builders import memory_store, new_file, put
+from tests.ingest_desk import DIMENSION, Desk
+
+TEXT = "".join(f"Sentence {n} of the long text says a few words, all its own: w{n}.\n" for n in range(40))
+LABELS = Root("", tags=("a", "b"), source="wiki", meta=(("year", 1999),))
+LIMITS = {
+    "chunk_tokens": Config(chunk_tokens=20, overlap_tokens=8),
+    "overlap_tokens": Config(chunk_tokens=40, overlap_tokens=20),
+    "max_chunk_chars": Config(chunk_tokens=40, overlap_tokens=8, max_chunk_chars=99),
+    "counter": Config(chunk_tokens=40, overlap_tokens=8, counter="approx"),
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A store that has read a long text and a short one from a folder with labels."""
+    desk = Desk(tmp_path)
+    desk.write("docs/long.txt", TEXT)
+    desk.write("docs/short.txt")
+    desk.ingest("docs", template=LABELS)
+    return desk
+
+
+def cut(desk: Desk) -> list[tuple[str, int, int]]:
+    """Every chunk of the long text: its id, offset and tokens."""
+    return [(row.chunk.id, row.chunk.offset, row.chunk.tokens) for row in desk.rows("docs/long.txt")]
+
+
+def anew(desk: Desk) -> Desk:
+    """The same folder, read by the same limits into a store that was empty."""
+    fresh = Desk(desk.base)
+    fresh.config = desk.config
+    fresh.ingest("docs", template=LABELS)
+    return fresh
+
+
+def run(desk: Desk, verb: str) -> Progress:
+    if verb == "sync":
+        return desk.sync()
+    return desk.ingest("docs", template=LABELS, mtime_only=verb == "add --mtime-only")
+
+
+@pytest.mark.parametrize("verb", ["add", "add --mtime-only", "sync"])
+@pytest.mark.parametrize("changed", LIMITS)
+def test_another_limit_cuts_unchanged_files_again(desk: Desk, changed: str, verb: str) -> None:
+    before = cut(desk)
+    desk.config = LIMITS[changed]
+
+    done = run(desk, verb)
+
+    assert (done.updated, done.unchanged, done.removed) == (2, 0, 0)
+    assert cut(desk) == cut(anew(desk)) != before
+
+
+@pytest.mark.parametrize("changed", LIMITS)
+def test_after_a_new_cut_the_store_is_as_if_the_old_one_had_never_been(desk: Desk, changed: str) -> None:
+    before = desk.store.info()
+    desk.config = LIMITS[changed]
+    desk.sync()
+
+    info, fresh = desk.store.info(), anew(desk).store.info()
+
+    assert info.digest == fresh.digest != before.digest
+    assert (info.documents, info.chunks, info.vectors) == (fresh.documents, fresh.chunks, fresh.vectors)
+    assert fulltext(desk.store).severity == counts(desk.store).severity == "ok"
+    for document in desk.documents().values():
+        assert (document.tags, document.source, document.meta) == (("a", "b"), "wiki", {"year": 1999})
+
+
+@pytest.mark.parametrize("verb", ["add", "sync"])
+@pytest.mark.parametrize("changed", LIMITS)
+def test_a_file_is_cut_again_once_and_then_left_alone(desk: Desk, changed: str, verb: str) -> None:
+    desk.config = LIMITS[changed]
+    run(desk, verb)
+    before = desk.state()
+
+    done = run(desk, verb)
+
+    assert (done.updated, done.unchanged) == (0, 2)
+    assert desk.state() == before
+
+
+def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(desk: Desk) -> None:
+    desk.config = LIMITS["max_chunk_chars"]
+
+    done = desk.sync()
+
+    assert done.updated == 2
+    assert done.reused == 1  # the short text, whole under either limit
+    assert done.embedded == done.chunks - 1
+
+
+@pytest.mark.parametrize(
+    ("module", "constant", "value"),
+    [(settings, "CHUNKER_VERSION", 99), (read, "EMBEDDED", "bare")],
+    ids=["chunker", "embedded"],
+)
+def test_a_new_version_of_what_makes_chunks_reads_every_file_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, module: object, constant: str, value: object
+) -> None:
+    monkeypatch.setattr(module, constant, value)
+
+    assert desk.sync().updated == 2
+    assert desk.sync().updated == 0
+
+
+def records(*texts: str) -> str:
+    return "".join(json.dumps({"id": number, "text": text}) + "\n" for number, text in enumerate(texts))
+
+
+def test_another_parser_reads_an_unchanged_file_again(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("a.jsonl", records("first", "second"))
+    desk.ingest("a.jsonl")
+    assert list(desk.documents()) == ["a.jsonl"]
+
+    done = desk.ingest("a.jsonl", template=Root("", parser="jsonl"))
+
+    assert (done.updated, sorted(desk.documents())) == (1, ["a.jsonl#0", "a.jsonl#1"])
+    assert desk.ingest("a.jsonl", template=Root("", parser="text")).updated == 1
+    assert list(desk.documents()) == ["a.jsonl"]
+
+
+def test_to_name_the_parser_that_reads_a_file_anyway_cuts_nothing_again(desk: Desk) -> None:
+    before = desk.rows("docs/long.txt")
+
+    done = desk.ingest("docs", template=LABELS._replace(parser="text"))
+
+    assert (done.updated, done.unchanged) == (0, 2)
+    assert desk.rows("docs/long.txt") == before
+
+
+@pytest.mark.parametrize("verb", ["add", "sync"])
+def test_a_parser_that_an_older_root_gives_is_no_other_parser(tmp_path: Path, verb: str) -> None:
+    desk = Desk(tmp_path)
+    desk.write("docs/a.jsonl", records("first", "second"))
+    desk.ingest("docs/a.jsonl", template=Root("", parser="jsonl"))
+    desk.ingest("docs")
+    desk.write("docs/a.jsonl", records("first", "changed"))
+    desk.sync()
+    before = desk.state()
+
+    done = desk.sync() if verb == "sync" else desk.ingest("docs")
+
+    assert (done.updated, done.unchanged, sorted(desk.documents())) == (0, 1, ["docs/a.jsonl#0", "docs/a.jsonl#1"])
+    assert desk.state() == before
+
+
+def test_a_record_that_did_not_change_keeps_its_rows_and_takes_the_new_labels_and_time(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("a.jsonl", records("first", "second"))
+    desk.ingest("a.jsonl", template=Root("", parser="jsonl", tags=("old",), source="old", meta=(("k", "old"),)))
+    kept = desk.rows("a.jsonl#0")
+    new = Root("", parser="jsonl", tags=("new",), source="new", meta=(("k", "new"),))
+    desk.write("a.jsonl", records("first", "changed"))
+
+    desk.ingest("a.jsonl", template=new)
+
+    found = desk.documents()
+    assert [row.rowid for row in desk.rows("a.jsonl#0")] == [row.rowid for row in kept]
+    assert (found["a.jsonl#0"].tags, found["a.jsonl#0"].source, found["a.jsonl#0"].meta) == (
+        ("new",), "new", {"k": "new"},
+    )  # fmt: skip
+    assert found["a.jsonl#0"].mtime == found["a.jsonl#1"].mtime
+    fresh = Desk(tmp_path)
+    fresh.ingest("a.jsonl", template=new)
+    assert desk.store.info().digest == fresh.store.info().digest
+
+
+def test_a_record_that_did_not_change_is_cut_again_with_its_file(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("a.jsonl", records(TEXT, "second"))
+    desk.ingest("a.jsonl", template=Root("", parser="jsonl"))
+    desk.config = LIMITS["chunk_tokens"]
+    desk.write("a.jsonl", records(TEXT, "changed"))
+
+    desk.sync()
+
+    assert max(row.chunk.tokens for row in desk.rows("a.jsonl#0")) <= 20
+
+
+def test_a_store_cuts_again_where_the_settings_of_a_file_differ_and_nowhere_else() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["one ", "two "], settings="old"))
+    rows = [key.rowid for key in store.candidates(None)]
+
+    put(store, new_file("a.txt", ["one ", "two "], settings="old", tags=("t",)))
+    assert [key.rowid for key in store.candidates(None)] == rows
+    put(store, new_file("a.txt", ["one two "], settings="new"))
+
+    assert [row.chunk.text for row in store.fetch([key.rowid for key in store.candidates(None)])] == ["one two "]
+    known = store.known("a.txt")
+    assert known is not None
+    assert known.settings == "new"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A store, with limits of its own, that has read a folder."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "long.txt").write_text(TEXT)
+    Recall.init(str(tmp_path), settings=("chunk_tokens=40", "overlap_tokens=8", f"embedding_dim={DIMENSION}"))
+    with Recall.open(start=tmp_path) as recall:
+        list(recall.add([str(tmp_path / "docs")], Root("")))
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", ["add", "sync"])
+@pytest.mark.parametrize(
+    ("written", "by_now"),
+    [
+        ("chunk_tokens = 40", "chunk_tokens = 20"),
+        ("overlap_tokens = 8", "overlap_tokens = 20"),
+        ("max_chunk_chars = 6000", "max_chunk_chars = 99"),
+        ('counter = "whitespace"', 'counter = "approx"'),
+    ],
+)
+def test_a_recall_toml_that_disagrees_cuts_nothing_anew(home: Path, written: str, by_now: str, verb: str) -> None:
+    toml = home / "recall.toml"
+    assert written in toml.read_text()
+    toml.write_text(toml.read_text().replace(written, by_now))
+    (home / "docs" / "new.txt").write_text(TEXT)
+    with Recall.open(start=home) as recall:
+        assert recall.notes()[0].startswith("W_CONFIG: ")
+        before = recall.get("docs/long.txt:1")
+
+        *_, done = recall.sync() if verb == "sync" else recall.add([str(home / "docs")], Root(""))
+
+        assert (done.updated, done.unchanged, done.added) == (0, 1, 1)
+        assert recall.get("docs/long.txt:1") == before
+        cuts = [
+            [(row.chunk.offset, row.chunk.end, row.chunk.tokens) for row in recall.store.chunks_of(doc_id)]
+            for doc_id in (recall.store.document_at("docs/long.txt"), recall.store.document_at("docs/new.txt"))
+            if doc_id is not None
+        ]
+        assert cuts[0] == cuts[1]

@@ -1,0 +1,181 @@
+"""Roots: which of the folders that were added a file belongs to, through every change, until it vanishes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.steps import Piece, index
+from recall_core.store.sqlite.catalog import sources
+from recall_core.types import Root
+from tests.builders import memory_store, new_file, put
+from tests.ingest_desk import PLAIN, Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A store that has read a folder of two files, another folder, and a file by its name."""
+    desk = Desk(tmp_path)
+    for name in ("docs/a.md", "docs/b.md", "notes/c.md", "top.md"):
+        desk.write(name, f"words of {name}\n")
+    desk.ingest("docs", "notes", "top.md")
+    return desk
+
+
+def owned(desk: Desk) -> dict[str, int]:
+    """How many documents each root has."""
+    return {source.root.folder: source.documents for source in sources(desk.store)}
+
+
+OWNED = {"docs": 2, "notes": 1, "top.md": 1}
+CHANGES = {
+    "other bytes": lambda desk, path: desk.write(path, "changed words\n"),
+    "other limits": lambda desk, path: setattr(desk, "config", desk.config._replace(chunk_tokens=20)),
+    "another time": lambda desk, path: desk.write(path, f"words of {path}\n"),
+    "many edits": lambda desk, path: [desk.sync() for text in ("one", "two") if desk.write(path, text)],
+}
+
+
+@pytest.mark.parametrize("verb", ["sync", "add"])
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("path", ["docs/a.md", "top.md"])
+def test_a_changed_file_stays_with_its_root(desk: Desk, path: str, change: str, verb: str) -> None:
+    CHANGES[change](desk, path)
+
+    desk.sync() if verb == "sync" else desk.ingest("docs", "notes", "top.md")
+
+    assert owned(desk) == OWNED
+
+
+@pytest.mark.parametrize("verb", ["sync", "add"])
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("path", ["docs/a.md", "top.md"])
+def test_a_file_that_changed_and_then_vanished_is_taken_out(desk: Desk, path: str, change: str, verb: str) -> None:
+    CHANGES[change](desk, path)
+    desk.sync()
+    (desk.base / path).unlink()
+
+    done = desk.sync() if verb == "sync" or path == "top.md" else desk.ingest("docs")
+
+    assert (done.removed, path in desk.documents(), desk.store.known(path)) == (1, False, None)
+    assert sum(owned(desk).values()) == 3
+    assert desk.sync().removed == 0
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_changed_gets_the_labels_that_its_root_is_given_later(desk: Desk, change: str) -> None:
+    CHANGES[change](desk, "docs/a.md")
+    desk.sync()
+
+    desk.ingest("docs", template=Root("", tags=("new",)))
+
+    assert {path: document.tags for path, document in desk.documents().items()} == {
+        "docs/a.md": ("new",),
+        "docs/b.md": ("new",),
+        "notes/c.md": (),
+        "top.md": (),
+    }
+
+
+def test_a_file_that_comes_back_belongs_to_its_root_again(desk: Desk) -> None:
+    (desk.base / "docs/a.md").unlink()
+    desk.sync()
+    assert owned(desk) == {**OWNED, "docs": 1}
+    desk.write("docs/a.md", "words of docs/a.md\n")
+
+    assert desk.sync().added == 1
+    assert owned(desk) == OWNED
+
+
+def test_a_changed_file_goes_to_the_newest_root_that_finds_it(desk: Desk) -> None:
+    desk.ingest("docs/a.md", template=Root("", tags=("new",)))
+    desk.write("docs/a.md", "changed words\n")
+
+    desk.sync()
+
+    assert owned(desk) == {"docs": 1, "notes": 1, "top.md": 1, "docs/a.md": 1}
+
+
+def test_what_a_file_takes_from_an_older_root_makes_no_root_of_its_own(desk: Desk) -> None:
+    desk.ingest("docs", template=Root("", tags=("guide",)))
+    desk.ingest(".")
+    before = desk.store.roots()
+    desk.write("docs/a.md", "changed words\n")
+
+    desk.sync()
+
+    assert desk.documents()["docs/a.md"].tags == ("guide",)
+    assert desk.store.roots() == before
+
+
+def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
+    store = memory_store()
+    root = Root("docs", tags=("t",))
+    put(store, new_file("docs/a.md", ["one "])._replace(root=root), new_file("b.md", ["two "]))
+
+    put(store, new_file("docs/a.md", ["three "]), new_file("b.md", ["four "]))
+
+    assert [(source.root, source.documents) for source in sources(store)] == [(root, 1)]
+    put(store, new_file("docs/a.md", ["five "])._replace(root=Root("other")))
+    assert [(source.root.folder, source.documents) for source in sources(store)] == [("docs", 0), ("other", 1)]
+
+
+def test_a_root_is_remembered_once(desk: Desk) -> None:
+    rows = desk.store.execute("SELECT rowid, spec FROM root ORDER BY rowid")
+    desk.write("docs/a.md", "changed words\n")
+
+    desk.ingest("docs", "docs", "top.md")
+    desk.sync()
+
+    assert desk.store.execute("SELECT rowid, spec FROM root ORDER BY rowid") == rows
+
+
+def test_another_folder_added_takes_nothing_out_of_this_one(desk: Desk) -> None:
+    (desk.base / "docs/a.md").unlink()
+
+    assert desk.ingest("notes").removed == 0
+    assert desk.ingest("docs").removed == 1
+
+
+def test_a_folder_added_with_options_of_its_own_takes_nothing_out_the_first_time(desk: Desk) -> None:
+    (desk.base / "docs/a.md").unlink()
+    labelled = Root("", tags=("t",))
+
+    assert desk.ingest("docs", template=labelled).removed == 0
+    assert desk.ingest("docs", template=labelled).removed == 1
+
+
+def test_every_root_that_covers_a_vanished_file_may_take_it_out(desk: Desk) -> None:
+    desk.ingest(".")
+    (desk.base / "docs/a.md").unlink()
+
+    assert desk.ingest(".").removed == 1
+    assert (desk.sync().removed, "docs/a.md" in desk.documents()) == (0, False)
+
+
+def test_a_forgotten_root_lets_go_of_its_files_and_no_other(desk: Desk) -> None:
+    desk.write("docs/a.md", "changed words\n")
+    desk.sync()
+
+    with desk.store.writer() as writer:
+        writer.forget_roots(["docs"])
+
+    assert owned(desk) == {"notes": 1, "top.md": 1}
+    (desk.base / "docs/a.md").unlink()
+    assert (desk.sync().removed, "docs/a.md" in desk.documents()) == (0, True)
+
+
+def test_a_file_whose_document_a_program_replaced_is_read_again_from_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("from the disk\n")
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        list(recall.add([str(tmp_path / "docs")], PLAIN))
+        index([Piece("docs/a.md", 0, "from a program\n", 0)], recall)
+
+        assert list(recall.sync())[-1].updated == 1
+
+        assert recall.get("docs/a.md")["found"]["text"] == "from the disk\n"
+        assert [(source.root.folder, source.documents) for source in sources(recall.store)] == [("docs", 1)]
