@@ -8,7 +8,6 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.steps import Piece, index
-from recall_core.store.sqlite.catalog import sources
 from recall_core.types import Root
 from tests.builders import memory_store, new_file, put
 from tests.ingest_desk import PLAIN, Desk
@@ -26,7 +25,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def owned(desk: Desk) -> dict[str, int]:
     """How many documents each root has."""
-    return {source.root.folder: source.documents for source in sources(desk.store)}
+    return {source.root.folder: source.documents for source in desk.store.root_sources()}
 
 
 OWNED = {"docs": 2, "notes": 1, "top.md": 1}
@@ -117,9 +116,9 @@ def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
 
     put(store, new_file("docs/a.md", ["three "]), new_file("b.md", ["four "]))
 
-    assert [(source.root, source.documents) for source in sources(store)] == [(root, 1)]
+    assert [(source.root, source.documents) for source in store.root_sources()] == [(root, 1)]
     put(store, new_file("docs/a.md", ["five "])._replace(root=Root("other")))
-    assert [(source.root.folder, source.documents) for source in sources(store)] == [("docs", 0), ("other", 1)]
+    assert [(source.root.folder, source.documents) for source in store.root_sources()] == [("docs", 0), ("other", 1)]
 
 
 def test_a_root_is_remembered_once(desk: Desk) -> None:
@@ -178,4 +177,4 @@ def test_a_file_whose_document_a_program_replaced_is_read_again_from_the_disk(tm
         assert list(recall.sync())[-1].updated == 1
 
         assert recall.get("docs/a.md")["found"]["text"] == "from the disk\n"
-        assert [(source.root.folder, source.documents) for source in sources(recall.store)] == [("docs", 1)]
+        assert [(source.root.folder, source.documents) for source in recall.store.root_sources()] == [("docs", 1)]
