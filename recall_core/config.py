@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from recall_core import paths
 from recall_core.errors import ConfigError, UsageError, why_unread
+from recall_core.shell import Hint, flag
 
 FILE_NAME = "recall.toml"
 RRF_K = 60  # Cormack, Clarke and Buettcher 2009
@@ -84,7 +85,7 @@ class Setting(NamedTuple):
 
 SETTINGS: dict[str, Setting] = {
     "store_path": Setting("the database file, relative to this file"),
-    "embedding": Setting("the embedder that makes the vectors, as recall embedders names it"),
+    "embedding": Setting(f"the embedder that makes the vectors, as {Hint('embedders')} names it"),
     "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
     "embedding_model": Setting("the model that a provider is asked for, empty for its own default"),
     "embedding_url": Setting("where an OpenAI-compatible server answers, empty for the provider's own"),
@@ -180,7 +181,7 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
                 f"{key} belongs to the store and cannot change for one question.",
                 hint=_elsewhere(key, text, config),
             )
-    return assign(config, assignments, where="--set")
+    return assign(config, assignments, where=flag("set"))
 
 
 def assign(config: Config, assignments: Iterable[str], *, where: str) -> Config:
@@ -211,13 +212,12 @@ def render(config: Config) -> str:
 
 def _elsewhere(key: str, text: str, config: Config) -> str:
     """What gives the store this value, where a question cannot."""
-    from shlex import join  # noqa: PLC0415 - only a mistake needs it
-
     if key == "embedding":
-        return join(["recall", "reembed", text or "NAME"])
+        return Hint("reembed", text or "NAME")
     if key in _OF_THE_VECTORS:
-        return join(["recall", "reembed", config.embedding, "--set", f"{key}={text or 'VALUE'}"])
-    return f"set {key} in {FILE_NAME}{' before recall init' if key in _MADE_WITH else ''}"
+        return Hint("reembed", config.embedding, set=f"{key}={text or 'VALUE'}")
+    before = f" before {Hint('init')}" if key in _MADE_WITH else ""
+    return f"set {key} in {FILE_NAME}{before}"
 
 
 def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:

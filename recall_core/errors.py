@@ -24,7 +24,8 @@ from typing import ClassVar
 class RecallError(Exception):
     """A failure that a person can act on.
 
-    code: stable, lower_snake_case, listed in docs/errors.md.  hint: something that can be typed, or None.
+    code: stable, lower_snake_case, listed in docs/errors.md.  hint: something that can be typed, or None; a
+    `shell.Hint` where it is an action of Recall.
     details: machine-readable context for the JSON contract, or None.
     """
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
+from recall_core.shell import INSTALL, Hint
 
 STOP_WORDS_NAME = "english-127"
 STOP_WORDS = frozenset(
@@ -150,7 +151,7 @@ def _hugging_face(path: str) -> Callable[[str], int]:
         raise UsageError(
             "counter_unavailable",
             "The counter hf: needs the tokenizers package.",
-            hint="pip install 'recall-tui[hf]'",
+            hint=Hint(INSTALL, "recall-tui[hf]"),
         ) from error
     except Exception as error:  # tokenizers raises bare Exception for every kind of failure
         raise UsageError("counter_unavailable", f"{path} is not a tokenizer.json: {error}") from error

@@ -7,13 +7,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from recall_core import shell, views
+from recall_core import views
 from recall_core.config import Config, replace
 from recall_core.contract import Response, StatsView
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range, candidates, packable, page
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
 from recall_core.text import counter
 from recall_core.types import Document, Hit, Omission, Packed
@@ -156,7 +157,7 @@ def asserted(found: Answer, ask: Ask) -> Answer:
         raise SnapshotMismatch(
             "snapshot_mismatch",
             f"The store's digest is {found.digest[:12]}, not {ask.snapshot[:12]}.",
-            hint=f"--snapshot {found.digest[:12]}",
+            hint=Hint(AGAIN, snapshot=found.digest[:12]),
             details={"digest": found.digest},
         )
     return found
@@ -184,11 +185,11 @@ def checked(
     warnings = [f"W_STALE: {shown[doc_id]} was {_PAST[state]} since it was read" for doc_id, state in states.items()]
     if states and ask.strict_fresh:
         paths = sorted(shown[doc_id] for doc_id in states)
-        remove = f"recall rm {shell.quote(paths[0])}"
+        remove = Hint("rm", paths[0])
         raise StaleError(
             "stale",
             f"{len(paths)} of the documents changed on disk: {', '.join(paths[:3])}.",
-            hint=remove if ask.fresh else f"recall sync, or {remove} where that skips it",
+            hint=remove if ask.fresh else f"{Hint('sync')}, or {remove} where that skips it",
             details={"paths": paths},
         )
     return states, warnings
@@ -207,19 +208,22 @@ def _terms(found: Answer, options: Pack, store: Store) -> Terms:
 
 def _pack_config(config: Config, options: Pack) -> Config:
     if options.pack is not None:
-        config = replace(config, {"pack": options.pack}, where="--pack")
+        config = replace(config, {"pack": options.pack}, where=flag("pack"))
     if options.format not in ("plain", "markdown"):
-        raise UsageError("bad_value", f"There is no context format {options.format!r}.", hint="--format markdown")
+        raise UsageError(
+            "bad_value", f"There is no context format {options.format!r}.", hint=Hint(AGAIN, format="markdown")
+        )
     if options.format == "markdown":
         config = config._replace(header=MARKDOWN_HEADER)
     if options.budget_tokens is not None:
         config = config._replace(budget_tokens=options.budget_tokens)
     if config.budget_tokens < 1:
-        raise UsageError("bad_value", "A budget has at least one token.", hint="--budget-tokens 2000")
+        raise UsageError("bad_value", "A budget has at least one token.", hint=Hint(AGAIN, budget_tokens=2000))
     if options.diversity is not None:
         config = config._replace(diversity=options.diversity)
     if config.diversity < 0:
-        raise UsageError("bad_value", "--diversity goes from 0, which means no cap.", hint="--diversity 2")
+        message = f"{flag('diversity')} goes from 0, which means no cap."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, diversity=2))
     return config
 
 
@@ -229,7 +233,7 @@ def _ids(targets: tuple[str, ...], store: Store) -> frozenset[str]:
         chunks = [full for kind, full in store.resolve(target) if kind == "chunk"]
         if len(chunks) != 1:
             message = f"{target} is not the id of one chunk."
-            raise UsageError("unknown_chunk", message, hint="recall search WORDS --json")
+            raise UsageError("unknown_chunk", message, hint=Hint("search", "WORDS", json=True))
         chosen.add(chunks[0])
     return frozenset(chosen)
 

@@ -26,6 +26,7 @@ from recall_core.evaluate.asker import Searching
 from recall_core.evaluate.formats import read_queries
 from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
 from recall_core.explain.moves import DEPTH, PERSISTENCE, Diff, Move, RowStanding, Side, diff
+from recall_core.shell import AGAIN, Hint, flag
 from recall_core.types import Progress, Table
 
 FIGURES = ("rbo", "jaccard", "rbo_min", "jaccard_min", "queries_changed", "firsts_changed")
@@ -72,7 +73,7 @@ def configured(config: Config, given: Sequence[str]) -> Config:
             config = override(config, each.split(","))
         else:
             raise ConfigError(
-                "config_invalid", f"{each} is neither a file nor settings.", hint="--b fusion=rrf,rrf_k=10"
+                "config_invalid", f"{each} is neither a file nor settings.", hint=Hint(AGAIN, b="fusion=rrf,rrf_k=10")
             )
     return config
 
@@ -227,7 +228,8 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
     conditions = () if text is None else parse_gate(text)
     for each in conditions:
         if each.mode is not None or each.figure not in FIGURES:
-            raise bad_gate(f"{each.text!r} asks for no figure of diff", hint=f"--gate one of: {', '.join(FIGURES)}")
+            hint = f"{flag('gate')} one of: {', '.join(FIGURES)}"
+            raise bad_gate(f"{each.text!r} asks for no figure of diff", hint=hint)
     return conditions
 
 

@@ -15,6 +15,7 @@ from recall_core.config import Config
 from recall_core.contract import Response, StatsView
 from recall_core.errors import IngestError, UsageError
 from recall_core.retrieve import Plan, plan_rql, targets
+from recall_core.shell import REST, Hint, flag
 from recall_core.store.one_thread import Steps, one_thread_at_a_time
 from recall_core.types import Progress, Root
 
@@ -339,14 +340,14 @@ class Recall(Measured):
         for last in events:
             yield last
         if last is None:
-            raise UsageError("missing_argument", "There is nothing to add.", hint="recall add FOLDER")
+            raise UsageError("missing_argument", "There is nothing to add.", hint=Hint("add", "FOLDER"))
         self.store.fold()
         if strict and last.skipped:
             first = last.skipped[0]
             raise IngestError(
                 "files_skipped",
                 f"{len(last.skipped)} files were skipped, the first {first.path}: {first.reason}",
-                hint="recall add … without --strict",
+                hint=f"{Hint('add', REST)} without {flag('strict')}",
                 details=[skip._asdict() for skip in last.skipped],
             )
         return views.ok(ingest=views.ingest_view(last), warnings=list(self.notes()))

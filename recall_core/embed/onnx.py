@@ -20,6 +20,7 @@ from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_f
 from recall_core.embed.tokens import Tokens
 from recall_core.embed.windows import unit
 from recall_core.errors import ConfigError, EmbedError
+from recall_core.shell import REST, Hint
 from recall_core.types import Vector
 
 MINILM_DIMENSION = 384
@@ -141,9 +142,8 @@ class OnnxEmbedder:
         try:
             outputs = session.run(None, {each.name: columns[each.name] for each in session.get_inputs()})
         except Exception as error:
-            raise EmbedError(
-                "embedder_failed", f"{self._model.model} cannot be run: {error}.", hint="recall search --bm25 …"
-            ) from error
+            message = f"{self._model.model} cannot be run: {error}."
+            raise EmbedError("embedder_failed", message, hint=Hint("search", REST, mode="lexical")) from error
         return unit(self._pooled(outputs))
 
     def _pooled(self, outputs: Sequence[Any]) -> list[float]:

@@ -9,6 +9,7 @@ from recall_core import paths
 from recall_core.config import Config, anchored
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.ports import Embedder, EmbedderKind
+from recall_core.shell import REST, Hint
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,7 +35,6 @@ AUTO = "auto"
 _FOUND_BY_AUTO = ("local", "openai", "gemini")
 _KNOWN_BY_IDENTITY = ("hash", "local", "minilm")
 _TAKES_ARGUMENT = "onnx"
-_BM25 = "recall search --bm25 …"
 
 
 class BrokenKind(NamedTuple):
@@ -63,7 +63,7 @@ class BrokenKind(NamedTuple):
 
     def new(self, config: Config, *, dimension: int | None = None) -> Embedder:
         """Raises EmbedError `embedder_unavailable`."""
-        raise EmbedError("embedder_unavailable", f"{self.reason}.", hint="recall embedders")
+        raise EmbedError("embedder_unavailable", f"{self.reason}.", hint=Hint("embedders"))
 
 
 def kind(name: str) -> EmbedderKind:
@@ -113,7 +113,7 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
             return embedder
         reason = f"{settings.embedding} makes those of {embedder.identity}"
     message = f"This installation cannot make vectors of {identity}; {reason}."
-    raise EmbedError("embedder_unavailable", message, hint=_BM25)
+    raise EmbedError("embedder_unavailable", message, hint=Hint("search", REST, mode="lexical"))
 
 
 def agrees(config: Config, identity: str) -> bool:
@@ -162,7 +162,7 @@ def note(identity: str) -> str | None:
         return None
     if kind("local").missing(Config()) is not None:
         return HASH_NOTE
-    return f"{HASH_NOTE}; recall reembed local, or recall init --embedding local, for meaning"
+    return f"{HASH_NOTE}; {Hint('reembed', 'local')}, or {Hint('init', embedding='local')}, for meaning"
 
 
 def _built_in(name: str) -> EmbedderKind:
@@ -184,7 +184,7 @@ def _loaded(point: EntryPoint) -> EmbedderKind:
         return cast(EmbedderKind, point.load())
     except Exception as error:  # a stranger's module may raise anything while it is imported
         message = f"The embedder {point.name} ({point.value}) cannot be loaded: {error}."
-        raise EmbedError("embedder_unavailable", message, hint="recall embedders") from error
+        raise EmbedError("embedder_unavailable", message, hint=Hint("embedders")) from error
 
 
 def _listed(point: EntryPoint) -> EmbedderKind:

@@ -7,6 +7,7 @@ from mmap import mmap
 from typing import Any
 
 from recall_core.errors import EmbedError
+from recall_core.shell import INSTALL, Hint
 
 
 class Tokens:
@@ -24,7 +25,7 @@ class Tokens:
             raise EmbedError(
                 "embedder_unavailable",
                 f"The embedder's tokenizer.json cannot be used: {error}.",
-                hint="pip install --upgrade tokenizers",
+                hint=Hint(INSTALL, "tokenizers", upgrade=True),
             ) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()

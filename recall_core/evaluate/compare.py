@@ -15,6 +15,7 @@ import numpy as np
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import parse_run, read_text
 from recall_core.evaluate.measures import DIGITS, EPSILON
+from recall_core.shell import Hint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,6 +122,9 @@ Values = Mapping[str, Mapping[str, float]]
 """Measure to query to value."""
 
 
+_MEASURED = Hint("eval", json=True)
+
+
 class _Measure(msgspec.Struct):
     measure: str
     values: dict[str, float]
@@ -177,8 +181,8 @@ def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values]
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise UsageError(
             "bad_baseline",
-            f"{path} is neither an answer of recall eval --json nor a TREC run: {error}.",
-            hint="recall eval --json > before.json",
+            f"{path} is neither an answer of {_MEASURED} nor a TREC run: {error}.",
+            hint=f"{_MEASURED} > before.json",
         ) from error
     modes = answer.evaluation.modes
     return Baseline({mode.mode: {each.measure: each.values for each in mode.measures} for mode in modes})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
+from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
 
 QrelsFormat = Literal["beir", "trec", "quepid"]
@@ -290,7 +291,7 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            "bad_baseline", f"{path} cannot be read: {why_unread(error)}.", hint="--baseline FILE"
+            "bad_baseline", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, baseline="FILE")
         ) from error
 
 

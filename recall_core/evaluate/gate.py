@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint, Verbatim, flag
 
 _CONDITION = re.compile(
     r"(?:(?P<mode>[a-z0-9_]+)\s*:\s*)?(?P<figure>[a-z_]+(?:@[0-9]+)?)\s*(?P<sign>>=|<=|==|=|>|<)\s*"
@@ -21,7 +22,7 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
     "==": operator.eq,
 }
-_HINT = '--gate "ndcg@10>=.38,regressions=0"'
+_HINT = Hint(AGAIN, gate=Verbatim('"ndcg@10>=.38,regressions=0"'))
 
 
 class Condition(NamedTuple):
@@ -52,4 +53,4 @@ def _condition(text: str) -> Condition:
 
 def bad_gate(reason: str, *, hint: str = _HINT) -> UsageError:
     """The error for a condition that cannot be asked."""
-    return UsageError("bad_gate", f"--gate: {reason}.", hint=hint)
+    return UsageError("bad_gate", f"{flag('gate')}: {reason}.", hint=hint)

@@ -8,6 +8,7 @@ from typing import Final
 
 from recall_core.config import Config, assign
 from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint, flag
 
 MOST: Final = 200
 
@@ -19,7 +20,8 @@ RETRIEVAL: Final = ("lexical_model", "bm25_k1", "bm25_b", "title_weight", "match
 
 """Settings that decide the candidates and their raw values; those of FUSION only rank what is there."""
 
-_HINT: Final = "--grid normalize=bound,max"
+_GRID: Final = flag("grid")
+_HINT: Final = Hint(AGAIN, grid="normalize=bound,max")
 
 
 def parse_grid(texts: Sequence[str], config: Config) -> tuple[Config, ...]:
@@ -32,8 +34,8 @@ def parse_grid(texts: Sequence[str], config: Config) -> tuple[Config, ...]:
     for axis in axes:
         count *= len(axis)
     if count > MOST:
-        raise UsageError("bad_value", f"--grid asks for {count} combinations, more than {MOST}.", hint=_HINT)
-    tried = [assign(config, settings, where="--grid") for settings in product(*axes)]
+        raise UsageError("bad_value", f"{_GRID} asks for {count} combinations, more than {MOST}.", hint=_HINT)
+    tried = [assign(config, settings, where=_GRID) for settings in product(*axes)]
     return tuple(dict.fromkeys([config, *(_without_unused(each, config) for each in tried)]))
 
 
@@ -78,8 +80,8 @@ def _axis(text: str) -> list[str]:
     key = key.strip()
     if key not in (*FUSION, *RETRIEVAL):
         known = ", ".join((*FUSION, *RETRIEVAL))
-        raise UsageError("bad_value", f"--grid cannot try {key!r}: it takes {known}.", hint=_HINT)
+        raise UsageError("bad_value", f"{_GRID} cannot try {key!r}: it takes {known}.", hint=_HINT)
     chosen = [value.strip() for value in values.split(",") if value.strip()]
     if not equals or not chosen:
-        raise UsageError("bad_value", f"--grid {text} has no value.", hint=_HINT)
+        raise UsageError("bad_value", f"{_GRID} {text} has no value.", hint=_HINT)
     return [f"{key}={value}" for value in dict.fromkeys(chosen)]

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, INSTALL, Hint
 
 DEFAULT = "ndcg@10,map,mrr,p@5,recall@100"
 DIGITS = 6  # of every value, so that two runs compare equal to the last digit
@@ -54,7 +55,7 @@ def parse_measure(text: str) -> Measure:
     found = _MEASURE.fullmatch(text.lower())
     if found is None or found[1] not in _KINDS:
         near = get_close_matches(text.lower().partition("@")[0], list(_KINDS), n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else f"--metrics {DEFAULT}"
+        hint = f"did you mean {near[0]}?" if near else Hint(AGAIN, metrics=DEFAULT)
         raise UsageError("unknown_metric", f"There is no measure {text!r}.", hint=hint)
     kind, cutoff = _KINDS[found[1]], None if found[2] is None else int(found[2])
     if (cutoff is None and kind in _CUT) or (cutoff is not None and not 1 <= cutoff <= DEEPEST):
@@ -70,7 +71,7 @@ def ir_measures() -> ModuleType:
         raise UsageError(
             "eval_unavailable",
             "Measuring needs the package ir-measures, which is not installed.",
-            hint="pip install 'recall-tui[eval]'",
+            hint=Hint(INSTALL, "recall-tui[eval]"),
         ) from error
     module: ModuleType = library
     return module

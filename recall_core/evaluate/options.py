@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.measures import DEFAULT
+from recall_core.shell import AGAIN, Hint, flag
 
 DEPTH = 100  # TREC's own runs go to 1,000; few people read beyond 100
 MODES = {"hybrid": "hybrid", "bm25": "lexical", "vector": "semantic"}
@@ -46,6 +47,6 @@ def parse_modes(text: str) -> tuple[str, ...]:
     for mode in modes:
         if mode not in MODES:
             near = get_close_matches(mode, MODES, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"--modes {','.join(MODES)}"
-            raise UsageError("bad_value", f"--modes: there is no mode {mode!r}.", hint=hint)
+            hint = f"did you mean {near[0]}?" if near else Hint(AGAIN, modes=",".join(MODES))
+            raise UsageError("bad_value", f"{flag('modes')}: there is no mode {mode!r}.", hint=hint)
     return modes

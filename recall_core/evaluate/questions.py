@@ -25,6 +25,7 @@ from recall_core.evaluate.formats import (
 )
 from recall_core.evaluate.judgements import Located, by_document, located, names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Names
+from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
 
 
@@ -65,7 +66,7 @@ def questions(store: Store, names: Names, *, queries: Path | None, qrels: Path |
         raise UsageError(
             "no_judgements",
             "No query has a document that is judged relevant.",
-            hint="recall judge import --queries FILE --qrels FILE",
+            hint=Hint("judge import", queries="FILE", qrels="FILE"),
         )
     unjudged = sum(query not in judged for query in texts)
     unknown = sum(path not in names for documents in grades.values() for path in documents)
@@ -105,7 +106,7 @@ def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[
         said.append(
             f"W_UNKNOWN_DOCUMENT: {unknown} of the judgements name{'s' if unknown == 1 else ''} no document of this "
             "store, or more than one; none of those can be found"
-            + ("; recall add FILE --parser jsonl makes a document of each record" if may_be_records else "")
+            + (f"; {Hint('add', 'FILE', parser='jsonl')} makes a document of each record" if may_be_records else "")
         )
     if without_text:
         which = "judgement is of a query" if without_text == 1 else "judgements are of queries"
@@ -121,7 +122,8 @@ def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> Respon
     Raises UsageError `missing_argument`, `bad_queries`, `bad_qrels`, `query_conflict`.
     """
     if queries is None and qrels is None:
-        raise UsageError("missing_argument", "judge import needs --queries or --qrels.", hint="--qrels FILE")
+        message = f"judge import needs {flag('queries')} or {flag('qrels')}."
+        raise UsageError("missing_argument", message, hint=Hint(AGAIN, qrels="FILE"))
     file = Qrels((), {}) if qrels is None else read_qrels(qrels)
     known = stored_queries(store)
     texts = {} if queries is None else read_queries(queries)

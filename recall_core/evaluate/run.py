@@ -17,6 +17,7 @@ from recall_core.evaluate.measures import parse_measures, values
 from recall_core.evaluate.names import Names, Spot
 from recall_core.evaluate.options import EvalOptions, RunWriter, parse_modes
 from recall_core.evaluate.questions import questions
+from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.types import Progress
 
@@ -84,17 +85,18 @@ def _check(condition: Condition, board: Setup) -> None:
     """Raises UsageError `bad_gate` where the condition asks for what will not be known."""
     mode = condition.mode or board.modes[0]
     if mode not in board.modes:
-        raise bad_gate(f"{mode} is not among the modes", hint=f"--modes {','.join((*board.modes, mode))}")
+        raise bad_gate(f"{mode} is not among the modes", hint=Hint(AGAIN, modes=",".join((*board.modes, mode))))
     known = [measure.name for measure in board.measures]
     if condition.figure == REGRESSIONS:
         if board.baseline is None:
-            raise bad_gate("regressions need something to compare with", hint="--baseline FILE")
+            raise bad_gate("regressions need something to compare with", hint=Hint(AGAIN, baseline="FILE"))
         if not board.baseline.shared(mode, known[0], board.questions.grades):
-            raise bad_gate(f"the baseline has no {known[0]} of these queries for {mode}", hint="--baseline FILE")
+            raise bad_gate(
+                f"the baseline has no {known[0]} of these queries for {mode}", hint=Hint(AGAIN, baseline="FILE")
+            )
     elif parse_measures(condition.figure)[0].name not in known:
-        raise bad_gate(
-            f"{condition.figure} is not among the measures", hint=f"--metrics {','.join((*known, condition.figure))}"
-        )
+        measures = ",".join((*known, condition.figure))
+        raise bad_gate(f"{condition.figure} is not among the measures", hint=Hint(AGAIN, metrics=measures))
 
 
 def _asked(board: Setup, rank: Rank) -> Generator[Progress, None, dict[str, dict[str, Sequence[str]]]]:

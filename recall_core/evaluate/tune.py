@@ -47,6 +47,7 @@ from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.stability import FRAGILE, stability
 from recall_core.explain.sweep import sweep_documents
 from recall_core.maintain.settings import write_settings
+from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 
 DEEPEST = 100
@@ -164,9 +165,8 @@ def _measure(text: str) -> Measure:
     """The measure, whose cutoff is how deep the sweep goes."""
     measure = parse_measure(text)
     if measure.cutoff is None or measure.cutoff > DEEPEST:
-        raise UsageError(
-            "bad_value", f"{text} cannot be swept: it needs a cutoff from 1 to {DEEPEST}.", hint="--metric ndcg@10"
-        )
+        message = f"{text} cannot be swept: it needs a cutoff from 1 to {DEEPEST}."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, metric="ndcg@10"))
     return measure
 
 

@@ -30,6 +30,7 @@ from recall_core.explain.stability import stability
 from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents
 from recall_core.retrieve import Answer
 from recall_core.retrieve import targets as finding
+from recall_core.shell import Hint, Verbatim
 from recall_core.store.port import Store
 from recall_core.types import Pool, Row
 
@@ -128,7 +129,7 @@ def _both(answer: Answer) -> Pool:
         raise UsageError(
             "one_signal",
             "A weight moves nothing here: the rows are not ranked by words and meaning together.",
-            hint='recall tune "words" --sweep',
+            hint=Hint("tune", Verbatim('"words"'), sweep=True),
         )
     return pool
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
-from recall_core import shell
 from recall_core.contract.ledger import (
     DifferenceView,
     ExplanationView,
@@ -30,6 +29,7 @@ from recall_core.explain.sweep import sweep
 from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import hits
+from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Hit, Row, Signal
 from recall_core.views import Leaves, explain_view, recall_view
@@ -265,7 +265,7 @@ def _ledger(found: Answer, standing: Standing, lines: Lines | None, store: Store
         view["heading"] = chunk.heading
     if standing.place is None:
         view["absent"] = _absence(found, standing, store)
-        view["hint"] = f"recall whynot {_question(found)} --target {chunk.id[:12]}"
+        view["hint"] = _why_not(found, chunk.id[:12])
     if standing.scored is None:
         return view
     _, score, hit, made = standing.scored
@@ -288,9 +288,9 @@ def _absence(found: Answer, standing: Standing, store: Store) -> Absence:
     return "below_min_score" if standing.scored.score < found.plan.config.min_score else "document"
 
 
-def _question(found: Answer) -> str:
-    text = shell.quote(found.plan.text)
-    return text if found.plan.rql is None else f"--rql {text}"
+def _why_not(found: Answer, target: str) -> Hint:
+    text = found.plan.text
+    return Hint("whynot", text, target=target) if found.plan.rql is None else Hint("whynot", rql=text, target=target)
 
 
 def _stability(found: Answer, lines: Lines) -> StabilityView:

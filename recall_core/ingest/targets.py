@@ -14,6 +14,7 @@ from recall_core.ingest.parse import parser
 from recall_core.ingest.read import parsed, read_raw, too_large
 from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
+from recall_core.shell import Hint
 from recall_core.text import nfc
 from recall_core.types import Fingerprint, Root
 
@@ -47,7 +48,7 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
             raise IngestError(
                 "root_missing",
                 f"{root.folder} was added and is not there any more; nothing was changed.",
-                hint=f"recall rm {root.folder}, or mount it again",
+                hint=f"{Hint('rm', root.folder)}, or mount it again",
                 details={"path": root.folder},
             )
     return tuple(standing)

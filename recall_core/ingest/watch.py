@@ -12,6 +12,7 @@ from recall_core import shell
 from recall_core.config import WATCH_MOST_MS, WATCH_REST_MS, Config
 from recall_core.errors import IngestError
 from recall_core.ingest.discover import NEVER_READ, is_own
+from recall_core.shell import Hint
 from recall_core.types import Root
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def changes(
     files = [base / root.folder for root in roots if str(base / root.folder) not in folders]
     if not folders and not any(file.exists() for file in files):
         raise IngestError(
-            "nothing_to_watch", "No added folder or file is there to be watched.", hint="recall add DIR"
+            "nothing_to_watch", "No added folder or file is there to be watched.", hint=Hint("add", "DIR")
         )
     matters = _Matters(folders, base, config)
     before, is_first = _states(files), True

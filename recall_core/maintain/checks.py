@@ -16,7 +16,6 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from recall_core import shell
 from recall_core.config import Config
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
@@ -27,12 +26,13 @@ from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roo
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.freshness import State, file_state
+from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
 from recall_core.text import STOP_WORDS, embedded_text, spaced
 from recall_core.types import Fingerprint, LexicalQuery, Phrase, Root, Row, Vector
 
-_SYNC = "recall sync"
+_SYNC = Hint("sync")
 
 _NAMED = 5  # files that are named, and read to see whether they can be: reading all may take as long as a sync
 
@@ -73,17 +73,19 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
 
 
 def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
-    """The commands that help, as one line. Raises IngestError `root_missing`."""
+    """What helps, as one line. Raises IngestError `root_missing`."""
     roots = store.roots()[::-1]
     met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
     skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
     left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
     added = [each for each in left[:_NAMED] if each not in skipped and _can_be_added(each, base, config)]
-    commands = [_SYNC] if len(left) < len(stale) else []
-    commands += _typed("add", [str(base / each.file.os_path) for each in added])
-    commands += _typed("rm", [each.file.path for each in left[:_NAMED] if each not in added])
-    return ", then ".join(commands)
+    readable = [str(base / each.file.os_path) for each in added]
+    unread = [each.file.path for each in left[:_NAMED] if each not in added]
+    hints = [_SYNC] if len(left) < len(stale) else []
+    hints += [Hint("add", *readable)] if readable else []
+    hints += [Hint("rm", *unread)] if unread else []
+    return ", then ".join(hints)
 
 
 def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
@@ -131,12 +133,6 @@ def _can_be_read(place: Path, path: str, name: str, config: Config) -> bool:
     return True
 
 
-def _typed(verb: str, paths: Sequence[str]) -> list[str]:
-    """The command with these paths; none without any."""
-    dashes = ["--"] if any(path.startswith("-") for path in paths) else []
-    return [shell.join(["recall", verb, *dashes, *paths])] if paths else []
-
-
 _SAMPLE = 20
 
 _WORDS = 50  # of a chunk, from which the rarest are taken
@@ -145,7 +141,9 @@ _RAREST = 3
 
 _TIE = 0.01  # as good as first: what a model makes of one text differs that little between machines
 
-_ANEW = "recall export --no-embeddings --out FILE, then recall init a new store and recall import FILE"
+_ANEW = (
+    f"{Hint('export', embeddings=False, out='FILE')}, then {Hint('init')} a new store and {Hint('import', 'FILE')}"
+)
 
 
 def self_retrieval(store: Store, embedder: Embedder | None, *, instead: str = "") -> Finding:
@@ -224,7 +222,7 @@ def near_duplicates(store: Store) -> Finding:
     return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
 
 
-CALIBRATE = "recall eval --calibrate-sparse, then set sparse_distance_ceiling"
+CALIBRATE = f"{Hint('eval', calibrate_sparse=True)}, then set sparse_distance_ceiling"
 
 _SHORT_SAMPLE = 50
 

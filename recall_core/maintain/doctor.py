@@ -14,14 +14,15 @@ from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
+from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding, StoreCheck
 
-_REPAIR = "recall doctor --fix"
-_RESTORE = "restore a backup, or recall init a new store and recall import an export"
-_READ_AGAIN = "recall rm PATH, then recall add PATH"
-_COMPACT = "recall compact"
-_INSTALL = "pip install --force-reinstall sqlite-vec"
+_REPAIR = Hint("doctor", fix=True)
+_RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
+_READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
+_COMPACT = Hint("compact")
+_INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
 
 
 def doctor(
@@ -68,7 +69,7 @@ def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Quest
         ("self_retrieval", partial(_selves, config=config), _REPAIR),
         ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE),
         *pairs,
-        ("environment", _checked("environment"), _INSTALL),
+        ("environment", _checked("environment"), _INSTALL_VEC),
     )
 
 
@@ -166,7 +167,7 @@ Question = tuple[str, Callable[[Store, Own], Finding], str]
 _QUESTIONS: tuple[Question, ...] = (
     ("integrity", _checked("integrity"), _RESTORE),
     ("foreign_keys", _checked("foreign_keys"), _RESTORE),
-    ("schema", _checked("schema"), "pip install --upgrade recall-tui"),
+    ("schema", _checked("schema"), Hint(INSTALL, "recall-tui", upgrade=True)),
     ("fulltext", _checked("fulltext"), _REPAIR),
     ("fulltext_rows", _checked("fulltext_rows"), _REPAIR),
     ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),

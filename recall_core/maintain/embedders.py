@@ -10,6 +10,7 @@ from recall_core.embed.registry import HASH_NOTE, kinds
 from recall_core.errors import EmbedError
 from recall_core.ingest.vectors import Pace, cost
 from recall_core.ports import Embedder, EmbedderKind
+from recall_core.shell import Hint
 
 _PROBE_SECONDS = 1.0
 _PROBE_WORDS = (
@@ -53,7 +54,7 @@ def _view(kind: EmbedderKind, config: Config, *, in_use: str | None, probe: bool
     if reason is None:
         _look_closer(view, kind, own, probe=probe)
     if view["available"] and not is_in_use:
-        view["hint"] = f"recall reembed {kind.name}"
+        view["hint"] = Hint("reembed", kind.name)
     return view
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from recall_core.errors import StoreError, why_unread
 from recall_core.ingest.metadata import why_unfit
+from recall_core.shell import Hint
 from recall_core.text import chunk_id, document_id, embedded_hash, spaced
 from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 
@@ -237,5 +238,5 @@ def invalid(reason: str) -> StoreError:
     return StoreError(
         "import_invalid",
         f"This is no complete export: {reason}. Nothing was imported.",
-        hint="recall export --out FILE, once more, from the store it came from",
+        hint=f"{Hint('export', out='FILE')}, once more, from the store it came from",
     )

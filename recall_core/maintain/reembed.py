@@ -7,7 +7,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config, assign, replace
 from recall_core.contract import ReembedView
 from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
@@ -15,6 +14,7 @@ from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder
+from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
 from recall_core.store.values import ReembedTarget
 from recall_core.types import Progress, Stage
@@ -44,7 +44,7 @@ def reembed(
     wanted, reasons = resolve_auto(_wanted(name, settings, config))
     embedder = new_embedder(wanted)
     previous = store.embedder()
-    command = shell.join(["recall", "reembed", wanted.embedding, *(word for s in settings for word in ("--set", s))])
+    command = Hint("reembed", wanted.embedding, set=tuple(settings))
     run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command))
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
     if embedder.identity == previous:
@@ -63,9 +63,9 @@ def _wanted(name: str, settings: Sequence[str], config: Config) -> Config:
     for setting in settings:
         key = setting.partition("=")[0].strip()
         if key in _FIXED:
-            hint = f"recall reembed {setting.partition('=')[2]}" if key == "embedding" else "recall init"
+            hint = Hint("reembed", setting.partition("=")[2] or "NAME") if key == "embedding" else Hint("init")
             raise UsageError("setting_fixed", f"{key} cannot be set along with a new embedder.", hint=hint)
-    return assign(replace(config, {"embedding": name}, where="recall reembed"), settings, where="--set")
+    return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
 
 
 def _changed(wanted: Config, settings: Sequence[str], *, is_new: bool) -> dict[str, Any]:

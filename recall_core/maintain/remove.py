@@ -11,6 +11,7 @@ from recall_core.contract import RemovedView
 from recall_core.errors import StoreError
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
+from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.text import nfc
 
@@ -40,7 +41,7 @@ def remove(store: Store, targets: Sequence[str], *, base: Path, purge: bool, dry
         raise StoreError(
             "purge_incomplete",
             "The documents are removed, but another process reads the store, so old pages remain in its log.",
-            hint="close the other program, then: recall compact",
+            hint=f"close the other program, then: {Hint('compact')}",
         )
     backups = [str(path) for path in sorted(Path(store.path).parent.glob(f"{Path(store.path).name}.bak-*"))]
     return RemovedView(documents=gone, dry_run=False, paths=[], purged=purge, backups=backups if purge else [])

@@ -14,6 +14,7 @@ from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
 from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
+from recall_core.shell import INSTALL, Hint, flag
 from recall_core.store.port import Store, Writer
 from recall_core.text import chunk_id, document_id
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, flaws
@@ -58,7 +59,7 @@ def import_(
     """
     if on_conflict not in ON_CONFLICT:
         choices = " | ".join(ON_CONFLICT)
-        raise UsageError("bad_value", f"--on-conflict cannot be {on_conflict!r}.", hint=f"one of: {choices}")
+        raise UsageError("bad_value", f"{flag('on_conflict')} cannot be {on_conflict!r}.", hint=f"one of: {choices}")
     try:
         raw_lines = source.open("rb")
     except OSError as error:
@@ -88,7 +89,7 @@ def _skipped(store: Store, file: NewFile, *, on_conflict: str) -> bool:
         raise StoreError(
             "import_conflict",
             f"The store has {path} already. Nothing was imported.",
-            hint="recall import FILE --on-conflict skip",
+            hint=Hint("import", "FILE", on_conflict="skip"),
         )
     return bool(path)
 
@@ -99,20 +100,20 @@ def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bo
         raise StoreError(
             "import_version",
             f"This export has format {header.recall_export}; this Recall reads {lines.FORMAT_VERSION}.",
-            hint="pip install --upgrade recall-tui",
+            hint=Hint(INSTALL, "recall-tui", upgrade=True),
         )
     if header.counter != info.counter:
         raise StoreError(
             "counter_mismatch",
             f"The export counts tokens with {header.counter}, the store with {info.counter}.",
-            hint=f'set counter = "{header.counter}" in recall.toml before recall init',
+            hint=f'set counter = "{header.counter}" in recall.toml before {Hint("init")}',
         )
     same = (header.embedder, header.dimension) == (info.embedder, info.dimension)
     if header.embeddings and not reembed and not same:
         raise StoreError(
             "embedder_mismatch",
             f"The export's vectors are of {header.embedder}, the store's of {info.embedder}.",
-            hint="recall import --reembed",
+            hint=Hint("import", reembed=True),
         )
     if embedder.identity != info.embedder:
         raise StoreError("embedder_mismatch", f"The store's vectors are of {info.embedder}, not {embedder.identity}.")

@@ -15,6 +15,7 @@ from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import Recalled, near_documents, recalled
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
+from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.text import embedded_text
 from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
@@ -214,7 +215,7 @@ def _values(found: Answer, keys: list[Key], store: Store, reranker: Reranker) ->
         raise EmbedError(
             "rerank_invalid",
             f"{reranker.identity} gave something else than one value from 0 to 1 for each of {len(unknown)} texts.",
-            hint="--set rerank=",
+            hint=Hint(AGAIN, set="rerank="),
         )
     return {**known, **{key.rowid: round(value, DECIMALS) for key, value in zip(unknown, values, strict=True)}}
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from recall_core.config import SEARCH_K, Config, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError
 from recall_core.rql.ast import Expr, OrderKey, Query
+from recall_core.shell import AGAIN, Hint, flag
 from recall_core.text import is_storable
 from recall_core.types import Table
 
@@ -51,9 +52,9 @@ class Plan(NamedTuple):
 def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
     """A search for these words. mode: hybrid, lexical or semantic. Raises UsageError `bad_value`, RqlError."""
     if not is_storable(words):
-        raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint="recall --help")
+        raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
     if k is not None and k < 0:
-        raise UsageError("bad_value", f"--k goes from 0, not {k}.", hint="--k 10")
+        raise UsageError("bad_value", f"{flag('k')} goes from 0, not {k}.", hint=Hint(AGAIN, k=10))
     where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)
     return Plan(
         text=words,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from recall_core import paths, shell
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.paths import path_of
+from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.text import nfc
 from recall_core.types import Row
@@ -58,7 +59,7 @@ def chunk(store: Store, target: str, *, base: Path) -> Row:
     kind, full_id = one(store, target, base=base) or ("", "")
     if kind == "doc":
         message = f"{target} is a document, not a chunk."
-        raise UnknownTarget("unknown_target", message, hint="recall search WORDS --json")
+        raise UnknownTarget("unknown_target", message, hint=Hint("search", "WORDS", json=True))
     if not kind:
         raise unknown(target)
     return store.fetch([store.rowid("chunk", full_id)])[0]
@@ -72,7 +73,7 @@ def readings(target: str, *, base: Path, start: Path | None = None) -> tuple[Rea
     folder.  start: stands for the current folder.  Raises UsageError `empty_target`; RecallError `no_folder`.
     """
     if not target:
-        raise UsageError("empty_target", "An empty name names nothing.", hint="recall stats")
+        raise UsageError("empty_target", "An empty name names nothing.", hint=Hint("stats"))
     typed, start = target.replace(os.sep, "/"), start or paths.known()
     if Path(typed).is_absolute():
         names = _names(Path(typed), base)
@@ -100,7 +101,7 @@ def unknown(target: str) -> UnknownTarget:
     """The error for a target that names nothing."""
     is_quoted = len(target) > 2 and target[0] == target[-1] == '"'
     words = target[1:-1] if is_quoted else target
-    hint = f"recall search {shell.quote(words)}" if words.strip() else "recall stats"
+    hint = Hint("search", words) if words.strip() else Hint("stats")
     message = f"The store holds nothing {'with the text' if is_quoted else 'named'} {target}."
     return UnknownTarget("unknown_target", message, hint=hint)
 

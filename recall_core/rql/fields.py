@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from recall_core.rql.ast import And, Expr, Field, Not, Or, Query, Score
+from recall_core.shell import flag
 from recall_core.types import Chunk, Document, Table
 
 FieldType = Literal["text", "integer", "time", "tags", "meta"]
@@ -33,7 +34,7 @@ CATALOGUE: tuple[FieldInfo, ...] = (
     FieldInfo("doc", "hash", "text", "sha256 of the file's bytes"),
     FieldInfo("doc", "tag", "tags", "has this tag; shown and ordered by the first tag"),
     FieldInfo("doc", "tags", "tags", "every tag, in code point order"),
-    FieldInfo("doc", "source", "text", "the label given with --source, if any"),
+    FieldInfo("doc", "source", "text", f"the label given with {flag('source')}, if any"),
     FieldInfo("doc", "meta", "meta", "a metadata value: doc.meta.key, or doc.meta.'any key'"),
     FieldInfo("chunk", "id", "text", "sha256 of the document's id and the chunk's offset"),
     FieldInfo("chunk", "doc_id", "text", "the id of the chunk's document"),

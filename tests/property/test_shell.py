@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core import shell
+from recall_core.adapters.parser import parse
 
 # A process has no argument with a NUL in it, nor one that no encoding can spell.
 words = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))
@@ -20,6 +21,19 @@ RQL = "SEARCH chunks WHERE doc.path LIKE 'a%' AND doc.tag = 'x y'"
 @example([RQL, "it's $HOME", 'he said "don\'t"', "it's `ls`", "that's all!", "it's \\", ""])
 def test_a_line_splits_into_the_words_it_was_made_of(line: list[str]) -> None:
     assert shlex.split(shell.join(line)) == line
+
+
+@given(words, words.filter("--".__ne__), st.lists(words.filter("--".__ne__), max_size=2))
+@example("-x", "--json", ["--k", "-"])
+@example("…", "=", ["a b"])
+def test_a_hint_is_understood_as_it_was_meant(word: str, where: str, settings: list[str]) -> None:
+    hint = shell.Hint("search", word, filter=where, set=tuple(settings), mode="lexical", store=where)
+
+    request = parse(shlex.split(hint)[1:])
+
+    told = request.flags
+    assert (request.words, told.filter, list(told.set or ()), told.bm25) == ((word,), where, settings, True)
+    assert request.store == where
 
 
 def test_sh_reads_them_as_well() -> None:

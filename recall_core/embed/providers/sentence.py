@@ -12,9 +12,10 @@ from recall_core.config import Config
 from recall_core.embed.providers.remote import identity_prefix
 from recall_core.embed.providers.windows import cut, means, unit
 from recall_core.errors import EmbedError
+from recall_core.shell import INSTALL, Hint
 from recall_core.types import Vector
 
-INSTALL = "pip install sentence-transformers"
+_INSTALLING = Hint(INSTALL, "sentence-transformers")
 MODEL = "all-MiniLM-L6-v2"
 _OTHER_MAX_INPUT = 512  # where a model does not tell
 
@@ -66,7 +67,7 @@ class SentenceEmbedder:
             return SentenceTransformer(self._name, local_files_only=not self._allow_network)
         except ImportError as error:
             message = "The sentence-transformers package is not installed."
-            raise EmbedError("embedder_unavailable", message, hint=INSTALL) from error
+            raise EmbedError("embedder_unavailable", message, hint=_INSTALLING) from error
         except (OSError, ValueError) as error:
             message = f"The model {self._name} cannot be loaded: {error}"
             raise EmbedError("embedder_unavailable", message, hint='embedding_model = "FOLDER"') from error
@@ -86,7 +87,7 @@ class SentenceKind(NamedTuple):
     def missing(self, config: Config) -> str | None:
         """That the package is not installed; whether the model is there shows at use."""
         found = find_spec("sentence_transformers")
-        return None if found else f"it is not installed: {INSTALL}"
+        return None if found else f"it is not installed: {_INSTALLING}"
 
     def dimension(self, config: Config) -> int | None:
         """Known when the model is loaded."""

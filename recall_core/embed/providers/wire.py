@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from recall_core.errors import ConfigError, EmbedError, Interrupted
+from recall_core.shell import INSTALL, REST, Hint
 
 if TYPE_CHECKING:
     import httpx
@@ -29,8 +30,7 @@ LONGEST_WAIT_SECONDS = 60.0
 TIMEOUT_SECONDS = 60.0
 LOOK_SECONDS = 0.05
 """How long an interrupt may go unnoticed while a server is waited for."""
-INSTALL = "pip install 'recall-tui[providers]'"
-BM25_HINT = "recall search --bm25 …"
+INSTALL_HTTPX = Hint(INSTALL, "recall-tui[providers]")
 _QUOTED_CHARS = 200
 _SHORTEST_SECRET = 6  # characters of a key that may not be quoted in a row
 
@@ -238,14 +238,14 @@ class Wire:
     def _unauthorized(self) -> EmbedError:
         where = f"{self._provider} at {server_of(self._url)}"
         if self._key is None:
-            message, hint = f"{where} wants a key, and this embedder sends none.", "recall init --embedding openai"
-        else:
-            message = f"{where} does not accept the key in {self._key.variable}."
-            hint = f"export {self._key.variable}=…"
-        return EmbedError("provider_unauthorized", message, hint=hint)
+            message = f"{where} wants a key, and this embedder sends none."
+            return EmbedError("provider_unauthorized", message, hint=Hint("init", embedding="openai"))
+        message = f"{where} does not accept the key in {self._key.variable}."
+        return EmbedError("provider_unauthorized", message, hint=f"export {self._key.variable}=…")
 
     def _error(self, code: str, what: str) -> EmbedError:
-        return EmbedError(code, f"{self._provider} at {server_of(self._url)} {what}.", hint=BM25_HINT)
+        message = f"{self._provider} at {server_of(self._url)} {what}."
+        return EmbedError(code, message, hint=Hint("search", REST, mode="lexical"))
 
     def _quoted(self, text: str) -> str:
         """What somebody else wrote, fit for a message: one line, short, without escape codes and without the key."""
@@ -288,7 +288,7 @@ def _client(url: str, headers: dict[str, str], timeout_seconds: float) -> httpx.
     try:
         import httpx  # noqa: PLC0415 - an extra, loaded when it is asked for
     except ImportError as error:
-        raise EmbedError("embedder_unavailable", "The httpx package is not installed.", hint=INSTALL) from error
+        raise EmbedError("embedder_unavailable", "The httpx package is not installed.", hint=INSTALL_HTTPX) from error
     try:
         same_host = httpx.URL(url).host == urlsplit(url).hostname
     except httpx.InvalidURL:

@@ -7,12 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core import shell
 from recall_core.config import Config, override
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.rql.ast import Expr, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
+from recall_core.shell import Hint, Options
 from recall_core.store.port import Store
 from recall_core.types import Packed
 
@@ -122,40 +122,29 @@ def with_word(question: Question, word: str) -> Question:
     return question._replace(rql=print_query(query._replace(using=using)))
 
 
-def command(question: Question) -> str:
-    """The command that asks it, for a shell."""
-    verb = "query" if question.rql is not None else "search"
-    parts = ["recall", verb if question.budget_tokens is None else "context"]
-    text = question.words if question.rql is None else _limited(question)
-    is_flagged = text.startswith("-") and question.rql is None
-    if question.rql is not None and question.budget_tokens is not None:
-        parts += ["--rql", text]
-    elif not is_flagged:
-        parts.append(text)
-    parts += _flags(question)
-    return shell.join([*parts, "--", text] if is_flagged else parts)
+def command(question: Question) -> Hint:
+    """What asks it."""
+    is_list = question.budget_tokens is None
+    if question.rql is None:
+        how: Options = {"mode": question.mode, "k": question.k, "filter": question.filter, **_options(question)}
+        return Hint("search" if is_list else "context", question.words, **how)
+    text = _limited(question)
+    return Hint("query", text, **_options(question)) if is_list else Hint("context", rql=text, **_options(question))
+
+
+def _options(question: Question) -> Options:
+    return {
+        "budget_tokens": question.budget_tokens,
+        "diversity": question.diversity,
+        "counter": question.counter,
+        "set": question.settings,
+        "exact": question.exact or None,
+    }
 
 
 def _limited(question: Question) -> str:
     text = question.rql or ""
     return text if question.k is None else with_limit(question, question.k).rql or ""
-
-
-def _flags(question: Question) -> list[str]:
-    flags: list[str] = []
-    if question.rql is None:
-        flags += {"lexical": ["--bm25"], "semantic": ["--vector"]}.get(question.mode, [])
-        flags += ["--k", str(question.k)] if question.k is not None else []
-        flags += ["--filter", question.filter] if question.filter is not None else []
-    for name, value in (
-        ("--budget-tokens", question.budget_tokens),
-        ("--diversity", question.diversity),
-        ("--counter", question.counter),
-    ):
-        flags += [name, str(value)] if value is not None else []
-    for assignment in question.settings:
-        flags += ["--set", assignment]
-    return [*flags, "--exact"] if question.exact else flags
 
 
 def _option(value: Value) -> Value:

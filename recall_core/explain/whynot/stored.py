@@ -23,6 +23,7 @@ from recall_core.ingest.read import read_raw
 from recall_core.paths import path_of
 from recall_core.retrieve import Plan
 from recall_core.retrieve.freshness import stale_documents
+from recall_core.shell import Hint, flag
 from recall_core.text import nfc
 from recall_core.types import Fingerprint, Root, Row, Skip
 
@@ -41,7 +42,7 @@ def absent_stages(asker: Asker, target: Target) -> list[Stage]:
 def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
     if target.absent == "tombstoned":
         detail = f"{target.path} was removed from the store"
-        return "live", failed("live", "tombstoned", detail, hint=f"recall add {target.path}")
+        return "live", failed("live", "tombstoned", detail, hint=Hint("add", target.path))
     if target.absent == "not_indexed":
         return "indexed", failed("indexed", "not_indexed", f"{target.path} is empty: it has no chunk")
     reason = why_not_ingested(asker, target.path)
@@ -70,14 +71,15 @@ def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, i
         yield passed("indexed", "the full-text index holds it")
     else:
         detail = "the full-text index does not hold it"
-        yield failed("indexed", "not_indexed", detail, hint="recall doctor --fix")
+        yield failed("indexed", "not_indexed", detail, hint=Hint("doctor", fix=True))
 
 
 def _fresh(asker: Asker, row: Row) -> Stage:
     state = stale_documents([row.doc.id], store=asker.store, base=asker.base).get(row.doc.id)
     if state is None:
         return passed("fresh", "the file is as it was read")
-    detail, hint = f"{row.doc.path} is {state} since it was read", "recall sync"
+    detail = f"{row.doc.path} is {state} since it was read"
+    hint: str = Hint("sync")
     file = asker.store.sources([row.doc.id])[row.doc.id]
     if state == "modified" and (reason := why_not_read_again(asker, file)):
         detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
@@ -99,7 +101,7 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
     covering = [root for root in asker.store.roots() if _is_under(root, name)]
     if not covering:
         detail = f"no folder or file that was added covers {printable(name)}"
-        return Reason(detail, ("no_root",), f"recall add {shell.quote(path)}")
+        return Reason(detail, ("no_root",), Hint("add", path))
     return _by_root(covering[-1], place, name, asker)
 
 
@@ -110,7 +112,7 @@ def why_not_read_again(asker: Asker, file: Fingerprint) -> Reason | None:
     reasons = [_by_root(root, place, file.path, asker) for root in covering]
     if not reasons or any("not_synced" in reason.rules for reason in reasons):
         return None
-    return reasons[-1]._replace(hint=f"recall rm {shell.quote(file.path)}")
+    return reasons[-1]._replace(hint=Hint("rm", file.path))
 
 
 def _is_under(root: Root, name: str) -> bool:
@@ -125,9 +127,9 @@ def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
     if isinstance(found, Found):
         return _by_content(root, place, name, asker.config)
     if isinstance(found, Skip):
-        return Reason(found.reason, (found.code,), f"recall add {shell.quote(str(place))}")
+        return Reason(found.reason, (found.code,), Hint("add", str(place)))
     rules = _rules(root, place, name, asker)
-    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, f"recall add {shell.quote(str(place))}")
+    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", str(place)))
 
 
 def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:
@@ -141,10 +143,10 @@ def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
         for _ in parser(root.parser).parse(raw.content, path=name, digest=raw.digest):
             pass
     except IngestError as error:
-        return Reason(error.message, (error.code,), error.hint or f"recall add {shell.quote(str(place))}")
+        return Reason(error.message, (error.code,), error.hint or Hint("add", str(place)))
     except OSError as error:
         return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")
-    return Reason(f"{root.folder} was added before the file was there", ("not_synced",), "recall sync")
+    return Reason(f"{root.folder} was added before the file was there", ("not_synced",), Hint("sync"))
 
 
 def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
@@ -153,10 +155,10 @@ def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
     parts = relative.split("/")
     rules = [f"{part} is never read" for part in parts if part in NEVER_READ]
     hidden = [part for part in parts if part.startswith(".") and part not in NEVER_READ]
-    rules += [f"{part} is hidden (--hidden)" for part in hidden if not root.hidden]
-    rules += [f"--ignore {pattern} matches" for pattern in root.ignores if _matches(pattern, parts)]
+    rules += [f"{part} is hidden ({flag('hidden')})" for part in hidden if not root.hidden]
+    rules += [f"{flag('ignore')} {pattern} matches" for pattern in root.ignores if _matches(pattern, parts)]
     if root.globs and not matches_any(root.globs, relative):
-        rules.append(f"no --glob matches: {' '.join(root.globs)}")
+        rules.append(f"no {flag('glob')} matches: {' '.join(root.globs)}")
     if root.gitignore and (line := _gitignore_line(root, place, asker.base)):
         rules.append(line)
     open_root = root._replace(globs=(), ignores=(), hidden=True, gitignore=False)
@@ -181,5 +183,6 @@ def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
         decisive = ignore.decided_by(rules, str(folder / part), is_folder=is_folder)
         if decisive and decisive[1].excludes:
             file, rule = decisive
-            return f"{Path(file.folder, '.gitignore')} line {rule.line} says {rule.text} (--no-gitignore)"
+            line = f"{Path(file.folder, '.gitignore')} line {rule.line}"
+            return f"{line} says {rule.text} ({flag('no_gitignore')})"
     return None

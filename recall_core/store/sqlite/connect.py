@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import quote
 
 import apsw
@@ -14,6 +15,7 @@ import apsw
 from recall_core import paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
+from recall_core.shell import INSTALL, Hint
 from recall_core.store.sqlite.compile import FUNCTIONS
 from recall_core.store.sqlite.lock import holder
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, migrate
@@ -63,7 +65,7 @@ def _reserve(path: str) -> None:
 def _exists(path: str) -> StoreError:
     if Path(path).is_file() and not _is_store(path):
         return StoreError("store_exists", f"{path} exists already and is not a Recall store.", hint=_way_out(path))
-    return StoreError("store_exists", f"{path} exists already.", hint=f"recall --store {shell.quote(path)} stats")
+    return StoreError("store_exists", f"{path} exists already.", hint=Hint("stats", store=path))
 
 
 def _is_store(path: str) -> bool:
@@ -83,8 +85,8 @@ def _is_store(path: str) -> bool:
 def _way_out(path: str) -> str:
     """What makes room for a store where another file stands."""
     file = Path(path).absolute()
-    folder = "" if file.parent == paths.known() else f" {shell.quote(str(file.parent))}"
-    return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && recall init{folder}"
+    elsewhere = [] if file.parent == paths.known() else [str(file.parent)]
+    return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && {Hint('init', *elsewhere)}"
 
 
 def connect(path: str) -> tuple[apsw.Connection, bool]:
@@ -96,7 +98,7 @@ def connect(path: str) -> tuple[apsw.Connection, bool]:
     with reaching(Path(path)):
         is_there = Path(path).is_file()
     if not is_there:
-        raise StoreError("no_store", f"There is no store at {path}.", hint="recall init")
+        raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init"))
     with translated(path):
         db, writable = _open_somehow(path)
         try:
@@ -172,7 +174,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> None:
         raise StoreError(
             "schema_newer",
             f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION}).",
-            hint="pip install --upgrade recall-tui",
+            hint=Hint(INSTALL, "recall-tui", upgrade=True),
         )
     if version < SCHEMA_VERSION:
         if not writable:
@@ -195,7 +197,7 @@ def load_vector_functions(db: apsw.Connection) -> None:
     spec = find_spec("sqlite_vec")
     if spec is None or spec.origin is None:
         raise StoreError(
-            "sqlite_vec_missing", "The sqlite-vec package is not installed.", hint="pip install sqlite-vec"
+            "sqlite_vec_missing", "The sqlite-vec package is not installed.", hint=Hint(INSTALL, "sqlite-vec")
         )
     db.enable_load_extension(True)
     db.load_extension(str(Path(spec.origin).parent / "vec0"))
@@ -226,30 +228,38 @@ def _meaning(error: apsw.Error, path: str) -> RecallError:
         return _locked(path)
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):
-            typed = {"path": shell.quote(path), "folder": shell.quote(str(Path(path).parent))}
-            way_out = hint.format(**typed) if hint else _way_out(path)
-            return kind(code, sentence.format(path=path, error=error), hint=way_out)
-    return StoreError("store_failed", f"{path}: {error}", hint=f"recall --store {shell.quote(path)} doctor")
+            return kind(code, sentence.format(path=path, error=error), hint=hint(path))
+    return StoreError("store_failed", f"{path}: {error}", hint=_examine(path))
 
 
-_MEANINGS: tuple[tuple[type[apsw.Error] | tuple[type[apsw.Error], ...], type[RecallError], str, str, str], ...] = (
-    (apsw.InterruptError, Interrupted, "interrupted", "The query was interrupted.", "run it again"),
-    (apsw.CorruptError, StoreCorrupt, "store_corrupt", "{path} is damaged: {error}", "recall --store {path} doctor"),
-    (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", ""),
-    (apsw.FullError, StoreError, "disk_full", "The disk that holds {path} is full.", "df -h {folder}"),
+def _examine(path: str) -> Hint:
+    return Hint("doctor", store=path)
+
+
+def _of_folder(command: str) -> Callable[[str], str]:
+    return lambda path: f"{command} {shell.quote(str(Path(path).parent))}"
+
+
+_Kinds: TypeAlias = type[apsw.Error] | tuple[type[apsw.Error], ...]
+
+_MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]], ...] = (
+    (apsw.InterruptError, Interrupted, "interrupted", "The query was interrupted.", lambda _: "run it again"),
+    (apsw.CorruptError, StoreCorrupt, "store_corrupt", "{path} is damaged: {error}", _examine),
+    (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", _way_out),
+    (apsw.FullError, StoreError, "disk_full", "The disk that holds {path} is full.", _of_folder("df -h")),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError),
         StoreError,
         "read_only",
         "{path} cannot be written.",
-        "ls -l {path}",
+        lambda path: f"ls -l {shell.quote(path)}",
     ),
     (
         apsw.CantOpenError,
         StoreError,
         "store_unreadable",
         "{path} cannot be opened or created.",
-        "ls -ld {folder}",
+        _of_folder("ls -ld"),
     ),
 )
 

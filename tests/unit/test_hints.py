@@ -1,0 +1,198 @@
+"""Hints: an action with its arguments, spelled in one place, and only as the command line has it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import pickle
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import recall_core
+from benchmarks import house
+from recall_core.adapters.flags import GLOBALS, Command
+from recall_core.adapters.menu import BY_NAME, COMMANDS
+from recall_core.adapters.parser import parse
+from recall_core.errors import UsageError
+from recall_core.explain.whynot.question import Question, command
+from recall_core.shell import AGAIN, INSTALL, REST, Hint, Verbatim, flag
+
+ROOT = Path(recall_core.__file__).parents[1]
+PIP = {"upgrade", "force_reinstall"}
+CONSTANTS = {"AGAIN": AGAIN, "INSTALL": INSTALL, "REST": REST}
+
+
+class Call(NamedTuple):
+    """A call of Hint or flag in the source. words: those that are written out."""
+
+    place: str
+    actions: tuple[str, ...]
+    words: tuple[str, ...] | None
+    options: dict[str, object]
+
+
+def calls(name: str) -> Iterator[Call]:
+    for package in ("recall_core", "recall_tui"):
+        for path in sorted({*(ROOT / package).rglob("*.py")} - {ROOT / "recall_core/shell.py"}):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                    yield called(f"{path.relative_to(ROOT)}:{node.lineno}", node)
+
+
+def called(place: str, node: ast.Call) -> Call:
+    words = [written(word) for word in node.args[1:]]
+    options = {each.arg: written(each.value) for each in node.keywords if each.arg is not None}
+    known = None if None in words else tuple(word for word in words if isinstance(word, str))
+    return Call(place, tuple(chosen(node.args[0])), known, options)
+
+
+def chosen(node: ast.expr) -> Iterator[str]:
+    """The strings that an argument may be."""
+    if isinstance(node, ast.IfExp):
+        yield from chosen(node.body)
+        yield from chosen(node.orelse)
+    else:
+        value = written(node)
+        assert isinstance(value, str), f"{ast.unparse(node)} is not written out"
+        yield value
+
+
+def written(node: ast.expr) -> object:
+    """What a constant, or one of the named words, stands for; None for anything that is only known at run time."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name) if name in CONSTANTS:
+            return CONSTANTS[name]
+        case ast.Call(func=ast.Name(id="Verbatim"), args=[ast.Constant(value=str(value))]):
+            return Verbatim(value)
+    return None
+
+
+def flags_of(commands: tuple[Command, ...]) -> set[str]:
+    return {each.name for command in commands for each in (*command.flags, *GLOBALS)}
+
+
+def spelled(option: str, value: object) -> set[str]:
+    if option == "mode":
+        return {"--bm25", "--vector"}
+    return {flag(f"no_{option}" if value is False else option)}
+
+
+def misunderstood(words: list[str]) -> str:
+    """The code of what is wrong with them; "" also where an operand is missing, with which a sentence goes on."""
+    try:
+        parse(words)
+    except UsageError as error:
+        return "" if error.code == "missing_argument" else error.code
+    return ""
+
+
+HINTS = tuple(calls("Hint"))
+WHOLE = tuple(
+    Hint(action, *each.words, **each.options)  # type: ignore[arg-type]  # options that are written out
+    for each in HINTS
+    for action in each.actions
+    if each.words is not None and None not in each.options.values()
+)
+
+
+@pytest.mark.parametrize("call", HINTS, ids=lambda call: call.place)
+def test_an_action_and_its_options_are_those_of_the_command_line(call: Call) -> None:
+    for action in call.actions:
+        if action == INSTALL:
+            assert call.options.keys() <= PIP
+            continue
+        verb, _, operand = action.partition(" ")
+        commands = COMMANDS if action in ("", AGAIN) else (BY_NAME[verb],)
+        for option, value in call.options.items():
+            assert spelled(option, value) <= flags_of(commands)
+        if operand:
+            assert commands[0].operand is not None
+            assert operand in commands[0].operand.choices
+
+
+@pytest.mark.parametrize("call", tuple(calls("flag")), ids=lambda call: call.place)
+def test_a_flag_that_a_message_names_is_one_of_the_command_line(call: Call) -> None:
+    assert {flag(each) for each in call.actions} <= flags_of(COMMANDS)
+
+
+@pytest.mark.parametrize("hint", [each for each in WHOLE if each.action not in (AGAIN, INSTALL)])
+def test_a_hint_that_is_written_out_is_understood(hint: Hint) -> None:
+    assert not misunderstood(shlex.split(hint)[1:])
+
+
+@pytest.mark.parametrize("hint", [each for each in WHOLE if each.action == AGAIN])
+def test_an_option_to_add_has_a_value_that_it_can_have(hint: Hint) -> None:
+    name, *value = shlex.split(hint)
+    command = next(each for each in COMMANDS if name in flags_of((each,)))
+
+    assert not misunderstood([command.name, name, *value])
+
+
+def test_no_flag_is_spelled_below_the_adapters() -> None:
+    figure = next(each for each in house.figures(house.read(ROOT)) if each.name.endswith("with a --flag"))
+
+    assert figure.found == ()
+
+
+def test_the_command_of_a_question_asks_that_question() -> None:
+    question = Question(
+        "-undo a deploy",
+        mode="semantic",
+        filter="doc.tag = 'docs'",
+        k=3,
+        settings=("bm25_weight=0.2", "pool=20"),
+        exact=True,
+        budget_tokens=900,
+        diversity=2,
+        counter="approx",
+    )
+
+    request = parse(shlex.split(command(question))[1:])
+
+    assert (request.command, request.words) == (BY_NAME["context"], ("-undo a deploy",))
+    told = request.flags
+    assert (told.vector, told.bm25, told.filter, told.k) == (True, False, "doc.tag = 'docs'", 3)
+    assert (tuple(told.set), told.exact) == (question.settings, True)
+    assert (told.budget_tokens, told.diversity, told.counter) == (900, 2, "approx")
+
+
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [
+        (Hint("sync"), "recall sync"),
+        (Hint("search", REST, mode="lexical"), "recall search --bm25 …"),
+        (Hint("search", "two words", k=3, mode="hybrid"), "recall search 'two words' --k 3"),
+        (Hint("stats", store="my notes/recall.db"), "recall --store 'my notes/recall.db' stats"),
+        (Hint("export", embeddings=False, out="FILE"), "recall export --no-embeddings --out FILE"),
+        (Hint("reembed", "local", set=("a=1", "b=2")), "recall reembed local --set a=1 --set b=2"),
+        (Hint("rm", "-x.md"), "recall rm -- -x.md"),
+        (Hint("whynot", "words", target="-x.md"), "recall whynot words --target=-x.md"),
+        (Hint("tune", Verbatim('"words"'), sweep=True), 'recall tune "words" --sweep'),
+        (Hint("search", "…", k=1), "recall search '…' --k 1"),
+        (Hint(AGAIN, budget_tokens=2000), "--budget-tokens 2000"),
+        (Hint(INSTALL, "recall-tui[all]", upgrade=True), "pip install --upgrade 'recall-tui[all]'"),
+    ],
+)
+def test_a_hint_reads_as_it_is_typed(hint: Hint, line: str) -> None:
+    assert hint == line
+
+
+def test_a_hint_can_be_spelled_otherwise_from_its_action_and_arguments() -> None:
+    hint = Hint("search", "two words", mode="lexical", k=3)
+
+    assert (hint.action, hint.words, hint.options) == ("search", ("two words",), (("mode", "lexical"), ("k", 3)))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda hint: pickle.loads(pickle.dumps(hint))])
+def test_a_copy_of_a_hint_is_that_hint(copied: object) -> None:
+    hint = Hint("search", REST, mode="lexical", store="notes")
+
+    same = copied(hint)  # type: ignore[operator]
+
+    assert (type(same), same, same.action, same.words, same.options) == (Hint, hint, "search", (REST,), hint.options)
