@@ -55,7 +55,7 @@ class Watched(Drawing, Workbench):
     CSS_PATH = str(Path(inspect.getfile(Workbench)).with_name("app.tcss"))
 
     def state(self) -> float:
-        answer = self.session.answer
+        answer = self.session.results.answer
         return answer.plan.config.vector_weight if answer is not None else -1.0
 
 
@@ -74,9 +74,9 @@ async def slid(store: Path, question: str) -> Steps:
     """The slider moved to the right by .01, again and again, over the answer to a question."""
     app = Watched(str(store))
     async with app.run_test(size=SIZE) as pilot:
-        await _until(lambda: app.session.info is not None)
+        await _until(lambda: app.session.store.info is not None)
         app.bench.editor.text = question
-        await _until(lambda: app.session.packed is not None and not app.session.busy)
+        await _until(lambda: app.session.context.packed is not None and not app.session.query.busy)
         await pilot.press("escape", "4", "g")
         await asyncio.sleep(REST)
         first = app.state()
@@ -97,12 +97,18 @@ async def searched(store: Path, words: str, gaps: Sequence[float]) -> int:
     """How many searches these keys cause. gaps: seconds after each."""
     app = Watched(str(store))
     async with app.run_test(size=SIZE):
-        await _until(lambda: app.session.info is not None)
+        await _until(lambda: app.session.store.info is not None)
         for mark, gap in zip(words, gaps, strict=True):
             app.post_message(Key("space" if mark == " " else mark, mark))
             await asyncio.sleep(gap)
-        await _until(lambda: app.session.text == words and app.session.answer is not None and not app.session.busy)
-        return app.session.question
+        await _until(
+            lambda: (
+                app.session.query.text == words
+                and app.session.results.answer is not None
+                and not app.session.query.busy
+            )
+        )
+        return app.session.query.question
 
 
 async def _held(app: Drawing, key: str, goals: Sequence[float]) -> Steps:

@@ -106,25 +106,25 @@ class Host(App[None]):
         """Keep an answered query, ask the store for what the session wants, and show it."""
         if (past := to_keep(session)) is not None:
             self.texts.remember(past)
-            session = session._replace(kept=past, kept_at=session.question)
+            session = session._replace(query=session.query._replace(kept=past, kept_at=session.query.question))
         before, self.session = self.session, session
         self.tidying.moved()
         self.threads.serve(before, session)
-        if session.busy and session.question != before.question:
-            self.set_timer(LONG_SECONDS, partial(self._lingers, session.question))
+        if session.query.busy and session.query.question != before.query.question:
+            self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
         self.showing.follow(before, session)
 
     def move(self, session: Session) -> None:
         """Become this session with settings moved; where they make a new search, its time begins here."""
-        is_new = session.question != self.session.question
-        self.become(session._replace(asked_at=self.clock()) if is_new else session)
+        is_new = session.query.question != self.session.query.question
+        self.become(session._replace(query=session.query._replace(asked_at=self.clock())) if is_new else session)
 
     def take(self, session: Session) -> None:
         """Become this session, with its question in the editor: ^z there brings back the text before."""
-        is_other = session.text != self.session.text
+        is_other = session.query.text != self.session.query.text
         self.move(session)
-        if is_other and self.bench.editor.text != session.text:
-            self.bench.editor.put(session.text)
+        if is_other and self.bench.editor.text != session.query.text:
+            self.bench.editor.put(session.query.text)
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
@@ -184,7 +184,7 @@ class Host(App[None]):
 
     def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
         """Do something to the store, in the background; its end is told by a TaskDone event."""
-        self.become(self.session._replace(chore=name))
+        self.become(self.session._replace(store=self.session.store._replace(task=name)))
         self.threads.do(WriterTask(name, run))
 
     @property
@@ -206,8 +206,8 @@ class Host(App[None]):
 
     def _lingers(self, question: int) -> None:
         """Where that question is still under way, offer to give it up."""
-        if self.session.busy and self.session.question == question:
-            self.become(self.session._replace(lingers=question))
+        if self.session.query.busy and self.session.query.question == question:
+            self.become(self.session._replace(query=self.session.query._replace(lingers=question)))
 
     def _happened(self, event: Event) -> None:
         self.post_message(Happened(event))
@@ -241,4 +241,4 @@ class Showing:
 
 def _is_step(before: Session, session: Session) -> bool:
     """True where settings were moved and nothing else: a focus can be given only to a pane that is seen."""
-    return session.generation != before.generation and session.pane == before.pane and is_ranking(session)
+    return session.query.generation != before.query.generation and session.pane == before.pane and is_ranking(session)

@@ -19,7 +19,8 @@ from recall_tui import files
 from recall_tui.home import history
 from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.screens.bench import Bench
-from recall_tui.state.session import Moved, Session, assignments, filter_of, listed
+from recall_tui.state.records import Moved
+from recall_tui.state.session import Session, assignments, filter_of, listed
 from recall_tui.state.weighing import KEYS
 from recall_tui.widgets.draw import Glyphs, glyphs_in
 
@@ -35,18 +36,18 @@ def to_keep(session: Session) -> PastQuestion | None:
 
     Settings that are moved while an answer stands belong there once it is asked again.
     """
-    answer = session.answer
-    if not session.is_settled or session.busy or session.trouble is not None or answer is None:
+    answer = session.results.answer
+    if not session.query.is_settled or session.query.busy or session.query.trouble is not None or answer is None:
         return None
-    if session.question == session.kept_at or session.text != answer.plan.text:
+    if session.query.question == session.query.kept_at or session.query.text != answer.plan.text:
         return None
-    hits = [session.hits[row] for row in range(MOST_KEPT) if row in session.hits]
+    hits = [session.results.hits[row] for row in range(MOST_KEPT) if row in session.results.hits]
     rows = tuple(KeptRow(hit.chunk.id if hit.chunk else hit.doc.id, _where(hit)) for hit in hits)
-    rows_asked = () if session.k is None else (f"k={session.k}",)
-    changed = filter_of(answer.plan) or "", (*assignments(session.tweaks), *rows_asked)
-    digest = session.info.digest if session.info else ""
-    past = PastQuestion(session.text, *changed, digest, rows, listed(answer)[0])
-    return past if past[:3] != session.kept[:3] else None
+    rows_asked = () if session.weights.k is None else (f"k={session.weights.k}",)
+    changed = filter_of(answer.plan) or "", (*assignments(session.weights.tweaks), *rows_asked)
+    digest = session.store.info.digest if session.store.info else ""
+    past = PastQuestion(session.query.text, *changed, digest, rows, listed(answer)[0])
+    return past if past[:3] != session.query.kept[:3] else None
 
 
 def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:

@@ -58,14 +58,21 @@ async def ask(pilot: Pilot[None], text: str) -> None:
     app = pilot.app
     assert isinstance(app, Workbench)
     app.bench.editor.text = text
-    await settled(pilot, lambda now: now.answer and now.answer.plan.text == text and now.packed and not now.busy)
+    await settled(
+        pilot,
+        lambda now: (
+            now.results.answer and now.results.answer.plan.text == text and now.context.packed and not now.query.busy
+        ),
+    )
 
 
 async def workbench(pilot: Pilot[None]) -> None:
     """The second result of a question, explained."""
     await ask(pilot, QUESTION)
     await pilot.press("escape", "j")
-    await settled(pilot, lambda now: found(now, Analysis("ledger", now.hit.chunk.id), of=object) and now.chart)
+    await settled(
+        pilot, lambda now: found(now, Analysis("ledger", now.results.hit.chunk.id), of=object) and now.weights.chart
+    )
 
 
 async def tab(pilot: Pilot[None], presses: int) -> None:
@@ -116,7 +123,9 @@ async def context(pilot: Pilot[None]) -> None:
     """The context at half the budget, with a pin."""
     await workbench(pilot)
     await pilot.press("5", "left_curly_bracket", "j", "j", "o")
-    await settled(pilot, lambda now: now.packed and now.packed.budget_tokens == 1_000 and now.pins)
+    await settled(
+        pilot, lambda now: now.context.packed and now.context.packed.budget_tokens == 1_000 and now.context.pins
+    )
     await pilot.pause(1.5)
 
 
@@ -125,7 +134,7 @@ async def judged(pilot: Pilot[None]) -> None:
     for question, grades in JUDGED:
         await ask(pilot, question)
         await pilot.press("escape", "g", *grades, "1")
-        await settled(pilot, lambda now: not now.chore)
+        await settled(pilot, lambda now: not now.store.task)
     await ask(pilot, QUESTION)
     await pilot.press("escape", "6")
     await pilot.pause(3)
@@ -145,7 +154,9 @@ async def ingest(pilot: Pilot[None]) -> None:
     await pilot.press("A")
     await pilot.pause(0.3)
     await pilot.press(*"tests", "enter", "7")
-    await settled(pilot, lambda now: now.run and now.run.progress and now.run.progress.embedded > SEEN)
+    await settled(
+        pilot, lambda now: now.store.run and now.store.run.progress and now.store.run.progress.embedded > SEEN
+    )
 
 
 async def mistake(pilot: Pilot[None]) -> None:
@@ -155,7 +166,7 @@ async def mistake(pilot: Pilot[None]) -> None:
     assert isinstance(app, Workbench)
     app.bench.editor.text = MISTAKE
     app.bench.editor.move_cursor((0, len(MISTAKE)))
-    await settled(pilot, lambda now: now.trouble)
+    await settled(pilot, lambda now: now.query.trouble)
 
 
 async def light(pilot: Pilot[None]) -> None:
@@ -195,7 +206,7 @@ async def take(name: str) -> Path:
     app = Workbench(None)
     async with app.run_test(size=size) as pilot:
         app.bench.editor.cursor_blink = False
-        await settled(pilot, lambda now: now.info)
+        await settled(pilot, lambda now: now.store.info)
         await steps(pilot)
         await pilot.pause()
         return Path(app.save_screenshot(f"{name}.svg", path=str(HERE)))

@@ -82,7 +82,14 @@ class Driver:
 
     async def answered(self, text: str) -> None:
         """Wait until this question has its rows and its context."""
-        await self.until(lambda now: now.answer and now.answer.plan.text == text and not now.busy and now.packed)
+        await self.until(
+            lambda now: (
+                now.results.answer
+                and now.results.answer.plan.text == text
+                and not now.query.busy
+                and now.context.packed
+            )
+        )
 
     async def questioned(self) -> None:
         """Wait for a question of yes or no, and until a key is an answer to it."""

@@ -20,22 +20,22 @@ def always(_session: Session) -> bool:
 
 def has_rows(session: Session) -> bool:
     """While the results list something."""
-    return session.answer is not None and session.answer.total > 0
+    return session.results.answer is not None and session.results.answer.total > 0
 
 
 def has_context(session: Session) -> bool:
     """While there is a context with something in it."""
-    return session.packed is not None and session.packed.text != ""
+    return session.context.packed is not None and session.context.packed.text != ""
 
 
 def has_pool(session: Session) -> bool:
     """While the rows have scores."""
-    return session.answer is not None and session.answer.pool is not None
+    return session.results.answer is not None and session.results.answer.pool is not None
 
 
 def has_signals(session: Session) -> bool:
     """While two signals share the score."""
-    return is_hybrid(session.answer)
+    return is_hybrid(session.results.answer)
 
 
 class Call(NamedTuple):

@@ -116,7 +116,7 @@ def has_suspect(session: Session) -> bool:
 
 def has_question(session: Session) -> bool:
     """While there is an answer that something may be missing from."""
-    return session.answer is not None
+    return session.results.answer is not None
 
 
 def has_fix(session: Session) -> bool:
@@ -183,11 +183,11 @@ def _has_best(session: Session) -> bool:
 
 def _can_undo(session: Session) -> bool:
     """While the rows have scores, or a query came from the history and its rows have none."""
-    return has_pool(session) or bool(session.undo)
+    return has_pool(session) or bool(session.weights.undo)
 
 
 def _can_redo(session: Session) -> bool:
-    return has_pool(session) or bool(session.redo)
+    return has_pool(session) or bool(session.weights.redo)
 
 
 _ACTIONS = handled_by(
@@ -281,7 +281,7 @@ GRADING: tuple[Pane, ...] = ("results", "judge")
 
 def has_grades(session: Session) -> bool:
     """While there is a grade to take back."""
-    return bool(session.regrades)
+    return bool(session.judge.regrades)
 
 
 def has_queries(session: Session) -> bool:
@@ -330,19 +330,19 @@ def has_lines(session: Session) -> bool:
 
 def can_cancel(session: Session) -> bool:
     """While a run is under way, or a reembed, or a question for long."""
-    return is_ingesting(session) or session.chore_progress is not None or is_lingering(session)
+    return is_ingesting(session) or session.store.task_progress is not None or is_lingering(session)
 
 
 def _can_hold(session: Session) -> bool:
-    return may_hold(session.run)
+    return may_hold(session.store.run)
 
 
 def _has_store(session: Session) -> bool:
-    return not session.is_storeless
+    return not session.store.is_storeless
 
 
 def _can_repeat(session: Session) -> bool:
-    return _has_store(session) and session.run is not None and session.run.ended != ""
+    return _has_store(session) and session.store.run is not None and session.store.run.ended != ""
 
 
 def _has_fix(session: Session) -> bool:

@@ -41,7 +41,7 @@ def document_passage(lab: Lab, study: Analysis) -> DocumentPassage:
     """The document around the chunk with this id."""
     from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
-    store, answer = lab.recall.store, lab.session.answer
+    store, answer = lab.recall.store, lab.session.results.answer
     with store.reading():
         row = targets.chunk(store, study.target, base=lab.recall.base)
         chunk = row.chunk

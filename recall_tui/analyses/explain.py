@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from recall_core import shell
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import FixOffer, Funnel, Ledger, Missing, Versus, rows_given
-from recall_tui.state.session import Session, Tweaks, assignments, filter_of
+from recall_tui.state.records import Tweaks
+from recall_tui.state.session import Session, assignments, filter_of
 from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import Lab
 
@@ -32,7 +33,7 @@ KEPT = "ground"
 
 def answer_of(session: Session) -> Answer:
     """The answer as the command asks for it: where recall adds rows to words, so many have to be asked for."""
-    answer = session.answer
+    answer = session.results.answer
     assert answer is not None  # noqa: S101 - only hits of an answer are explained
     rows = rows_given(answer)
     return answer if rows is None else answer._replace(plan=answer.plan._replace(limit=rows, is_capped=True))
@@ -43,11 +44,11 @@ def ground(lab: Lab) -> Ground:
     from recall_core.explain.explanation import Ground, ground_of  # noqa: PLC0415 - the engine loads behind the frame
 
     kept = lab.kept.get(KEPT)
-    if isinstance(kept, tuple) and kept[0] is lab.session.answer:
+    if isinstance(kept, tuple) and kept[0] is lab.session.results.answer:
         made = kept[1]
     else:
         made = ground_of(answer_of(lab.session))
-        lab.kept[KEPT] = lab.session.answer, made
+        lab.kept[KEPT] = lab.session.results.answer, made
         lab.checkpoint()
     assert isinstance(made, Ground)  # noqa: S101 - nobody else keeps anything under this name
     return made
@@ -57,17 +58,17 @@ def context_question(session: Session) -> Question:
     """The question whose context is packed under the budget."""
     from recall_core.explain.whynot.question import Question  # noqa: PLC0415 - the engine loads behind the first frame
 
-    answer = session.answer
+    answer = session.results.answer
     assert answer is not None  # noqa: S101 - nothing is looked into before there is an answer
     plan = answer.plan
     return Question(
         words="" if plan.rql is not None else plan.text,
         rql=plan.rql,
         filter=filter_of(plan),
-        k=session.k,
-        settings=assignments(differences(plan.config, session.plain)),
+        k=session.weights.k,
+        settings=assignments(differences(plan.config, session.weights.plain)),
         exact=plan.exact and plan.rql is None,
-        budget_tokens=session.budget_tokens,
+        budget_tokens=session.context.budget_tokens,
     )
 
 
@@ -204,11 +205,12 @@ def _pinned(lab: Lab, view: WhyNotView) -> list[FixOffer]:
     from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
     session, chosen = lab.session, view["target"].get("chosen")
-    if chosen is None or session.answer is None:
+    if chosen is None or session.results.answer is None:
         return []
     pin = chosen["chunk_id"]
     packed = lab.recall.pack(
-        session.answer, Pack(session.budget_tokens, pins=(*session.pins, pin), drops=_left(session, pin))
+        session.results.answer,
+        Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
         return []
@@ -216,7 +218,7 @@ def _pinned(lab: Lab, view: WhyNotView) -> list[FixOffer]:
 
 
 def _left(session: Session, pin: str) -> tuple[str, ...]:
-    return tuple(each for each in session.drops if each != pin)
+    return tuple(each for each in session.context.drops if each != pin)
 
 
 def _command(lab: Lab, pin: str) -> str:

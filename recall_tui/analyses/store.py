@@ -44,7 +44,7 @@ def context_worth(lab: Lab, study: Analysis) -> Worth:
     from recall_core.retrieve.worth import account_view  # noqa: PLC0415
     from recall_core.text import counter  # noqa: PLC0415
 
-    answer, packed, packing = lab.session.answer, lab.session.packed, lab.session.packing
+    answer, packed, packing = lab.session.results.answer, lab.session.context.packed, lab.session.context.packing
     assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
     store = lab.recall.store
     config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)

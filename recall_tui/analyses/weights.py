@@ -80,7 +80,7 @@ def _step(lab: Lab, study: Analysis, asked: Questions, query: str, config: Confi
 
 
 def _pool_on_screen(lab: Lab) -> Pool:
-    answer = lab.session.answer
+    answer = lab.session.results.answer
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only a ranked question has a curve
     return answer.pool
 
@@ -89,7 +89,7 @@ def _pool(lab: Lab, text: str) -> Pool:
     """The candidates of a judged query, as `recall tune` finds them."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    plan = lab.recall.words_plan(text, Ask(settings=assignments(lab.session.tweaks)))
+    plan = lab.recall.words_plan(text, Ask(settings=assignments(lab.session.weights.tweaks)))
     plain = plan.config._replace(rerank="", sparse_recall=False, min_score=0.0)
     pool = lab.recall.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals
@@ -121,7 +121,7 @@ def weights_of_pins(lab: Lab, _study: Analysis) -> Granted:
     from recall_core.explain.lines import lines_of  # noqa: PLC0415
     from recall_core.explain.pins import Pin, pin_weights, together  # noqa: PLC0415
 
-    answer, store = lab.session.answer, lab.recall.store
+    answer, store = lab.session.results.answer, lab.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = lines_of(answer.pool, current(lab.session)), first_rows(lab.session)
     places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}

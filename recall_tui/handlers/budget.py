@@ -28,28 +28,28 @@ def on_pointed(app: Host, message: Pointed) -> None:
 
 def budget(app: Host, tokens: int) -> None:
     """Move the budget."""
-    app.become(state.budgeted(app.session, app.session.budget_tokens + tokens))
+    app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
 
 
 def budget_half(app: Host) -> None:
     """Halve the budget."""
-    app.become(state.budgeted(app.session, app.session.budget_tokens // 2))
+    app.become(state.budgeted(app.session, app.session.context.budget_tokens // 2))
 
 
 def budget_double(app: Host) -> None:
     """Double the budget."""
-    app.become(state.budgeted(app.session, app.session.budget_tokens * 2))
+    app.become(state.budgeted(app.session, app.session.context.budget_tokens * 2))
 
 
 async def type_budget(app: Host) -> None:
     """Ask for a budget."""
-    tokens = str(app.session.budget_tokens)
+    tokens = str(app.session.context.budget_tokens)
     await app.prompt("Budget", tokens, "tokens, then Enter", not_a_budget, partial(_budget_typed, app))
 
 
 def copy_context(app: Host) -> None:
     """Put the packed context on the clipboard."""
-    packed = app.session.packed
+    packed = app.session.context.packed
     if packed is not None:
         app.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
 

@@ -37,7 +37,7 @@ def on_fix_chosen(app: Host, message: FixChosen) -> None:
 
 def on_picking(app: Host, message: Picking) -> None:
     """Paths are wanted for what is typed."""
-    app.become(app.session._replace(picking=message.typed))
+    app.become(app.session._replace(results=app.session.results._replace(picking=message.typed)))
 
 
 def step_view(app: Host, tabs: int) -> None:
@@ -71,7 +71,7 @@ def explain_end(app: Host) -> None:
 
 def select_beside(app: Host, rows: int) -> None:
     """Explain another result, and let the focus be."""
-    app.become(chosen(app.session, app.session.selected + rows))
+    app.become(chosen(app.session, app.session.results.selected + rows))
 
 
 def open_funnel(app: Host) -> None:
@@ -87,7 +87,7 @@ def compare(app: Host) -> None:
 def mark_hit(app: Host) -> None:
     """Mark the selected hit."""
     app.become(explaining.marked_hit(app.session))
-    marked = app.session.marked
+    marked = app.session.results.marked
     app.notify(f"Marked: {marked.doc.path}" if marked else "No hit is marked.", markup=False)
 
 
@@ -129,7 +129,7 @@ def take_all_back(app: Host) -> None:
 
 async def page_document(app: Host) -> None:
     """Lend the terminal to the pager."""
-    hit = app.session.hit
+    hit = app.session.results.hit
     if hit is None or hit.chunk is None:
         return
     try:
@@ -161,7 +161,7 @@ def _point_fix(app: Host, place: int) -> None:
 
 
 def _target_named(app: Host, target: str | None) -> None:
-    app.become(app.session._replace(picking=None))
+    app.become(app.session._replace(results=app.session.results._replace(picking=None)))
     if target:
         _look_for(app, target)
 

@@ -74,23 +74,25 @@ def sync(app: Host) -> None:
 
 def repeat_run(app: Host) -> None:
     """Run the same again."""
-    if app.session.run is not None and _is_free(app):
-        _ingest(app, app.session.run.folder)
+    if app.session.store.run is not None and _is_free(app):
+        _ingest(app, app.session.store.run.folder)
 
 
 def hold(app: Host) -> None:
     """Pause the run, or let it go on."""
-    run = app.session.run
+    run = app.session.store.run
     if run is not None and may_hold(run):
         is_held = run.hold == ""
-        app.become(app.session._replace(run=run._replace(hold="asked" if is_held else "")))
+        app.become(
+            app.session._replace(store=app.session.store._replace(run=run._replace(hold="asked" if is_held else "")))
+        )
         app.threads.hold(is_held=is_held)
 
 
 def watch(app: Host) -> None:
     """Follow the folders, or no longer."""
-    is_on = not app.session.watching
-    app.become(app.session._replace(watching=is_on, is_behind=False))
+    is_on = not app.session.store.watching
+    app.become(app.session._replace(store=app.session.store._replace(watching=is_on, is_behind=False)))
     app.threads.watch(is_on=is_on)
 
 
@@ -98,7 +100,7 @@ def welcome(app: Host, error: RecallError) -> None:
     """Say why there is no store, once, and offer to make one where that is what is missing."""
     if is_welcoming(app):
         return
-    is_first = error.code == "no_store" and app.session.info is None  # one that was here may come back
+    is_first = error.code == "no_store" and app.session.store.info is None  # one that was here may come back
     can_create = is_first or (app.first_store is not None and error.code != "store_exists")
     from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
@@ -109,22 +111,22 @@ def ingest_ended(app: Host, event: Ended) -> None:
     """The files are in, or not: the question is asked again, and what changed meanwhile is read."""
     app.threads.ingested()
     if not app.threads.is_open and event.error is not None:
-        app.become(app.session._replace(run=None))
+        app.become(app.session._replace(store=app.session.store._replace(run=None)))
         welcome(app, event.error)
         return
     app.first_store = None
     if event.view is not None:
         _note_synced(app)
-    if app.session.text and (app.session.answer is None or is_outdated(app.session)):
+    if app.session.query.text and (app.session.results.answer is None or is_outdated(app.session)):
         app.ask()
-    if app.session.watching:
+    if app.session.store.watching:
         _go_on_watching(app, event)
 
 
 def folders_changed(app: Host) -> None:
     """Files changed below a watched folder: they are read, now or after the run that is under way."""
-    app.become(app.session._replace(is_behind=True))
-    if app.session.watching and not state.is_ingesting(app.session):
+    app.become(app.session._replace(store=app.session.store._replace(is_behind=True)))
+    if app.session.store.watching and not state.is_ingesting(app.session):
         _ingest(app, EVERYTHING)
 
 
@@ -135,7 +137,7 @@ def watch_failed(app: Host, event: Unwatched) -> None:
 
 async def open_skip(app: Host) -> None:
     """Say why the chosen file was skipped, and offer to open it."""
-    run = app.session.run
+    run = app.session.store.run
     if run is not None and run.skipped:
         skip = run.skipped[cursor_of(app.session)]
         question = f"{skip.path}\n\n{skip.reason} ({skip.code})\n\nOpen it in your editor?"
@@ -163,27 +165,29 @@ def _is_free(app: Host) -> bool:
 
 
 def _ingest(app: Host, folder: str, opener: Callable[[], Recall] | None = None) -> None:
-    is_owed = app.session.is_behind and folder == EVERYTHING
-    app.become(app.session._replace(run=Run(folder, is_owed=is_owed), is_behind=False))
+    is_owed = app.session.store.is_behind and folder == EVERYTHING
+    app.become(
+        app.session._replace(store=app.session.store._replace(run=Run(folder, is_owed=is_owed), is_behind=False))
+    )
     app.threads.ingest(folder, opener)
 
 
 def _go_on_watching(app: Host, event: Ended) -> None:
-    run = app.session.run
+    run = app.session.store.run
     if isinstance(event.error, StoreLocked) and run is not None and run.is_owed:
-        app.become(app.session._replace(is_behind=True))
+        app.become(app.session._replace(store=app.session.store._replace(is_behind=True)))
         app.set_timer(LOCKED_SECONDS, partial(_catch_up, app))
     elif event.view is None:
         return
     elif run is not None and run.folder != EVERYTHING:
         app.threads.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
-    elif app.session.is_behind:
+    elif app.session.store.is_behind:
         _ingest(app, EVERYTHING)
 
 
 def _catch_up(app: Host) -> None:
     """Read what a locked store kept from being read, unless a run has begun or the watch has ended since."""
-    if app.session.watching and app.session.is_behind:
+    if app.session.store.watching and app.session.store.is_behind:
         folders_changed(app)
 
 
@@ -214,19 +218,23 @@ def _folder_typed(app: Host, typed: str | None) -> None:
 
 def _note_synced(app: Host) -> None:
     """Remember the time of day for what was read, under the names that the store has for it."""
-    run, known, info = app.session.run, shelf(app.session), app.session.info
+    run, known, info = app.session.store.run, shelf(app.session), app.session.store.info
     if run is None or info is None:
         return
     roots = [source.root.folder for source in known.sources] if isinstance(known, StoreOverview) else []
     read = roots if run.folder == EVERYTHING else [_root_name(run.folder, Path(info.path).parent)]
     at = time.strftime("%H:%M")
-    app.become(app.session._replace(synced={**app.session.synced, **dict.fromkeys(read, at)}))
+    app.become(
+        app.session._replace(
+            store=app.session.store._replace(synced={**app.session.store.synced, **dict.fromkeys(read, at)})
+        )
+    )
 
 
 def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
-    if not is_agreed or app.session.info is None:
+    if not is_agreed or app.session.store.info is None:
         return
-    path = Path(app.session.info.path).parent / skip.path
+    path = Path(app.session.store.info.path).parent / skip.path
     try:
         command = files.editor(os.environ)
         with app.suspend():

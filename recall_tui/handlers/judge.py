@@ -40,7 +40,7 @@ _EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; 
 
 def selection_moved(app: Host, before: Session) -> None:
     """Remember when an event brought another document under the selection."""
-    if app.session.displaced != before.displaced:
+    if app.session.results.displaced != before.results.displaced:
         app.displaced_at = Message().time
 
 
@@ -75,7 +75,7 @@ def undo_grade(app: Host) -> None:
     """Take the last grade back."""
     session, change = grading.ungraded(app.session)
     app.do(grading.GRADE, partial(_taken_back, change))
-    app.become(session._replace(chore=grading.GRADE))
+    app.become(session._replace(store=session.store._replace(task=grading.GRADE)))
 
 
 def point_query(app: Host, rows: int) -> None:
@@ -167,7 +167,8 @@ def _with_grade(app: Host, change: Regrade) -> Session:
     if not grading.changes(change):
         return app.session
     app.do(grading.GRADE, partial(_written, change))
-    return grading.graded(app.session, change)._replace(chore=grading.GRADE)
+    fresh = grading.graded(app.session, change)
+    return fresh._replace(store=fresh.store._replace(task=grading.GRADE))
 
 
 def _import_typed(app: Host, typed: str | None) -> None:

@@ -48,7 +48,7 @@ async def on_line_screen_entered(app: Host, message: LineScreen.Entered) -> None
     else:
         _remember_line(app, line)
         _show_output(app, Output(running=line))
-        app.threads.run(lines, app.session.saved)
+        app.threads.run(lines, app.session.weights.saved)
 
 
 def on_line_screen_cancelled(app: Host) -> None:
@@ -71,7 +71,7 @@ async def ask_filter(app: Host) -> None:
         app.notify("A query has a FILTER of its own; / filters words.")
         return
     hint = "such as doc.tag = 'docs'; Enter filters, Esc takes the filter away"
-    await app.prompt("Filter", app.session.filter, hint, wrong_filter, partial(_filter_typed, app))
+    await app.prompt("Filter", app.session.query.filter, hint, wrong_filter, partial(_filter_typed, app))
 
 
 def _filter_typed(app: Host, typed: str | None) -> None:
@@ -79,8 +79,8 @@ def _filter_typed(app: Host, typed: str | None) -> None:
 
 
 def _filter_by(app: Host, text: str) -> None:
-    if text != app.session.filter:
-        session = app.session._replace(filter=text)
+    if text != app.session.query.filter:
+        session = app.session._replace(query=app.session.query._replace(filter=text))
         app.become(state.asked(session, app.bench.editor.text, app.clock()))
 
 
@@ -96,7 +96,7 @@ async def _take_up(app: Host, line: str) -> None:
         return
     _close_line(app)
     app.bench.give_focus("query")
-    app.become(app.session._replace(filter=taken.filter))
+    app.become(app.session._replace(query=app.session.query._replace(filter=taken.filter)))
     app.bench.editor.put(taken.text)
     app.ask()
 

@@ -55,7 +55,7 @@ def step_out(app: Host) -> None:
 
 def select(app: Host, rows: int) -> None:
     """Move the selection."""
-    app.become(state.chosen(app.session, app.session.selected + rows))
+    app.become(state.chosen(app.session, app.session.results.selected + rows))
 
 
 def page(app: Host, pages: int) -> None:
@@ -70,5 +70,5 @@ def select_first(app: Host) -> None:
 
 def select_last(app: Host) -> None:
     """Select the last row."""
-    if app.session.answer is not None:
-        app.become(state.chosen(app.session, app.session.answer.total))
+    if app.session.results.answer is not None:
+        app.become(state.chosen(app.session, app.session.results.answer.total))

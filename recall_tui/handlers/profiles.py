@@ -23,7 +23,7 @@ async def choose_profile(app: Host) -> None:
 
     place = _profiles(app)
     if place is not None:
-        chosen = app.session.profile.name if app.session.profile else profiles.DEFAULT
+        chosen = app.session.weights.profile.name if app.session.weights.profile else profiles.DEFAULT
         await app.push_screen(ProfilesScreen(profiles.load(place), chosen), partial(_chosen, app, place))
 
 
@@ -32,10 +32,10 @@ async def keep_profile(app: Host) -> None:
     place = _profiles(app)
     if place is None:
         return
-    if not app.session.tweaks:
+    if not app.session.weights.tweaks:
         app.notify("Nothing is moved away from recall.toml, so there is nothing to keep.")
         return
-    name = app.session.profile.name if app.session.profile else ""
+    name = app.session.weights.profile.name if app.session.weights.profile else ""
     named = partial(_named, app, place)
     await app.prompt("Keep the settings", name, "a name, then Enter", profiles.wrong_name, named)
 
@@ -43,7 +43,7 @@ async def keep_profile(app: Host) -> None:
 async def _named(app: Host, place: Path, name: str | None) -> None:
     if name is None:
         return
-    profile = Profile(name, dict(app.session.tweaks))
+    profile = Profile(name, dict(app.session.weights.tweaks))
     if any(each.name == name and each != profile for each in profiles.load(place)):
         question = f"There is a profile {name} with other settings. Replace it?"
         await app.confirm("Keep the settings", question, partial(_keep, app, place, profile))
@@ -59,7 +59,7 @@ def _keep(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> N
     except ConfigError as error:
         app.warn(error.message)
     else:
-        app.become(app.session._replace(profile=profile))
+        app.become(app.session._replace(weights=app.session.weights._replace(profile=profile)))
         app.notify(f"Kept: {profile.name}", markup=False)
 
 
@@ -72,7 +72,7 @@ async def _chosen(app: Host, place: Path, choice: ProfileChoice | None) -> None:
         await app.confirm("Delete a profile", question, partial(_drop, app, place, profile))
         return
     settings = {} if profile is None else profile.tweaks
-    app.move(weighing.dressed(app.session._replace(profile=profile), settings))
+    app.move(weighing.dressed(app.session._replace(weights=app.session.weights._replace(profile=profile)), settings))
 
 
 def _drop(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> None:
@@ -83,8 +83,8 @@ def _drop(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> N
     except OSError as error:
         app.warn(f"{profile.name} cannot be deleted: {error.strerror}")
         return
-    if app.session.profile is not None and app.session.profile.name == profile.name:
-        app.become(app.session._replace(profile=None))
+    if app.session.weights.profile is not None and app.session.weights.profile.name == profile.name:
+        app.become(app.session._replace(weights=app.session.weights._replace(profile=None)))
     app.notify(f"Deleted: {profile.name}", markup=False)
 
 

@@ -24,7 +24,7 @@ LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given u
 def on_typed(app: Host, message: Typed) -> None:
     """A search follows when the keys rest."""
     _rest(app)
-    if message.text != app.session.text:
+    if message.text != app.session.query.text:
         app.typing = app.set_timer(LIVE_SECONDS, app.ask)
 
 
@@ -78,7 +78,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
     if choice.act == "text":
         app.texts.put(choice.past.text)
         return
-    if app.bench.editor.text != app.session.text:
+    if app.bench.editor.text != app.session.query.text:
         app.ask()  # what was typed last is what an undo comes back to
     before, (moved, unknown) = app.session, moved_by(choice.past)
     app.bench.give_focus("query")
@@ -87,7 +87,11 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
     said = changed(choice.past._replace(settings=tuple(known))) or "the saved settings"
     without = f", without {', '.join(unknown)}" if unknown else ""
     now = app.session
-    if without or (now.filter, now.tweaks, now.k) != (before.filter, before.tweaks, before.k):
+    if without or (now.query.filter, now.weights.tweaks, now.weights.k) != (
+        before.query.filter,
+        before.weights.tweaks,
+        before.weights.k,
+    ):
         app.notify(f"Taken with {said}{without}; u in pane 4 takes it back.", markup=False)
 
 

@@ -97,8 +97,8 @@ def turn_store(app: Host, views: int) -> None:
 def check(app: Host) -> None:
     """Show the checks, and make them once more where they were made already."""
     if store_pane.view_of(app.session) == "checks":
-        kept = {study: found for study, found in app.session.studied.items() if study.kind != "health"}
-        app.become(app.session._replace(studied=kept))
+        kept = {study: found for study, found in app.session.analyses.items() if study.kind != "health"}
+        app.become(app.session._replace(analyses=kept))
     app.become(store_pane.viewed(app.session, "checks"))
 
 
@@ -161,9 +161,9 @@ def chore_ended(app: Host, event: TaskDone) -> None:
 
 def store_opened(app: Host, before: Session, *, is_altered: bool) -> None:
     """Ask again after others have written; what this workbench writes says itself when it is done."""
-    if before.saved is not None and weighing.current(before) != weighing.current(app.session):
+    if before.weights.saved is not None and weighing.current(before) != weighing.current(app.session):
         app.notify("recall.toml has changed: its settings hold by now.")
-    is_own = app.session.chore or state.is_ingesting(app.session)
+    is_own = app.session.store.task or state.is_ingesting(app.session)
     if is_altered and not is_own and store_pane.is_outdated(app.session):
         app.ask()
         app.notify("Another program has written the store: asked again.")
@@ -195,8 +195,8 @@ async def _take_embedder(app: Host) -> None:
 def _may_begin(app: Host) -> bool:
     if state.is_ingesting(app.session):
         app.notify(UNDER_WAY)
-    elif app.session.chore:
-        app.notify(f"{app.session.chore} is under way.", markup=False)
+    elif app.session.store.task:
+        app.notify(f"{app.session.store.task} is under way.", markup=False)
     else:
         return True
     return False

@@ -13,7 +13,8 @@ from recall_core.errors import ConfigError, RqlError
 from recall_tui.messages import Slid
 from recall_tui.state import judging, optioning, tuning, weighing
 from recall_tui.state import session as state
-from recall_tui.state.session import Session, Tweaks
+from recall_tui.state.records import Tweaks
+from recall_tui.state.session import Session
 from recall_tui.state.shell import rows_asked
 
 if TYPE_CHECKING:
@@ -53,14 +54,14 @@ def step(app: Host, key: str, steps: int) -> None:
 
 def undo_weights(app: Host) -> None:
     """Take the last change back."""
-    if not app.session.undo:
+    if not app.session.weights.undo:
         app.notify("There is nothing to take back.")
     app.take(weighing.undone(app.session))
 
 
 def redo_weights(app: Host) -> None:
     """Make the change that was taken back again."""
-    if not app.session.redo:
+    if not app.session.weights.redo:
         app.notify("Nothing was taken back.")
     app.take(weighing.redone(app.session))
 
@@ -77,7 +78,9 @@ def turn_curve(app: Host) -> None:
     if not judging.is_measurable(app.session):
         app.notify("No result has a grade above 0 yet, so there is no curve: a s d in pane 2 grade.")
         return
-    app.become(app.session._replace(is_of_all=not app.session.is_of_all))
+    app.become(
+        app.session._replace(weights=app.session.weights._replace(is_of_all=not app.session.weights.is_of_all))
+    )
 
 
 def take_best(app: Host) -> None:
@@ -88,7 +91,7 @@ def take_best(app: Host) -> None:
     now = weighing.exact_share(weighing.current(app.session))
     weight = tuning.better_weight(curve, now)
     if weight is None:
-        measure = f"{'mean ' * app.session.is_of_all}{tuning.MEASURE}"
+        measure = f"{'mean ' * app.session.weights.is_of_all}{tuning.MEASURE}"
         said = f"{measure} {tuning.value_at(curve, now):.3f}, at best {curve.best:.3f}"
         app.notify(f"The present weight is already among the best: {said}.", markup=False)
     else:
@@ -97,7 +100,7 @@ def take_best(app: Host) -> None:
 
 def pin_row(app: Host, want: tuning.Want) -> None:
     """Wish the selected row in or out."""
-    answer = app.session.answer
+    answer = app.session.results.answer
     wrong = weighing.why_no_lines(answer) if answer is not None else ""
     if wrong:
         app.notify(wrong.replace("No rank lines", "No wishes"), markup=False)
@@ -117,17 +120,17 @@ def take_granting(app: Host) -> None:
 
 async def write_options(app: Host) -> None:
     """Put what was moved into the text, so that the query alone gives this ranking."""
-    session, answer = app.session, app.session.answer
-    if answer is None or session.text != answer.plan.text:
+    session, answer = app.session, app.session.results.answer
+    if answer is None or session.query.text != answer.plan.text:
         return
-    said = {key: value for key, value in session.tweaks.items() if optioning.has_option(key)}
+    said = {key: value for key, value in session.weights.tweaks.items() if optioning.has_option(key)}
     if answer.plan.rql is None:
         await _offer_query(app, answer, said)
         return
-    if not said and session.k is None:
+    if not said and session.weights.k is None:
         app.notify("Nothing is moved that a query can say: it has no OPTION for the rest.")
         return
-    _take_text(app, optioning.with_options(session.text, said, limit=session.k), said)
+    _take_text(app, optioning.with_options(session.query.text, said, limit=session.weights.k), said)
 
 
 async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
@@ -152,13 +155,13 @@ def _take_text(app: Host, text: str, said: Tweaks) -> None:
     left = weighing.without(app.session, said)
     app.become(state.asked(left, text, app.clock()))
     app.bench.editor.put(text)
-    rest = ", ".join(left.tweaks)
+    rest = ", ".join(left.weights.tweaks)
     app.notify(f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written.", markup=False)
 
 
 async def save_weights(app: Host) -> None:
     """Ask whether to write what was moved."""
-    tweaks, saved, toml = app.session.tweaks, app.session.saved, app.session.toml
+    tweaks, saved, toml = app.session.weights.tweaks, app.session.weights.saved, app.session.weights.toml
     if not tweaks or saved is None or toml is None:
         app.notify("The weights are those of recall.toml; there is nothing to write.")
         return
@@ -166,7 +169,7 @@ async def save_weights(app: Host) -> None:
 
 
 def _try(app: Host, session: Session, key: str) -> None:
-    if key in app.session.fixed:
+    if key in app.session.weights.fixed:
         app.notify(f"The query decides: OPTION {key}")
     app.move(session)
 

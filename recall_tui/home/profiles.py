@@ -12,7 +12,8 @@ from typing import NamedTuple
 from recall_core.config import Config
 from recall_core.errors import ConfigError, why_unread
 from recall_tui.home.xdg import state_folder, write_private
-from recall_tui.state.session import Session, Tweaks
+from recall_tui.state.records import Tweaks
+from recall_tui.state.session import Session
 from recall_tui.state.weighing import KEYS
 
 SUFFIX = ".toml"
@@ -67,9 +68,9 @@ def drop(place: Path, name: str) -> None:
 
 def heading(session: Session) -> str:
     """The name of the chosen profile, with a star while something is moved away from it."""
-    chosen, saved = session.profile, session.saved or Config()
+    chosen, saved = session.weights.profile, session.weights.saved or Config()
     kept = saved._replace(**dict(chosen.tweaks)) if chosen is not None else saved  # type: ignore[arg-type]
-    is_moved = kept != saved._replace(**dict(session.tweaks))  # type: ignore[arg-type]
+    is_moved = kept != saved._replace(**dict(session.weights.tweaks))  # type: ignore[arg-type]
     return f"{DEFAULT if chosen is None else chosen.name}{'*' if is_moved else ''}"
 
 

@@ -63,11 +63,11 @@ class IngestPane(ChoosingView):
 
 def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
     """The one line while another pane is in front."""
-    run = session.run
+    run = session.store.run
     if run is None:
         return Text(fit(" watching every folder; 7 shows which", width, glyphs), Style(bold=True))
     head = _running(run, width, glyphs) if is_ingesting(session) else _over(run, width, glyphs)
-    watching = f"{glyphs.dot}watching" if session.watching else ""
+    watching = f"{glyphs.dot}watching" if session.store.watching else ""
     return Text(fit(f" ingest {head}{watching}", width, glyphs), Style(bold=True))
 
 
@@ -110,7 +110,7 @@ def _mark(run: Run, glyphs: Glyphs) -> str:
 
 def opened(session: Session, width: int, glyphs: Glyphs) -> OpenedPane:
     """Everything about the run and the sources, one line a skipped file."""
-    run = session.run
+    run = session.store.run
     lines = [Text(line) for line in folded(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
     for row, skip in enumerate(skips):
@@ -196,14 +196,14 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     known = shelf(session)
     if not isinstance(known, StoreOverview):
         return []
-    watched = f"{glyphs.dot}watched, w stops" if session.watching else f"{glyphs.dot}w watches them"
+    watched = f"{glyphs.dot}watched, w stops" if session.store.watching else f"{glyphs.dot}w watches them"
     heading = f"Sources {figure(len(known.sources))}{glyphs.dot}s syncs them{watched}"
     lines = [_heading(heading, width, glyphs)]
     is_wide = width > LEAST_FOLDER + SOURCE_CELLS + NEWEST_CELLS
     room = max(LEAST_FOLDER, width - SOURCE_CELLS - 1 - NEWEST_CELLS * is_wide)
     for source in known.sources:
         folder = source.root.folder
-        synced = f"synced {session.synced[folder]}" if folder in session.synced else "not synced here yet"
+        synced = f"synced {session.store.synced[folder]}" if folder in session.store.synced else "not synced here yet"
         options = " ".join([*source.root.globs, *(f"#{tag}" for tag in source.root.tags)])
         docs = f"{figure(source.documents):>9} {'doc ' if source.documents == 1 else 'docs'}"
         newest = f"newest {source.newest[:10]}" if source.newest else ""
@@ -230,10 +230,10 @@ def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
 
 
 def _state(session: Session) -> str:
-    state = "running" if is_ingesting(session) else STATES[session.run.ended if session.run else ""]
-    if session.run and session.run.hold == "held":
+    state = "running" if is_ingesting(session) else STATES[session.store.run.ended if session.store.run else ""]
+    if session.store.run and session.store.run.hold == "held":
         state = "paused"
-    return f"{state}, watching" if session.watching else state
+    return f"{state}, watching" if session.store.watching else state
 
 
 def _left(run: Run) -> str:

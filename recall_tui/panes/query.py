@@ -49,15 +49,15 @@ class QueryPane(Vertical):
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
-        self._trouble = session.trouble
-        self._warnings = session.answer.warnings if session.answer else ()
-        kind = "RQL" if is_query(session.text) else "words"
+        self._trouble = session.query.trouble
+        self._warnings = session.results.answer.warnings if session.results.answer else ()
+        kind = "RQL" if is_query(session.query.text) else "words"
         state = _state(session)
-        by = f", filter {session.filter}" if session.filter and kind == "words" else ""
+        by = f", filter {session.query.filter}" if session.query.filter and kind == "words" else ""
         entitle(self, f"1 Query ({kind}{by})", f"{state}, results stale" if is_stale(session) else state)
-        self.set_class(session.trouble is not None, "-trouble")
-        self.query_one(Editor).mark(_fault(session.trouble, session.text))
-        self.query_one(Editor).learn(session.entries)
+        self.set_class(session.query.trouble is not None, "-trouble")
+        self.query_one(Editor).mark(_fault(session.query.trouble, session.query.text))
+        self.query_one(Editor).learn(session.query.entries)
         self._draw_notes()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -113,9 +113,9 @@ class QueryPane(Vertical):
 def _state(session: Session) -> str:
     if is_lingering(session):
         return "searching, ^g cancels"
-    if session.trouble is not None:
-        return "cancelled" if isinstance(session.trouble, Interrupted) else "error"
-    return "searching" if session.busy else "live"
+    if session.query.trouble is not None:
+        return "cancelled" if isinstance(session.query.trouble, Interrupted) else "error"
+    return "searching" if session.query.busy else "live"
 
 
 def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:

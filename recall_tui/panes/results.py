@@ -58,11 +58,15 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""
         before, row, texts = self._drawn_from, self._selected, self._texts
-        answer = session.answer
+        answer = session.results.answer
         offset, self._count = listed(answer) if answer else (0, 0)
         self._first_rank = offset + 1
-        self._hits, self._states, self._selected = session.hits, session.states, session.selected
-        self._before, self._matched = session.before, session.matched
+        self._hits, self._states, self._selected = (
+            session.results.hits,
+            session.results.states,
+            session.results.selected,
+        )
+        self._before, self._matched = session.weights.saved_ranks, session.results.matched
         self._judgements = judging.judgements_here(session)
         self._table = answer.plan.table if answer else "chunk"
         self._is_stale = is_stale(session)
@@ -239,13 +243,13 @@ def _shown(where: str, hit: Hit, spans: tuple[Spans, Spans], glyphs: Glyphs) -> 
 
 
 def _hint(session: Session) -> str:
-    if is_lingering(session) or session.trouble is not None:
+    if is_lingering(session) or session.query.trouble is not None:
         return _why_none(session)
-    if session.answer is not None:
+    if session.results.answer is not None:
         return "Nothing matches."
-    if session.busy:
+    if session.query.busy:
         return "Searching."
-    if session.info is not None and session.info.chunks == 0:
+    if session.store.info is not None and session.store.info.chunks == 0:
         if is_ingesting(session):
             return "The first files are being added."
         return "The store is empty. Press Esc, then A, and name a folder to add."
@@ -255,14 +259,14 @@ def _hint(session: Session) -> str:
 def _why_none(session: Session) -> str:
     if is_lingering(session):
         return "Searching; ^g cancels."
-    if isinstance(session.trouble, Interrupted):
+    if isinstance(session.query.trouble, Interrupted):
         return "No results: the question was cancelled."
     return "No results: the query cannot be answered as it stands."
 
 
 def _figures(session: Session, count: int, glyphs: Glyphs) -> str:
-    answer = session.answer
+    answer = session.results.answer
     if answer is None:
         return ""
     shown = figure(count) if count == answer.total else f"{figure(count)} of {figure(answer.total)}"
-    return glyphs.dot.join((f"{shown} hits" if count != 1 else f"{shown} hit", f"{session.took_ms:.0f} ms"))
+    return glyphs.dot.join((f"{shown} hits" if count != 1 else f"{shown} hit", f"{session.results.took_ms:.0f} ms"))

@@ -55,8 +55,15 @@ class StorePane(ChoosingView):
     def show_session(self, session: Session) -> None:
         """Show the store of this session."""
         known = shelf(session), checks(session)
-        seen = (session.info, known, session.cursors, session.chore, session.chore_progress, session.pane)
-        if seen == self._shown or session.info is None:
+        seen = (
+            session.store.info,
+            known,
+            session.cursors,
+            session.store.task,
+            session.store.task_progress,
+            session.pane,
+        )
+        if seen == self._shown or session.store.info is None:
             return
         self._shown = seen
         self._entitle(view_of(session), _summary(session))
@@ -112,18 +119,18 @@ Rows = tuple[list[Text], list[int]]
 
 def _chore(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """What is being done to the store, and how far it is where that is known."""
-    if not session.chore:
+    if not session.store.task:
         return []
-    line, progress = f"{session.chore} is running", session.chore_progress
+    line, progress = f"{session.store.task} is running", session.store.task_progress
     if progress is not None and progress.chunks:
         drawn = f"{glyphs.left}{bar(done_share(progress), 10, glyphs)}{glyphs.right}{done_share(progress):>5.0%}"
         done = f"{figure(progress.chunks - progress.waiting)} of {figure(progress.chunks)} texts"
-        line = f"{session.chore} {drawn}  {done}{glyphs.dot}^g stops"
+        line = f"{session.store.task} {drawn}  {done}{glyphs.dot}^g stops"
     return [Text(fit(line, width, glyphs), Style(bold=True, reverse=True))]
 
 
 def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
-    known, info = shelf(session), session.info
+    known, info = shelf(session), session.store.info
     if info is None:
         return [], []
     if isinstance(known, RecallError):

@@ -143,10 +143,10 @@ class Bench(SizedScreen[None]):
         panes = [(self.query_one(f"#{pane}"), pane) for pane in PANES]
         marks = [Landmark(widget.region.offset, pane) for widget, pane in panes if widget.is_on_screen]
         results = self.query_one(ResultsPane)
-        if results.is_on_screen and session.answer is not None:
+        if results.is_on_screen and session.results.answer is not None:
             top = int(results.scroll_offset.y)
             corner = results.region.offset + Offset(0, results.gutter.top + 1)  # on the border: ranks stay readable
-            rows = range(top, min(listed(session.answer)[1], top + results.page_rows))
+            rows = range(top, min(listed(session.results.answer)[1], top + results.page_rows))
             marks += [Landmark(corner + Offset(0, row - top), "results", row) for row in rows]
         return marks
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.state.chart import Chart
-    from recall_tui.state.session import Packing, Waiting
+    from recall_tui.state.records import Packing, Waiting
 
 Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.session import VIEWS, Session, Tweaks, View, focused, is_seen
+from recall_tui.state.records import Tweaks
+from recall_tui.state.session import VIEWS, Session, View, focused, is_seen
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplanationView
@@ -114,7 +115,11 @@ class Paths(NamedTuple):
 
 def chunk_of(session: Session) -> str:
     """The id of the selected chunk, or ""."""
-    return session.hit.chunk.id if session.hit is not None and session.hit.chunk is not None else ""
+    return (
+        session.results.hit.chunk.id
+        if session.results.hit is not None and session.results.hit.chunk is not None
+        else ""
+    )
 
 
 def rows_given(answer: Answer) -> int | None:
@@ -136,26 +141,36 @@ def ledger_study(session: Session) -> Analysis | None:
 
 def passage_study(session: Session) -> Analysis | None:
     """The study that reads the document around the selected hit."""
-    plan = session.answer.plan if session.answer else None
+    plan = session.results.answer.plan if session.results.answer else None
     return Analysis("passage", chunk, (plan and plan.lexical) or "") if (chunk := chunk_of(session)) else None
 
 
 def absence_study(session: Session) -> Analysis | None:
     """The study that looks for what is missed. Its context depends on the budget, and on what is pinned to it."""
-    if not session.sought or session.answer is None:
+    if not session.results.sought or session.results.answer is None:
         return None
-    return Analysis("absence", session.sought, " ".join([str(session.budget_tokens), *session.pins, *session.drops]))
+    return Analysis(
+        "absence",
+        session.results.sought,
+        " ".join([str(session.context.budget_tokens), *session.context.pins, *session.context.drops]),
+    )
 
 
 def funnel_study(session: Session) -> Analysis | None:
     """The study that counts rows from the store to the context."""
-    return Analysis("funnel", str(session.budget_tokens)) if session.answer is not None else None
+    return Analysis("funnel", str(session.context.budget_tokens)) if session.results.answer is not None else None
 
 
 def versus_study(session: Session) -> Analysis | None:
     """The study that compares the selected hit with the marked one."""
-    chunk, marked = chunk_of(session), session.marked.chunk if session.marked else None
-    if not chunk or marked is None or marked.id == chunk or session.answer is None or session.answer.pool is None:
+    chunk, marked = chunk_of(session), session.results.marked.chunk if session.results.marked else None
+    if (
+        not chunk
+        or marked is None
+        or marked.id == chunk
+        or session.results.answer is None
+        or session.results.answer.pool is None
+    ):
         return None
     return Analysis("versus", chunk, marked.id)
 
@@ -171,8 +186,8 @@ _STUDIES = {
 
 def wants(session: Session) -> Iterator[Analysis]:
     """What is to be found out for the view in front."""
-    if session.picking is not None:
-        yield Analysis("paths", session.picking)
+    if session.results.picking is not None:
+        yield Analysis("paths", session.results.picking)
     if not is_seen(session, "explain"):
         return
     for study_of in _STUDIES[session.view]:
@@ -195,14 +210,14 @@ def stepped_view(session: Session, tabs: int) -> Session:
 
 def sought_after(session: Session, target: str) -> Session:
     """The session at the tab that says why the target is not there."""
-    fresh = session._replace(sought=target, cursors={**session.cursors, "fixes": 0})
+    fresh = session._replace(results=session.results._replace(sought=target), cursors={**session.cursors, "fixes": 0})
     return turned_to(fresh, "absence")
 
 
 def marked_hit(session: Session) -> Session:
     """The session with the selected hit marked, to compare others with it; marking it again takes the mark off."""
-    hit: Hit | None = session.hit
+    hit: Hit | None = session.results.hit
     if hit is None or hit.chunk is None:
         return session
-    was = session.marked.chunk.id if session.marked and session.marked.chunk else ""
-    return session._replace(marked=None if was == hit.chunk.id else hit)
+    was = session.results.marked.chunk.id if session.results.marked and session.results.marked.chunk else ""
+    return session._replace(results=session.results._replace(marked=None if was == hit.chunk.id else hit))

@@ -6,8 +6,9 @@ from typing import NamedTuple, TypeVar
 
 from recall_tui.state import weighing
 from recall_tui.state.explaining import FixOffer, Missing, absence_study
+from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.results import found
-from recall_tui.state.session import Moved, Session, Tweaks, asked, budgeted
+from recall_tui.state.session import Session, asked, budgeted
 
 CURSOR = "fixes"
 
@@ -57,19 +58,19 @@ def applied(session: Session, remedy: FixOffer, at: float) -> Session:
     """The session under the fix. at: seconds on the caller's clock, for a text that is asked anew."""
     fresh = weighing.tweaked(session, remedy.settings) if remedy.settings else session
     if remedy.k is not None:
-        fresh = weighing.put(fresh, Moved(fresh.tweaks, remedy.k))
+        fresh = weighing.put(fresh, Moved(fresh.weights.tweaks, remedy.k))
     if remedy.budget_tokens is not None:
         fresh = budgeted(fresh, remedy.budget_tokens)
     if remedy.pin:
-        drops = tuple(each for each in fresh.drops if each != remedy.pin)
-        fresh = fresh._replace(pins=(*fresh.pins, remedy.pin), drops=drops)
+        drops = tuple(each for each in fresh.context.drops if each != remedy.pin)
+        fresh = fresh._replace(context=fresh.context._replace(pins=(*fresh.context.pins, remedy.pin), drops=drops))
     if remedy.filter is not None:
-        fresh = fresh._replace(filter=remedy.filter)
+        fresh = fresh._replace(query=fresh.query._replace(filter=remedy.filter))
     if remedy.text is not None or remedy.filter is not None:
-        fresh = asked(fresh, session.text if remedy.text is None else remedy.text, at)
+        fresh = asked(fresh, session.query.text if remedy.text is None else remedy.text, at)
     cursors = {**session.cursors, CURSOR: 0}
     tried = Tried(_state(session), _state(fresh))
-    return fresh._replace(applied=(*standing(session), tried), cursors=cursors)
+    return fresh._replace(weights=fresh.weights._replace(applied=(*standing(session), tried)), cursors=cursors)
 
 
 def standing(session: Session) -> tuple[Tried, ...]:
@@ -77,7 +78,7 @@ def standing(session: Session) -> tuple[Tried, ...]:
 
     One is over, too, once what it changed was changed back in another pane, or into something else.
     """
-    now, fixes = _parts(_state(session)), session.applied
+    now, fixes = _parts(_state(session)), session.weights.applied
     made = [_parts(fix.after) for fix in fixes]
     return tuple(
         fix
@@ -93,16 +94,27 @@ def taken_back(session: Session, at: float, *, whole: bool = False) -> Session:
     state = _state(session)
     for fix in reversed(fixes[len(left) :]):
         state = _without(state, fix)
-    fresh = weighing.put(session, state.moved)._replace(pins=state.pins, drops=state.drops, applied=left)
+    put = weighing.put(session, state.moved)
+    fresh = put._replace(
+        context=put.context._replace(pins=state.pins, drops=state.drops),
+        weights=put.weights._replace(applied=left),
+    )
     fresh = budgeted(fresh, state.budget_tokens)
-    if (state.text, state.filter) == (session.text, session.filter):
+    if (state.text, state.filter) == (session.query.text, session.query.filter):
         return fresh
-    return asked(fresh._replace(filter=state.filter), state.text, at)
+    return asked(fresh._replace(query=fresh.query._replace(filter=state.filter)), state.text, at)
 
 
 def _state(session: Session) -> State:
-    moved = Moved(session.tweaks, session.k)
-    return State(session.text, session.filter, moved, session.budget_tokens, session.pins, session.drops)
+    moved = Moved(session.weights.tweaks, session.weights.k)
+    return State(
+        session.query.text,
+        session.query.filter,
+        moved,
+        session.context.budget_tokens,
+        session.context.pins,
+        session.context.drops,
+    )
 
 
 def _parts(state: State) -> dict[str, object]:

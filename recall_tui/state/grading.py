@@ -15,9 +15,9 @@ UNDO_MOST = 200
 
 def why_not(session: Session) -> str:
     """Why the selected row cannot be graded, or ""."""
-    if session.hits.get(session.selected) is None:
+    if session.results.hits.get(session.results.selected) is None:
         return "The row is still being read."
-    if not words_of(session.answer):
+    if not words_of(session.results.answer):
         return "The query asks for no words, so there is nothing to judge its rows for."
     known = lately(session, "grades", JudgedQueries)
     if isinstance(known, RecallError):
@@ -27,9 +27,9 @@ def why_not(session: Session) -> str:
 
 def change_for(session: Session, grade: int | None) -> Regrade:
     """What gives the selected row this grade; `why_not` has said that it can be graded."""
-    known, answer = judged(session), session.answer
+    known, answer = judged(session), session.results.answer
     assert known is not None and answer is not None  # noqa: S101, PT018 - see above
-    text, spot = words_of(answer), spot_of(session.hits[session.selected], answer.plan.table)
+    text, spot = words_of(answer), spot_of(session.results.hits[session.results.selected], answer.plan.table)
     query = known.ids.get(text)
     if query is None:
         return regraded(free_id(known.texts), text, (), spot, grade)._replace(begins=grade is not None)
@@ -43,40 +43,50 @@ def changes(change: Regrade) -> bool:
 
 def graded(session: Session, change: Regrade) -> Session:
     """The session with a change on its way into the store, and shown as if it were there."""
-    undo = (*session.regrades, change)[-UNDO_MOST:]
-    return session._replace(gradings=(*session.gradings, Grading(change)), regrades=undo)
+    undo = (*session.judge.regrades, change)[-UNDO_MOST:]
+    return session._replace(
+        judge=session.judge._replace(gradings=(*session.judge.gradings, Grading(change)), regrades=undo)
+    )
 
 
 def advanced(session: Session) -> Session:
     """The session with the next row selected, as one grades down a list."""
-    return chosen(session, session.selected + 1)
+    return chosen(session, session.results.selected + 1)
 
 
 def ungraded(session: Session) -> tuple[Session, Regrade]:
     """The session with the newest grade being taken back, and the change that does it; there is one."""
-    *earlier, last = session.regrades
+    *earlier, last = session.judge.regrades
     change = taken_back(last)
-    gradings = (*session.gradings, Grading(change, is_undo=True))
-    return session._replace(gradings=gradings, regrades=tuple(earlier)), change
+    gradings = (*session.judge.gradings, Grading(change, is_undo=True))
+    return session._replace(judge=session.judge._replace(gradings=gradings, regrades=tuple(earlier))), change
 
 
 def ended(session: Session, *, failed: bool) -> Session:
     """The session once the oldest grading that was not written is, or cannot be; then it never was."""
-    place = next((place for place, each in enumerate(session.gradings) if each.written is None), None)
+    place = next((place for place, each in enumerate(session.judge.gradings) if each.written is None), None)
     if place is None:
         return session
-    before, grading, after = session.gradings[:place], session.gradings[place], session.gradings[place + 1 :]
+    before, grading, after = (
+        session.judge.gradings[:place],
+        session.judge.gradings[place],
+        session.judge.gradings[place + 1 :],
+    )
     if not failed:
-        return session._replace(gradings=(*before, grading._replace(written=session.chores), *after))
-    regrades = tuple(each for each in session.regrades if each is not grading.change)
+        return session._replace(
+            judge=session.judge._replace(
+                gradings=(*before, grading._replace(written=session.store.tasks_done), *after)
+            )
+        )
+    regrades = tuple(each for each in session.judge.regrades if each is not grading.change)
     if grading.is_undo:
         regrades = (*regrades, taken_back(grading.change))
-    return session._replace(gradings=(*before, *after), regrades=regrades)
+    return session._replace(judge=session.judge._replace(gradings=(*before, *after), regrades=regrades))
 
 
 def confirmed(session: Session, chores: int) -> Session:
     """The session once judgements were read after so many chores: those gradings stand in them."""
-    if not session.gradings:
+    if not session.judge.gradings:
         return session
-    left = tuple(each for each in session.gradings if each.written is None or each.written > chores)
-    return session._replace(gradings=left)
+    left = tuple(each for each in session.judge.gradings if each.written is None or each.written > chores)
+    return session._replace(judge=session.judge._replace(gradings=left))

@@ -108,7 +108,7 @@ def grades_study(_session: Session) -> Analysis:
 
 def board_study(session: Session) -> Analysis:
     """The study that measures all judged queries under the moved settings, beside the saved ones."""
-    return Analysis("board", "\n".join(assignments(session.tweaks)), _saved(session))
+    return Analysis("board", "\n".join(assignments(session.weights.tweaks)), _saved(session))
 
 
 def line_study(session: Session) -> Analysis | None:
@@ -126,7 +126,7 @@ def wants(session: Session) -> Iterator[Analysis]:
     known = judged(session)
     if known is None or not is_seen(session, "judge") or is_ingesting(session) or not relevant(known):
         return
-    if session.gradings:
+    if session.judge.gradings:
         return  # the store is about to know more, or calls the query by another id
     if (line := line_study(session)) is not None:
         yield line
@@ -138,7 +138,7 @@ def judged(session: Session) -> JudgedQueries | None:
     known = lately(session, "grades", JudgedQueries)
     if known is None or isinstance(known, RecallError):
         return None
-    for grading in session.gradings:
+    for grading in session.judge.gradings:
         known = _after(known, grading.change)
     return known
 
@@ -159,7 +159,7 @@ def first_step(session: Session) -> str:
     known = judged(session)
     if known is None or relevant(known):
         return ""
-    if session.answer is None or session.answer.total == 0:
+    if session.results.answer is None or session.results.answer.total == 0:
         return "To begin: ask something (1), then grade its results with a s d f, or import judgements with I."
     if any(known.places.values()):
         return "Measures need a grade above 0: a s d grade the selected result 3 2 1."
@@ -178,9 +178,9 @@ def is_current(session: Session) -> bool:
 
 def headway(session: Session) -> tuple[int, int] | None:
     """How many queries of how many the wanted board has; None while none is under way."""
-    if session.studying is None or session.studying[0] != board_study(session) or is_current(session):
+    if session.analysing is None or session.analysing[0] != board_study(session) or is_current(session):
         return None
-    return session.studying[1:] if is_measurable(session) else None
+    return session.analysing[1:] if is_measurable(session) else None
 
 
 def words_of(answer: Answer | None) -> str:
@@ -196,13 +196,13 @@ def words_of(answer: Answer | None) -> str:
 def query_here(session: Session) -> str | None:
     """The id of the judged query that the answer belongs to, None where it is not judged."""
     known = judged(session)
-    return None if known is None else known.ids.get(words_of(session.answer))
+    return None if known is None else known.ids.get(words_of(session.results.answer))
 
 
 def judgements_here(session: Session) -> Mapping[str, tuple[Judgement, ...]]:
     """By path: the judgements of the question that the rows answer."""
     known = judged(session)
-    return {} if known is None else known.places.get(known.ids.get(words_of(session.answer), ""), {})
+    return {} if known is None else known.places.get(known.ids.get(words_of(session.results.answer), ""), {})
 
 
 def grade_of(judgements: Mapping[str, tuple[Judgement, ...]], hit: Hit, table: Table) -> int | None:
@@ -344,4 +344,8 @@ def _after(known: JudgedQueries, change: Regrade) -> JudgedQueries:
 
 
 def _saved(session: Session) -> str:
-    return "" if session.saved is None else "\n".join(f"{key}={getattr(session.saved, key)}" for key in KEYS)
+    return (
+        ""
+        if session.weights.saved is None
+        else "\n".join(f"{key}={getattr(session.weights.saved, key)}" for key in KEYS)
+    )

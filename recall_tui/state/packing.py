@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from recall_core.rank.fuse import Same
 from recall_core.types import Packed
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.session import Packing, Session, budgeted, is_seen, listed, pointed
+from recall_tui.state.records import Packing
+from recall_tui.state.session import Session, budgeted, is_seen, listed, pointed
 
 if TYPE_CHECKING:
     from recall_core.contract import AccountView
@@ -64,13 +65,13 @@ def _digest(packed: Same[Packed]) -> str:
 
 def entries(session: Session) -> tuple[Entry, ...]:
     """Every line that can be chosen, from top to bottom."""
-    packed = session.packed
+    packed = session.context.packed
     if packed is None:
         return ()
     return (
         *(Entry("block", at, block.chunk_ids, block.ranks[0]) for at, block in enumerate(packed.blocks)),
         *(Entry("omission", at, (left.chunk_id,), left.rank) for at, left in enumerate(packed.omitted)),
-        *(Entry("waiting", at, (waiting.chunk_id,)) for at, waiting in enumerate(session.waiting)),
+        *(Entry("waiting", at, (waiting.chunk_id,)) for at, waiting in enumerate(session.context.waiting)),
     )
 
 
@@ -93,31 +94,35 @@ def has_chunk(session: Session) -> bool:
 
 def has_what_ifs(session: Session) -> bool:
     """True when a chunk is pinned or forced out."""
-    return bool(session.pins or session.drops)
+    return bool(session.context.pins or session.context.drops)
 
 
 def is_packed(session: Session) -> bool:
     """True when the context is packed for the budget and with the what-ifs that a person wants."""
-    waiting = {each.chunk_id for each in session.waiting}
-    pins, drops = (tuple(each for each in ids if each not in waiting) for ids in (session.pins, session.drops))
-    return session.packing == Packing(session.budget_tokens, pins, drops)
+    waiting = {each.chunk_id for each in session.context.waiting}
+    pins, drops = (
+        tuple(each for each in ids if each not in waiting) for ids in (session.context.pins, session.context.drops)
+    )
+    return session.context.packing == Packing(session.context.budget_tokens, pins, drops)
 
 
 def pinned(session: Session) -> Session:
     """The session with the chosen line's chunks forced into the context; with none of them, where one was."""
-    pins, drops = _toggled(session, session.pins, session.drops)
-    return _kept(session)._replace(pins=pins, drops=drops)
+    pins, drops = _toggled(session, session.context.pins, session.context.drops)
+    kept = _kept(session)
+    return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
 def forced_out(session: Session) -> Session:
     """The session with the chosen line's chunks forced out of the context; with none of them, where one was."""
-    drops, pins = _toggled(session, session.drops, session.pins)
-    return _kept(session)._replace(pins=pins, drops=drops)
+    drops, pins = _toggled(session, session.context.drops, session.context.pins)
+    kept = _kept(session)
+    return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
 def freed(session: Session) -> Session:
     """The session without a what-if."""
-    return session._replace(pins=(), drops=())
+    return session._replace(context=session.context._replace(pins=(), drops=()))
 
 
 def unfolded(session: Session) -> Session:
@@ -129,9 +134,17 @@ def unfolded(session: Session) -> Session:
     if entry is None:
         return session
     row = row_of(session, entry)
-    is_open = session.unfolded in entry.chunk_ids
-    session = session._replace(unfolded="" if is_open or entry.kind != "block" else entry.chunk_ids[0])
-    return session if row is None else session._replace(selected=row, hit=session.hits.get(row, session.hit))
+    is_open = session.context.unfolded in entry.chunk_ids
+    session = session._replace(
+        context=session.context._replace(unfolded="" if is_open or entry.kind != "block" else entry.chunk_ids[0])
+    )
+    return (
+        session
+        if row is None
+        else session._replace(
+            results=session.results._replace(selected=row, hit=session.results.hits.get(row, session.results.hit))
+        )
+    )
 
 
 def row_of(session: Session, entry: Entry) -> int | None:
@@ -140,19 +153,19 @@ def row_of(session: Session, entry: Entry) -> int | None:
     Fetched rows are compared by chunk: sparse-document recall can give a row of the list to another chunk than the
     context has at this rank. Elsewhere the rank decides.
     """
-    for row, hit in session.hits.items():
+    for row, hit in session.results.hits.items():
         if hit.chunk is not None and hit.chunk.id == entry.chunk_ids[0]:
             return row
-    if session.answer is None or entry.rank == 0:
+    if session.results.answer is None or entry.rank == 0:
         return None
-    offset, rows = listed(session.answer)
+    offset, rows = listed(session.results.answer)
     row = entry.rank - offset - 1
-    return row if 0 <= row < rows and row not in session.hits else None
+    return row if 0 <= row < rows and row not in session.results.hits else None
 
 
 def scaled(session: Session, percent: int) -> Session:
     """The session with the budget so many percent higher, or lower."""
-    return budgeted(session, scaled_tokens(session.budget_tokens, percent))
+    return budgeted(session, scaled_tokens(session.context.budget_tokens, percent))
 
 
 def scaled_tokens(tokens: int, percent: int) -> int:
@@ -179,11 +192,13 @@ def repacked(session: Session, event: Repacked) -> Session:
     """The session with another context; a line that was chosen stays with its chunk, wherever that has gone."""
     before = chosen_entry(session) if LIST in session.cursors else None
     session = session._replace(
-        packed=event.packed,
-        block_tokens=event.block_tokens,
-        packing=event.packing,
-        packed_at=event.generation,
-        waiting=event.waiting,
+        context=session.context._replace(
+            packed=event.packed,
+            block_tokens=event.block_tokens,
+            packing=event.packing,
+            packed_at=event.generation,
+            waiting=event.waiting,
+        )
     )
     if before is None:
         return session
@@ -195,9 +210,11 @@ def repacked(session: Session, event: Repacked) -> Session:
 
 def worth_study(session: Session) -> Analysis | None:
     """The study that says what the context on the screen is worth; None while that is of an older ranking."""
-    packing = session.packing
-    shown_at = session.generation if session.answered == session.question else session.ranked_at
-    if session.packed is None or packing is None or session.packed_at != shown_at:
+    packing = session.context.packing
+    shown_at = (
+        session.query.generation if session.results.answered == session.query.question else session.results.ranked_at
+    )
+    if session.context.packed is None or packing is None or session.context.packed_at != shown_at:
         return None
     return Analysis("worth", str(packing.budget_tokens), " ".join((*packing.pins, "-", *packing.drops)))
 
@@ -221,7 +238,7 @@ def flags(packing: Packing | None, budget_tokens: int) -> list[str]:
 def forgotten(session: Session) -> Session:
     """The session for another question: no line of its context has been chosen."""
     cursors = {name: row for name, row in session.cursors.items() if name != LIST}
-    return session._replace(cursors=cursors, unfolded="")
+    return session._replace(cursors=cursors, context=session.context._replace(unfolded=""))
 
 
 def _kept(session: Session) -> Session:

@@ -12,8 +12,9 @@ from recall_core.config import Config
 from recall_tui.state import explaining, judging, packing, store_pane, tuning
 from recall_tui.state.analyses import SCOPES, Analysis, Stamp
 from recall_tui.state.completion import Lookup
+from recall_tui.state.records import Packing
 from recall_tui.state.results import found, stamp_of
-from recall_tui.state.session import Packing, Session, assignments
+from recall_tui.state.session import Session, assignments
 
 
 class QueryRequest(NamedTuple):
@@ -37,17 +38,17 @@ class QueryRequest(NamedTuple):
 def query_request(session: Session) -> QueryRequest:
     """What the query thread should make true."""
     return QueryRequest(
-        generation=session.generation,
-        text=session.text,
-        window=session.window,
-        packing=Packing(session.budget_tokens, session.pins, session.drops),
-        lookups=session.lookups,
-        question=session.question,
-        settings=assignments(session.tweaks),
-        saved=session.saved,
-        k=session.k,
-        filter=session.filter,
-        is_given_up=session.given_up == session.question,
+        generation=session.query.generation,
+        text=session.query.text,
+        window=session.results.window,
+        packing=Packing(session.context.budget_tokens, session.context.pins, session.context.drops),
+        lookups=session.query.lookups,
+        question=session.query.question,
+        settings=assignments(session.weights.tweaks),
+        saved=session.weights.saved,
+        k=session.weights.k,
+        filter=session.query.filter,
+        is_given_up=session.query.given_up == session.query.question,
     )
 
 
@@ -67,11 +68,11 @@ def wanted(session: Session) -> tuple[tuple[Analysis, Stamp], ...]:
 
     Nor what looks into an order, while another is being made: its finding would be kept for that one.
     """
-    if session.info is None or session.busy:
+    if session.store.info is None or session.query.busy:
         return ()
     studies = dict.fromkeys(study for wants in WANTS for study in wants(session))
-    if session.answer is not None and session.ranked_at != session.generation:
+    if session.results.answer is not None and session.results.ranked_at != session.query.generation:
         studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] != "answer")
-    if session.trouble is not None:
+    if session.query.trouble is not None:
         studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] in ("store", "file"))
     return tuple((study, stamp_of(session, study)) for study in studies if found(session, study, object) is None)

@@ -11,14 +11,16 @@ from recall_tui.state.session import Session
 
 def stamp_of(session: Session, study: Analysis) -> Stamp:
     """What the finding of a study depends on; while a newer question has no rows, those that are shown."""
-    info = session.info
-    store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.chores)
-    is_shown = session.answered == session.question
+    info = session.store.info
+    store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.store.tasks_done)
+    is_shown = session.results.answered == session.query.question
     of_scope: dict[Scope, Stamp] = {
-        "file": (session.writes,),
+        "file": (session.store.writes,),
         "store": (),
-        "question": (session.answered,),
-        "answer": (session.question, session.generation) if is_shown else (session.answered, session.ranked_at),
+        "question": (session.results.answered,),
+        "answer": (session.query.question, session.query.generation)
+        if is_shown
+        else (session.results.answered, session.results.ranked_at),
     }
     return (*store, *of_scope[SCOPES[study.kind]])
 
@@ -28,7 +30,7 @@ Finding = TypeVar("Finding")
 
 def found(session: Session, study: Analysis, of: type[Finding]) -> Finding | RecallError | None:
     """What a study found, an error where it failed, None while it is not done."""
-    stamp, finding = session.studied.get(study, ((), None))
+    stamp, finding = session.analyses.get(study, ((), None))
     if finding is None or stamp != stamp_of(session, study):
         return None
     assert isinstance(finding, (of, RecallError))  # noqa: S101 - a kind of study has one kind of finding
@@ -37,6 +39,6 @@ def found(session: Session, study: Analysis, of: type[Finding]) -> Finding | Rec
 
 def lately(session: Session, kind: Kind, of: type[Finding]) -> Finding | RecallError | None:
     """The newest finding of a lasting kind, which may hold no longer; None before the first."""
-    finding = next((finding for study, (_, finding) in session.studied.items() if study.kind == kind), None)
+    finding = next((finding for study, (_, finding) in session.analyses.items() if study.kind == kind), None)
     assert finding is None or isinstance(finding, (of, RecallError))  # noqa: S101 - as above
     return finding

@@ -37,7 +37,7 @@ def command(session: Session, store: str | None) -> str:
 
     store: the --store value the workbench was opened with, or None when it was found from the current folder.
     """
-    answer = session.answer
+    answer = session.results.answer
     if session.pane == "judge":
         return _evaluation(session, store)
     if session.pane in ("ingest", "store"):
@@ -50,15 +50,15 @@ def command(session: Session, store: str | None) -> str:
     plan = answer.plan
     in_context = session.pane == "context"
     if in_context:
-        verb += ["context", *flags(session.packing, session.budget_tokens)]
-        verb += ["--k", str(plan.limit)] if session.k is not None and plan.is_capped else []
+        verb += ["context", *flags(session.context.packing, session.context.budget_tokens)]
+        verb += ["--k", str(plan.limit)] if session.weights.k is not None and plan.is_capped else []
     elif plan.rql is not None:
         verb += ["query"]
     else:
         verb += ["search", "--k", str(rows_asked(answer))]
-    verb += _set(assignments(differences(plan.config, session.plain)))
+    verb += _set(assignments(differences(plan.config, session.weights.plain)))
     rql = plan.rql
-    if rql is not None and session.k is not None and not in_context:
+    if rql is not None and session.weights.k is not None and not in_context:
         rql = with_options(rql, {}, limit=plan.limit)
     return shell.join([*verb, *_question(plan, rql)])
 
@@ -73,10 +73,10 @@ def commands(session: Session, store: str | None) -> str:
 
 def _tune(session: Session, store: str | None) -> str:
     """The command that says at every weight what the pane draws: the mean curve, the pins, or the rank lines."""
-    answer = session.answer
+    answer = session.results.answer
     verb = ["recall", *(["--store", store] if store else []), "tune"]
-    if session.is_of_all and judging.is_measurable(session):
-        changed = differences(of_words(session), session.saved)
+    if session.weights.is_of_all and judging.is_measurable(session):
+        changed = differences(of_words(session), session.weights.saved)
         return shell.join([*verb, "--sweep", *_set(assignments(changed))])
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return ""
@@ -84,7 +84,7 @@ def _tune(session: Session, store: str | None) -> str:
     for pin in pins:
         verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
     verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
-    verb += _set(assignments(differences(plan.config, session.plain)))
+    verb += _set(assignments(differences(plan.config, session.weights.plain)))
     return shell.join([*verb, *_question(plan, plan.rql)])
 
 
@@ -95,9 +95,9 @@ def _evaluation(session: Session, store: str | None) -> str:
     measure = judging.measure_of(session)
     measures = ",".join((measure, *(other for other in judging.MEASURES if other != measure)))
     saved = typed(store, "eval", "--metrics", measures)
-    if not session.tweaks:
+    if not session.weights.tweaks:
         return f"{saved} --per-query"
-    moved = shell.join(_set(assignments(session.tweaks)))
+    moved = shell.join(_set(assignments(session.weights.tweaks)))
     return f"{saved} --json | {saved} --per-query {moved} --baseline /dev/stdin"
 
 
@@ -129,7 +129,7 @@ def typed(store: str | None, *words: str) -> str:
 
 def explained(session: Session, store: str | None) -> str:
     """A `recall` command line for the tab, or "" where it has nothing to say yet."""
-    if session.answer is None:
+    if session.results.answer is None:
         return ""
     match session.view:
         case "passage":
@@ -157,7 +157,7 @@ def _listing(session: Session) -> tuple[str, ...]:
 
     Words list the whole ranking, in which sparse-document recall gives no row away; ten rows are another matter.
     """
-    answer = session.answer
+    answer = session.results.answer
     if answer is not None and (rows := rows_given(answer)) is not None:
         return ("--k", str(rows))
     if answer is None or answer.plan.rql is not None or answer.plan.is_capped or not answer.plan.config.sparse_recall:
@@ -166,12 +166,16 @@ def _listing(session: Session) -> tuple[str, ...]:
 
 
 def _whynot(session: Session) -> list[str]:
-    if not session.sought:
+    if not session.results.sought:
         return []
     study = absence_study(session)
     finding = found(session, study, of=Missing) if study is not None else None
     in_list = not isinstance(finding, Missing) or finding.in_list
-    target = [f"--target={session.sought}"] if session.sought.startswith("-") else ["--target", session.sought]
+    target = (
+        [f"--target={session.results.sought}"]
+        if session.results.sought.startswith("-")
+        else ["--target", session.results.sought]
+    )
     return [
         "whynot",
         *target,
@@ -181,9 +185,9 @@ def _whynot(session: Session) -> list[str]:
 
 def _rows(session: Session) -> tuple[str, ...]:
     """The rows of the list; words alone list as many as the store has."""
-    if session.k is not None or session.answer is None or session.answer.plan.rql is not None:
+    if session.weights.k is not None or session.results.answer is None or session.results.answer.plan.rql is not None:
         return _k(session)
-    return ("--k", str(max(1, session.info.chunks if session.info else 1)))
+    return ("--k", str(max(1, session.store.info.chunks if session.store.info else 1)))
 
 
 def _get(session: Session) -> list[str]:
@@ -198,19 +202,19 @@ def _get(session: Session) -> list[str]:
 
 
 def _budget(session: Session) -> tuple[str, ...]:
-    return ("--budget-tokens", str(session.budget_tokens))
+    return ("--budget-tokens", str(session.context.budget_tokens))
 
 
 def _k(session: Session) -> tuple[str, ...]:
-    return () if session.k is None else ("--k", str(session.k))
+    return () if session.weights.k is None else ("--k", str(session.weights.k))
 
 
 def _asked_question(session: Session, flags: tuple[str, ...]) -> list[str]:
     """Flags, moved settings, and last the question."""
-    answer = session.answer
+    answer = session.results.answer
     assert answer is not None  # noqa: S101 - the caller looked
     plan, said = answer.plan, [*flags]
-    for assignment in assignments(differences(plan.config, session.plain)):
+    for assignment in assignments(differences(plan.config, session.weights.plain)):
         said += ["--set", assignment] if not _is_said(assignment, flags) else []
     if plan.rql is not None:
         return [*said, "--rql", plan.rql]

@@ -80,7 +80,7 @@ SHELF = Analysis("shelf")
 
 def is_outdated(session: Session) -> bool:
     """True when the answer is of another state of the store than what is known of it by now."""
-    answer, info = session.answer, session.info
+    answer, info = session.results.answer, session.store.info
     if answer is None or info is None:
         return False
     return (answer.generation, answer.digest) != (info.generation, info.digest)
@@ -135,7 +135,7 @@ def list_of(session: Session) -> str:
 def rows_of(session: Session) -> int:
     """How many lines that list has."""
     if session.pane == "ingest":
-        return len(session.run.skipped) if session.run else 0
+        return len(session.store.run.skipped) if session.store.run else 0
     return {"figures": 0, "checks": len(CHECKS), "embedders": len(embedders(session))}[view_of(session)]
 
 
@@ -190,11 +190,11 @@ def kept_by(session: Session) -> list[str]:
     """The words of the command that does or says what the ingest or the store pane shows."""
     if session.pane == "store":
         return [{"figures": "stats", "checks": "doctor", "embedders": "embedders"}[view_of(session)]]
-    if session.watching:
+    if session.store.watching:
         return ["sync", "--watch"]
-    if session.run is None or session.run.folder == EVERYTHING:
+    if session.store.run is None or session.store.run.folder == EVERYTHING:
         return ["sync"]
-    folder = session.run.folder
+    folder = session.store.run.folder
     return ["add", *(["--"] if folder.startswith("-") else []), folder]
 
 

@@ -53,43 +53,53 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
         case StoreOpened():
             return _opened(session, event)
         case Learned(lookup, entry):
-            wanted = tuple(other for other in session.lookups if other != lookup)
-            return session._replace(entries={**session.entries, lookup: entry}, lookups=wanted)
-        case Advanced() | Held() | Ended() if session.run:
-            return session._replace(run=run_after(session.run, event))
+            wanted = tuple(other for other in session.query.lookups if other != lookup)
+            return session._replace(
+                query=session.query._replace(entries={**session.query.entries, lookup: entry}, lookups=wanted)
+            )
+        case Advanced() | Held() | Ended() if session.store.run:
+            return session._replace(store=session.store._replace(run=run_after(session.store.run, event)))
         case Unusable():
-            return session._replace(is_storeless=True)
+            return session._replace(store=session.store._replace(is_storeless=True))
         case Unwatched():
-            return session._replace(watching=False)
+            return session._replace(store=session.store._replace(watching=False))
         case AnalysisDone():
             return _studied(session, event)
         case AnalysisMoved(study, done, total):
-            return session._replace(studying=(study, done, total))
+            return session._replace(analysing=(study, done, total))
         case TaskMoved(name, progress):
-            return session._replace(chore=name, chore_progress=progress)
+            return session._replace(store=session.store._replace(task=name, task_progress=progress))
         case Ran():
-            return session._replace(chores=session.chores + 1)
+            return session._replace(store=session.store._replace(tasks_done=session.store.tasks_done + 1))
         case TaskDone():
             return _chored(session, event)
-        case Answered() | Failed() | Charted() if event.question == session.question:
+        case Answered() | Failed() | Charted() if event.question == session.query.question:
             return _of_question(session, event)
-        case Reweighed() | Fetched() | Repacked() if event.generation == session.generation:
+        case Reweighed() | Fetched() | Repacked() if event.generation == session.query.generation:
             return _of_generation(session, event)
     return session
 
 
 def _opened(session: Session, event: StoreOpened) -> Session:
-    is_same = session.info is not None and _stage(session.info) == _stage(event.info)
-    fresh = session._replace(info=event.info, is_storeless=False)
+    is_same = session.store.info is not None and _stage(session.store.info) == _stage(event.info)
+    fresh = session._replace(store=session.store._replace(info=event.info, is_storeless=False))
     if event.config is not None:
-        is_moved = session.saved is not None and session.saved.budget_tokens == event.config.budget_tokens
-        budget_tokens = session.budget_tokens if is_moved else event.config.budget_tokens
-        fresh = weighing.resaved(fresh._replace(toml=event.toml, budget_tokens=budget_tokens), event.config)
+        is_moved = (
+            session.weights.saved is not None and session.weights.saved.budget_tokens == event.config.budget_tokens
+        )
+        budget_tokens = session.context.budget_tokens if is_moved else event.config.budget_tokens
+        fresh = weighing.resaved(
+            fresh._replace(
+                weights=fresh.weights._replace(toml=event.toml),
+                context=fresh.context._replace(budget_tokens=budget_tokens),
+            ),
+            event.config,
+        )
     if event.is_written:
-        fresh = fresh._replace(writes=session.writes + 1)
+        fresh = fresh._replace(store=fresh.store._replace(writes=session.store.writes + 1))
     if _is_judged_elsewhere(session, event):
-        fresh = fresh._replace(chores=session.chores + 1)
-    return fresh if is_same else fresh._replace(entries={}, lookups=())
+        fresh = fresh._replace(store=fresh.store._replace(tasks_done=session.store.tasks_done + 1))
+    return fresh if is_same else fresh._replace(query=fresh.query._replace(entries={}, lookups=()))
 
 
 def _stage(info: StoreInfo) -> tuple[int, str]:
@@ -100,13 +110,15 @@ def _stage(info: StoreInfo) -> tuple[int, str]:
 def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
     """Judgements are others than those that were read, and nothing of this workbench is on its way into the store."""
     known = lately(session, "grades", JudgedQueries)
-    if not event.judged or not isinstance(known, JudgedQueries) or session.chore or session.gradings:
+    if not event.judged or not isinstance(known, JudgedQueries) or session.store.task or session.judge.gradings:
         return False
     return known.digest != event.judged
 
 
 def _chored(session: Session, event: TaskDone) -> Session:
-    fresh = session._replace(chore="", chore_progress=None, chores=session.chores + 1)
+    fresh = session._replace(
+        store=session.store._replace(task="", task_progress=None, tasks_done=session.store.tasks_done + 1)
+    )
     return grading.ended(fresh, failed=event.error is not None) if event.name == grading.GRADE else fresh
 
 
@@ -114,7 +126,7 @@ def _studied(session: Session, event: AnalysisDone) -> Session:
     """The session with a finding; those that no longer hold make room."""
     held = {
         study: kept
-        for study, kept in session.studied.items()
+        for study, kept in session.analyses.items()
         if study.kind in LASTING or kept[0] == stamp_of(session, study)
     }
     if event.stamp == stamp_of(session, event.study):
@@ -125,7 +137,7 @@ def _studied(session: Session, event: AnalysisDone) -> Session:
         most = 1 if event.study.kind in LASTING else MOST_KEPT
         for old in [study for study in held if study.kind == event.study.kind][:-most]:
             del held[old]
-    return session._replace(studied=held)
+    return session._replace(analyses=held)
 
 
 def _of_question(session: Session, event: OfQuestion) -> Session:
@@ -133,9 +145,9 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
         case Answered():
             return _answered(session, event)
         case Failed(_, error):
-            return session._replace(trouble=error, busy=False)
+            return session._replace(query=session.query._replace(trouble=error, busy=False))
         case Charted(_, chart):
-            return session._replace(chart=chart)
+            return session._replace(weights=session.weights._replace(chart=chart))
 
 
 def _of_generation(session: Session, event: OfGeneration) -> Session:
@@ -144,60 +156,68 @@ def _of_generation(session: Session, event: OfGeneration) -> Session:
             return _weighed(session, event)
         case Fetched(_, hits, states, before, matched):
             fresh = session._replace(
-                hits={**session.hits, **hits},
-                states={**session.states, **states},
-                before={**session.before, **before},
-                matched={**session.matched, **matched},
+                results=session.results._replace(
+                    hits={**session.results.hits, **hits},
+                    states={**session.results.states, **states},
+                    matched={**session.results.matched, **matched},
+                ),
+                weights=session.weights._replace(saved_ranks={**session.weights.saved_ranks, **before}),
             )
-            return fresh._replace(hit=fresh.hits.get(session.selected, session.hit))
+            return fresh._replace(
+                results=fresh.results._replace(
+                    hit=fresh.results.hits.get(session.results.selected, session.results.hit)
+                )
+            )
         case Repacked():
             return repacked(session, event)
 
 
 def _answered(session: Session, event: Answered) -> Session:
     """The selection stays with what was selected where only the store is another."""
-    answer, before = event.answer, session.answer
+    answer, before = event.answer, session.results.answer
     same = before is not None and before.plan.text == answer.plan.text
     selected, is_listed = 0, True
     if before is not None and is_anew(before, answer):
-        selected, is_listed = followed(before, session.selected, answer)
+        selected, is_listed = followed(before, session.results.selected, answer)
     elif same:
-        selected = min(session.selected, max(0, listed(answer)[1] - 1))
-    return (session if same else forgotten(session))._replace(
-        answer=answer,
-        ranked_at=event.generation,
-        answered=event.question,
-        hits=event.hits,
-        states=event.states,
-        matched=event.matched,
-        plain=event.plain,
-        fixed=event.fixed,
-        before=event.before,
-        chart=None,
-        selected=selected,
-        displaced=session.displaced + (not is_listed),
-        hit=event.hits.get(selected),
-        trouble=None,
-        busy=False,
-        took_ms=max(0.0, (event.at - session.asked_at) * 1000) if session.busy else session.took_ms,
+        selected = min(session.results.selected, max(0, listed(answer)[1] - 1))
+    fresh = session if same else forgotten(session)
+    return fresh._replace(
+        results=fresh.results._replace(
+            answer=answer,
+            ranked_at=event.generation,
+            answered=event.question,
+            hits=event.hits,
+            states=event.states,
+            matched=event.matched,
+            selected=selected,
+            displaced=session.results.displaced + (not is_listed),
+            hit=event.hits.get(selected),
+            took_ms=max(0.0, (event.at - session.query.asked_at) * 1000)
+            if session.query.busy
+            else session.results.took_ms,
+        ),
+        weights=fresh.weights._replace(plain=event.plain, fixed=event.fixed, saved_ranks=event.before, chart=None),
+        query=fresh.query._replace(trouble=None, busy=False),
     )
 
 
 def _weighed(session: Session, event: Reweighed) -> Session:
     """The selection stays on its row: what stands there is what a person watches."""
-    selected = max(0, min(session.selected, listed(event.answer)[1] - 1))
-    is_asked = session.text == event.answer.plan.text
+    selected = max(0, min(session.results.selected, listed(event.answer)[1] - 1))
+    is_asked = session.query.text == event.answer.plan.text
     return session._replace(
-        answer=event.answer,
-        ranked_at=event.generation,
-        hits=event.hits,
-        states=event.states,
-        matched=event.matched,
-        plain=event.plain,
-        before=event.before,
-        selected=selected,
-        hit=event.hits.get(selected),
-        trouble=None if is_asked else session.trouble,
+        results=session.results._replace(
+            answer=event.answer,
+            ranked_at=event.generation,
+            hits=event.hits,
+            states=event.states,
+            matched=event.matched,
+            selected=selected,
+            hit=event.hits.get(selected),
+        ),
+        weights=session.weights._replace(plain=event.plain, saved_ranks=event.before),
+        query=session.query._replace(trouble=None if is_asked else session.query.trouble),
     )
 
 

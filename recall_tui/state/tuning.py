@@ -73,8 +73,8 @@ def wants(session: Session) -> Iterator[Analysis]:
 
 def curve_study(session: Session) -> Analysis | None:
     """The study of the curve that is shown; None where the weight of this question moves no rank."""
-    answer = session.answer
-    if session.is_of_all:
+    answer = session.results.answer
+    if session.weights.is_of_all:
         return Analysis("curve", "", _scale(of_words(session)))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return None
@@ -83,7 +83,7 @@ def curve_study(session: Session) -> Analysis | None:
 
 def pins_study(session: Session) -> Analysis | None:
     """The study of the weights that grant the pins of this question."""
-    answer, pins = session.answer, pins_of(session)
+    answer, pins = session.results.answer, pins_of(session)
     if answer is None or not pins or not is_hybrid(answer) or why_no_lines(answer):
         return None
     scale = f"{_scale(current(session))} k={first_rows(session)}"
@@ -106,28 +106,36 @@ def granted_of(session: Session) -> Granted | None:
 
 def of_words(session: Session) -> Config:
     """The settings of a question in words: what all judged queries are asked under."""
-    return (session.saved or Config())._replace(**dict(session.tweaks))  # type: ignore[arg-type]
+    return (session.weights.saved or Config())._replace(**dict(session.weights.tweaks))  # type: ignore[arg-type]
 
 
 def pins_of(session: Session) -> tuple[PinnedChunk, ...]:
     """The pins of the answered question."""
-    answer = session.answer
-    return () if answer is None else tuple(pin for pin in session.must if pin.question == answer.plan.text)
+    answer = session.results.answer
+    return () if answer is None else tuple(pin for pin in session.weights.must if pin.question == answer.plan.text)
 
 
 def pinned(session: Session, want: Want) -> Session:
     """The session with this wish for the selected row; the same wish a second time takes it back."""
-    answer, hit = session.answer, session.hit
+    answer, hit = session.results.answer, session.results.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
     pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, _place(hit))
-    others = tuple(each for each in session.must if (each.question, each.chunk_id) != (pin.question, pin.chunk_id))
-    return session._replace(must=others if pin in session.must else (*others, pin))
+    others = tuple(
+        each for each in session.weights.must if (each.question, each.chunk_id) != (pin.question, pin.chunk_id)
+    )
+    return session._replace(
+        weights=session.weights._replace(must=others if pin in session.weights.must else (*others, pin))
+    )
 
 
 def first_rows(session: Session) -> int:
     """How many rows count as the first ones, as `recall tune --k` takes it: down to the last that is asked for."""
-    return max(1, session.answer.plan.offset + session.answer.plan.limit) if session.answer is not None else 1
+    return (
+        max(1, session.results.answer.plan.offset + session.results.answer.plan.limit)
+        if session.results.answer is not None
+        else 1
+    )
 
 
 def granting(session: Session) -> float | None:
@@ -147,7 +155,7 @@ def value_at(curve: Curve, weight: Fraction) -> float:
 
 def left_out(session: Session) -> str:
     """The settings in force that the curve on the screen knows nothing of, as in `recall tune`; "" without any."""
-    return ", ".join(unswept(of_words(session) if session.is_of_all else current(session)))
+    return ", ".join(unswept(of_words(session) if session.weights.is_of_all else current(session)))
 
 
 def heights(curve: Curve, columns: int) -> list[float]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import SEARCH_K, SETTINGS, Config
 from recall_core.evaluate.grid import retrieval
-from recall_tui.state.session import Moved, QuestionChange, Session, Tweaks, asked
+from recall_tui.state.records import Moved, QuestionChange, Tweaks
+from recall_tui.state.session import Session, asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
@@ -30,13 +31,16 @@ STEPS: dict[str, tuple[int, ...]] = {
 
 def current(session: Session) -> Config:
     """The settings that the pane shows: what the question has without tweaks, and the tweaks it leaves free."""
-    start = session.plain or session.saved or Config()
-    return start._replace(**{key: value for key, value in session.tweaks.items() if key not in session.fixed})  # type: ignore[arg-type]
+    start = session.weights.plain or session.weights.saved or Config()
+    free = {key: value for key, value in session.weights.tweaks.items() if key not in session.weights.fixed}
+    return start._replace(**free)  # type: ignore[arg-type]
 
 
 def is_ranking(session: Session) -> bool:
     """True while the candidates at hand are ranked again."""
-    return session.answered == session.question and session.ranked_at != session.generation
+    return (
+        session.results.answered == session.query.question and session.results.ranked_at != session.query.generation
+    )
 
 
 def share(config: Config) -> float:
@@ -97,23 +101,23 @@ def counted(session: Session, steps: int) -> Session:
 
     Words without a number list all their rows, and do so again above the last one.
     """
-    answer = session.answer
+    answer = session.results.answer
     if answer is None:
         return session
     is_rql = answer.plan.rql is not None
-    if session.k is None and not is_rql:
-        k = session.k if steps > 0 else SEARCH_K
+    if session.weights.k is None and not is_rql:
+        k = session.weights.k if steps > 0 else SEARCH_K
     else:
-        k = _stop(K_STEPS, answer.plan.limit if session.k is None else session.k, steps)
+        k = _stop(K_STEPS, answer.plan.limit if session.weights.k is None else session.weights.k, steps)
         k = None if not is_rql and steps > 0 and k >= answer.total else k
-    return session if k == session.k else _changed(session, Moved(session.tweaks, k))
+    return session if k == session.weights.k else _changed(session, Moved(session.weights.tweaks, k))
 
 
 def without(session: Session, keys: Iterable[str]) -> Session:
     """The session in which these settings, and the number of rows, are not moved: the question says them itself."""
-    left = {key: value for key, value in session.tweaks.items() if key not in keys}
-    undo = (*session.undo, Moved(session.tweaks, session.k))[-UNDO_MOST:]
-    return session._replace(tweaks=left, k=None, undo=undo, redo=())
+    left = {key: value for key, value in session.weights.tweaks.items() if key not in keys}
+    undo = (*session.weights.undo, Moved(session.weights.tweaks, session.weights.k))[-UNDO_MOST:]
+    return session._replace(weights=session.weights._replace(tweaks=left, k=None, undo=undo, redo=()))
 
 
 def tweaked(session: Session, changes: Tweaks, *, joins: bool = False) -> Session:
@@ -122,38 +126,38 @@ def tweaked(session: Session, changes: Tweaks, *, joins: bool = False) -> Sessio
     A setting that is back where the question has it without tweaks is no tweak any more. One that decides the
     candidates makes the question a new one, since it has to be searched for again.
     """
-    if all(getattr(current(session), key) == value or key in session.fixed for key, value in changes.items()):
+    if all(getattr(current(session), key) == value or key in session.weights.fixed for key, value in changes.items()):
         return session
-    start = session.plain or session.saved or Config()
-    moved = {**session.tweaks, **changes}
+    start = session.weights.plain or session.weights.saved or Config()
+    moved = {**session.weights.tweaks, **changes}
     kept = {key: moved[key] for key in KEYS if key in moved and moved[key] != getattr(start, key)}
-    return _changed(session, Moved(kept, session.k), joins=joins)
+    return _changed(session, Moved(kept, session.weights.k), joins=joins)
 
 
 def put(session: Session, moved: Moved) -> Session:
     """The session with just this moved, and nothing else; the same session where that is so already."""
-    return session if moved == Moved(session.tweaks, session.k) else _changed(session, moved)
+    return session if moved == Moved(session.weights.tweaks, session.weights.k) else _changed(session, moved)
 
 
 def dressed(session: Session, settings: Tweaks) -> Session:
     """The session with just these settings moved, and no others."""
     kept = _unsaved(session, settings)
-    return session if kept == dict(session.tweaks) else _changed(session, Moved(kept, session.k))
+    return session if kept == dict(session.weights.tweaks) else _changed(session, Moved(kept, session.weights.k))
 
 
 def recalled(session: Session, text: str, filters: str, moved: Moved) -> Session:
     """The session with this question, filtered by an expression, and just this moved: one step, for an undo too."""
-    now, then = (session.text, session.filter), (text, filters)
+    now, then = (session.query.text, session.query.filter), (text, filters)
     kept = Moved(_unsaved(session, moved.tweaks), moved.k)
-    if now == then and kept == Moved(dict(session.tweaks), session.k):
+    if now == then and kept == Moved(dict(session.weights.tweaks), session.weights.k):
         return session
     fresh = _changed(session, kept, question=QuestionChange(now, then))
-    return asked(fresh._replace(filter=filters), text, session.asked_at)
+    return asked(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
 
 
 def is_moved(session: Session) -> bool:
     """Whether anything is not as it was saved."""
-    return bool(session.tweaks) or session.k is not None
+    return bool(session.weights.tweaks) or session.weights.k is not None
 
 
 def reset(session: Session) -> Session:
@@ -163,18 +167,24 @@ def reset(session: Session) -> Session:
 
 def undone(session: Session) -> Session:
     """The session before the newest change."""
-    if not session.undo:
+    if not session.weights.undo:
         return session
-    *earlier, before = session.undo
-    return _gone_to(session, before)._replace(undo=tuple(earlier), redo=(*session.redo, _way_back(session, before)))
+    *earlier, before = session.weights.undo
+    fresh = _gone_to(session, before)
+    return fresh._replace(
+        weights=fresh.weights._replace(undo=tuple(earlier), redo=(*session.weights.redo, _way_back(session, before)))
+    )
 
 
 def redone(session: Session) -> Session:
     """The session with the change that was undone last made again."""
-    if not session.redo:
+    if not session.weights.redo:
         return session
-    *others, after = session.redo
-    return _gone_to(session, after)._replace(undo=(*session.undo, _way_back(session, after)), redo=tuple(others))
+    *others, after = session.weights.redo
+    fresh = _gone_to(session, after)
+    return fresh._replace(
+        weights=fresh.weights._replace(undo=(*session.weights.undo, _way_back(session, after)), redo=tuple(others))
+    )
 
 
 def stored(session: Session, saved: Tweaks, *, was: Config) -> Session:
@@ -182,22 +192,27 @@ def stored(session: Session, saved: Tweaks, *, was: Config) -> Session:
 
     An undo moves back to what they were, and writes nothing.
     """
-    if session.saved is None:
+    if session.weights.saved is None:
         return session
-    left = {key: value for key, value in session.tweaks.items() if saved.get(key) != value}
+    left = {key: value for key, value in session.weights.tweaks.items() if saved.get(key) != value}
     back = left | {key: getattr(was, key) for key, value in saved.items() if getattr(was, key) != value}
-    undo = (Moved(back, session.k),) if back != left else ()
-    fresh = session._replace(saved=session.saved._replace(**saved), plain=None, undo=undo, redo=())  # type: ignore[arg-type]
-    return fresh._replace(tweaks=left, generation=session.generation + 1)
+    undo = (Moved(back, session.weights.k),) if back != left else ()
+    now = session.weights.saved._replace(**saved)  # type: ignore[arg-type]
+    weights = session.weights._replace(saved=now, plain=None, undo=undo, redo=(), tweaks=left)
+    query = session.query._replace(generation=session.query.generation + 1)
+    return session._replace(weights=weights, query=query)
 
 
 def resaved(session: Session, saved: Config) -> Session:
     """The session where these settings stand in recall.toml by now, whoever has written it: rows are of them."""
-    before = session.saved
+    before = session.weights.saved
     if before is None or all(getattr(before, key) == getattr(saved, key) for key in KEYS):
-        return session._replace(saved=saved)
-    left = {key: value for key, value in session.tweaks.items() if getattr(saved, key) != value}
-    fresh = session._replace(saved=saved, plain=None, tweaks=left, generation=session.generation + 1)
+        return session._replace(weights=session.weights._replace(saved=saved))
+    left = {key: value for key, value in session.weights.tweaks.items() if getattr(saved, key) != value}
+    fresh = session._replace(
+        weights=session.weights._replace(saved=saved, plain=None, tweaks=left),
+        query=session.query._replace(generation=session.query.generation + 1),
+    )
     return _searched(session, fresh)
 
 
@@ -210,7 +225,7 @@ def _stop(stops: tuple[int, ...], now: int, steps: int) -> int:
 
 def _unsaved(session: Session, settings: Tweaks) -> dict[str, str | float | bool]:
     """Those settings that are not as they are saved."""
-    saved = session.saved or Config()
+    saved = session.weights.saved or Config()
     return {key: settings[key] for key in KEYS if key in settings and settings[key] != getattr(saved, key)}
 
 
@@ -219,35 +234,46 @@ def _gone_to(session: Session, place: Moved) -> Session:
     fresh = _moved(session, place)
     if place.asked is None:
         return fresh
-    now = session.text, session.filter
+    now = session.query.text, session.query.filter
     text, filters = (was if is_ == became else is_ for is_, was, became in zip(now, *place.asked, strict=True))
-    return fresh if (text, filters) == now else asked(fresh._replace(filter=filters), text, session.asked_at)
+    return (
+        fresh
+        if (text, filters) == now
+        else asked(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
+    )
 
 
 def _way_back(session: Session, place: Moved) -> Moved:
     """Where the session stands, as a place to come back to from there."""
     came_with = None if place.asked is None else QuestionChange(place.asked.after, place.asked.before)
-    return Moved(session.tweaks, session.k, came_with)
+    return Moved(session.weights.tweaks, session.weights.k, came_with)
 
 
 def _changed(
     session: Session, moved: Moved, *, joins: bool = False, question: QuestionChange | None = None
 ) -> Session:
     """The session with this moved in place of what was; what had been undone is gone."""
-    before = Moved(session.tweaks, session.k, question)
-    undo = session.undo if joins and session.undo else (*session.undo, before)[-UNDO_MOST:]
-    return _moved(session, moved)._replace(undo=undo, redo=())
+    before = Moved(session.weights.tweaks, session.weights.k, question)
+    undo = session.weights.undo if joins and session.weights.undo else (*session.weights.undo, before)[-UNDO_MOST:]
+    fresh = _moved(session, moved)
+    return fresh._replace(weights=fresh.weights._replace(undo=undo, redo=()))
 
 
 def _moved(session: Session, moved: Moved) -> Session:
-    return _searched(session, session._replace(tweaks=moved.tweaks, k=moved.k, generation=session.generation + 1))
+    return _searched(
+        session,
+        session._replace(
+            weights=session.weights._replace(tweaks=moved.tweaks, k=moved.k),
+            query=session.query._replace(generation=session.query.generation + 1),
+        ),
+    )
 
 
 def _searched(session: Session, fresh: Session) -> Session:
     """The session with other settings; where those choose other candidates, they have to be searched for again."""
-    if not session.text.strip() or retrieval(current(fresh)) == retrieval(current(session)):
+    if not session.query.text.strip() or retrieval(current(fresh)) == retrieval(current(session)):
         return fresh
-    return fresh._replace(question=session.question + 1, busy=True)
+    return fresh._replace(query=fresh.query._replace(question=session.query.question + 1, busy=True))
 
 
 def differences(config: Config, plain: Config | None) -> Tweaks:
@@ -259,7 +285,7 @@ def differences(config: Config, plain: Config | None) -> Tweaks:
 
 def drawn(session: Session) -> Chart | None:
     """The chart, unless it is on another scale than the settings are by now."""
-    config, chart = current(session), session.chart
+    config, chart = current(session), session.weights.chart
     scale = (config.fusion, config.normalize, config.rrf_k)
     return chart if chart and (chart.fusion, chart.normalize, chart.rrf_k) == scale else None
 

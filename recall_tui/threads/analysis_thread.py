@@ -160,7 +160,7 @@ class AnalysisThread:
             wanted, session = found
             with self._changed:
                 self._under_way, self._recall = wanted, recall
-            take_over(recall, session.saved, (*KEYS, *EMBEDDING))
+            take_over(recall, session.weights.saved, (*KEYS, *EMBEDDING))
             lab = Lab(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
             self._study(wanted, lab)
             with self._changed:
@@ -176,8 +176,10 @@ class AnalysisThread:
         except RecallError as error:
             finding = error
         except LookupError:
-            answer = lab.session.answer
-            if answer is None or not is_outdated(lab.session._replace(info=lab.recall.store.info())):
+            answer = lab.session.results.answer
+            if answer is None or not is_outdated(
+                lab.session._replace(store=lab.session.store._replace(info=lab.recall.store.info()))
+            ):
                 raise
             from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
 

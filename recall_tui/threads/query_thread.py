@@ -30,8 +30,8 @@ from recall_tui.state.events import (
     Unread,
     Unusable,
 )
+from recall_tui.state.records import Packing
 from recall_tui.state.requests import QueryRequest
-from recall_tui.state.session import Packing
 from recall_tui.state.weighing import is_hybrid, why_no_lines
 from recall_tui.threads import ranking
 from recall_tui.threads.ports import Clock, Post

@@ -15,8 +15,9 @@ from recall_core.evaluate.grid import RETRIEVAL
 from recall_core.text import counter
 from recall_core.types import Hit
 from recall_tui.state.events import Repacked
+from recall_tui.state.records import Packing, Waiting
 from recall_tui.state.requests import QueryRequest
-from recall_tui.state.session import Packing, Waiting, listed
+from recall_tui.state.session import listed
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:

@@ -89,12 +89,12 @@ class HeaderLine(Line):
     def drawn(self, session: Session, width: int) -> Text:
         """The header; facts that do not fit go, the last ones first, and the activity always shows."""
         glyphs = _glyphs(self)
-        busy = [session.chore] if session.chore else []
-        busy += ["searching"] if session.busy else ["ingesting"] if is_ingesting(session) else []
+        busy = [session.store.task] if session.store.task else []
+        busy += ["searching"] if session.query.busy else ["ingesting"] if is_ingesting(session) else []
         activity = busy[0] if busy else "idle"
         facts = [" recall"]
-        if session.info is not None:
-            info = session.info
+        if session.store.info is not None:
+            info = session.store.info
             facts.append(Path(info.path).name)
             facts.append(f"{counted(info.documents, 'doc')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
             facts.append(info.embedder)

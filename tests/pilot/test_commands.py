@@ -19,8 +19,9 @@ from recall_tui.handlers import query as query_handlers
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Versus
+from recall_tui.state.records import Moved
 from recall_tui.state.results import found
-from recall_tui.state.session import PANES, VIEWS, Moved, Pane, Session, chosen
+from recall_tui.state.session import PANES, VIEWS, Pane, Session, chosen
 from recall_tui.state.store_pane import StoreOverview
 from recall_tui.state.weighing import current, exact_share
 from tests.workbench_corpus import build_store
@@ -49,7 +50,13 @@ class Case(NamedTuple):
 
 
 async def settle(bench: Driver) -> None:
-    await bench.until(lambda now: not now.busy and now.answer and now.ranked_at == now.packed_at == now.generation)
+    await bench.until(
+        lambda now: (
+            not now.query.busy
+            and now.results.answer
+            and now.results.ranked_at == now.context.packed_at == now.query.generation
+        )
+    )
 
 
 async def become(bench: Driver, change: Callable[[Session], Session]) -> None:
@@ -73,7 +80,7 @@ async def filtered(bench: Driver) -> None:
     await bench.press("escape", "slash")
     await bench.write("doc.path GLOB 'manual/*'")
     await bench.press("enter")
-    await bench.until(lambda now: now.answer and now.answer.plan.filters)
+    await bench.until(lambda now: now.results.answer and now.results.answer.plan.filters)
     await settle(bench)
     await become(bench, lambda now: chosen(now, 12))
 
@@ -81,26 +88,31 @@ async def filtered(bench: Driver) -> None:
 async def tweaked(bench: Driver) -> None:
     """Moved weights, another scale and number of rows, a smaller budget, a pin and a drop, and a deeper row."""
     await bench.ask("keep the manual in mind")
-    await become(bench, lambda now: weighing.nudged(weighing.turned(now, "normalize"), 20)._replace(budget_tokens=90))
-    await become(bench, lambda now: weighing.put(now, Moved(now.tweaks, 20)))
+    await become(
+        bench,
+        lambda now: (base := weighing.nudged(weighing.turned(now, "normalize"), 20))._replace(
+            context=base.context._replace(budget_tokens=90)
+        ),
+    )
+    await become(bench, lambda now: weighing.put(now, Moved(now.weights.tweaks, 20)))
     await become(bench, what_if)
-    await bench.until(lambda now: now.packing and now.packing.pins and now.packing.drops)
+    await bench.until(lambda now: now.context.packing and now.context.packing.pins and now.context.packing.drops)
     await become(bench, lambda now: chosen(now, 9))
 
 
 def what_if(now: Session) -> Session:
     """A row further down is in the context, and the first one is not."""
-    first, later = now.hits[0].chunk, now.hits[12].chunk
+    first, later = now.results.hits[0].chunk, now.results.hits[12].chunk
     assert first
     assert later
-    return now._replace(pins=(later.id,), drops=(first.id,))
+    return now._replace(context=now.context._replace(pins=(later.id,), drops=(first.id,)))
 
 
 async def tweaked_rql(bench: Driver) -> None:
     """A query in RQL with another fusion and number of rows."""
     await bench.ask(RQL)
     await become(bench, lambda now: weighing.turned(now, "fusion"))
-    await become(bench, lambda now: weighing.put(now, Moved(now.tweaks, 5)))
+    await become(bench, lambda now: weighing.put(now, Moved(now.weights.tweaks, 5)))
     await become(bench, lambda now: chosen(now, 3))
 
 
@@ -118,15 +130,18 @@ STATES: dict[str, Step] = {
 def same_rows(now: Session, said: str, _more: str) -> None:
     answer = json.loads(said)
     assert [(row["chunk"]["id"], row["score"]) for row in answer["results"]] == [
-        (hit.chunk.id, hit.score) for _, hit in sorted(now.hits.items()) if hit.chunk
+        (hit.chunk.id, hit.score) for _, hit in sorted(now.results.hits.items()) if hit.chunk
     ]
-    assert answer["stats"]["digest"] == now.answer.digest  # type: ignore[union-attr]
+    assert answer["stats"]["digest"] == now.results.answer.digest  # type: ignore[union-attr]
 
 
 def same_lines(now: Session, said: str, more: str) -> None:
     """The rows, and from the second command over which weights they keep their order."""
     same_rows(now, said, more)
-    order, gauge = json.loads(more)["tuning"]["sweep"]["order"], gauge_at(now.chart, exact_share(current(now)))  # type: ignore[arg-type]
+    order, gauge = (
+        json.loads(more)["tuning"]["sweep"]["order"],
+        gauge_at(now.weights.chart, exact_share(current(now))),
+    )  # type: ignore[arg-type]
     assert (order["low"], order["high"]) == (float(gauge.order.low), float(gauge.order.high))
 
 
@@ -145,9 +160,9 @@ def same_wishes(now: Session, said: str, more: str) -> None:
 
 
 def same_context(now: Session, said: str, _more: str) -> None:
-    assert now.packed is not None
-    assert said == packing.printed(now.packed)
-    assert hashlib.sha256(said.encode()).hexdigest() == packing.digest(now.packed)
+    assert now.context.packed is not None
+    assert said == packing.printed(now.context.packed)
+    assert hashlib.sha256(said.encode()).hexdigest() == packing.digest(now.context.packed)
 
 
 def finding(now: Session, view: str) -> Any:
@@ -183,7 +198,7 @@ def same_account(now: Session, said: str, _more: str) -> None:
         case "funnel":
             assert answer["trace"]["stages"] == shown["stages"]
             assert answer["trace"].get("filter") == shown.get("filter")
-    assert answer["stats"]["digest"] == now.answer.digest  # type: ignore[union-attr]
+    assert answer["stats"]["digest"] == now.results.answer.digest  # type: ignore[union-attr]
 
 
 def same_board(now: Session, said: str, _more: str) -> None:
@@ -196,7 +211,9 @@ def same_board(now: Session, said: str, _more: str) -> None:
         for measure, figure in known.figures.items()
     }
     assert {each["measure"]: (each["wins"], each["losses"], each["ties"]) for each in evaluation["comparisons"]} == (
-        {name: (each.wins, each.losses, each.ties) for name, each in known.figures.items()} if now.tweaks else {}
+        {name: (each.wins, each.losses, each.ties) for name, each in known.figures.items()}
+        if now.weights.tweaks
+        else {}
     )
 
 
@@ -218,7 +235,9 @@ def same_store(now: Session, said: str, _more: str) -> None:
 async def go(bench: Driver, pane: Pane, view: str) -> None:
     """Go there, and wait until everything is shown."""
     if pane == "explain":
-        await become(bench, lambda now: now._replace(sought=MISSED, marked=now.hits[0]))
+        await become(
+            bench, lambda now: now._replace(results=now.results._replace(sought=MISSED, marked=now.results.hits[0]))
+        )
         await become(bench, lambda now: explaining.turned_to(now, view))  # type: ignore[arg-type]
         bench.app.bench.give_focus("explain")
         await bench.until(lambda now: finding(now, view))
@@ -227,12 +246,12 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
     panes.focus_pane(bench.app, pane)
     if pane == "weights" and view == "curve":
         await bench.press("c")
-        await bench.until(lambda now: now.is_of_all and tuning.curve_of(now))
+        await bench.until(lambda now: now.weights.is_of_all and tuning.curve_of(now))
     elif pane == "weights" and view == "pins":
         await bench.press("p")
         await bench.until(tuning.granted_of)
     elif pane == "weights":
-        await bench.until(lambda now: now.chart)
+        await bench.until(lambda now: now.weights.chart)
     elif pane == "judge":
         await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
     elif pane == "store":
@@ -292,12 +311,12 @@ async def test_the_copied_commands_give_what_the_panes_show(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     wrong = []
     async with workbench(None) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await STATES[state](bench)
         for case in CASES:
             if case.state != state:
                 continue
-            if bench.session.is_of_all:
+            if bench.session.weights.is_of_all:
                 weights.turn_curve(bench.app)
             await go(bench, case.pane, case.view)
             await bench.press("Y" if case.pane != "query" else "escape")

@@ -28,7 +28,7 @@ SCANNED = "SELECT * FROM chunk FILTER doc.path GLOB 'docs/**' ORDER BY doc.path 
 
 
 def packed_for(budget_tokens: int) -> Callable[[Session], object]:
-    return lambda now: now.packed and now.packed.budget_tokens == budget_tokens
+    return lambda now: now.context.packed and now.context.packed.budget_tokens == budget_tokens
 
 
 def worth_of(session: Session) -> Worth | None:
@@ -55,8 +55,8 @@ def printed_by(command: str) -> bytes:
 
 
 def ids_inside(session: Session) -> set[str]:
-    assert session.packed is not None
-    return {chunk_id for block in session.packed.blocks for chunk_id in block.chunk_ids}
+    assert session.context.packed is not None
+    return {chunk_id for block in session.context.packed.blocks for chunk_id in block.chunk_ids}
 
 
 def chosen_id(session: Session) -> str:
@@ -82,9 +82,9 @@ async def test_the_context_and_its_gauge_follow_the_budget(shared_store: Path, k
         await bench.ask()
 
         await bench.press("escape", *keys)
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == budget)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == budget)
 
-        packed = bench.session.packed
+        packed = bench.session.context.packed
         assert packed is not None
         assert packed.used_tokens <= budget
         assert f"{packed.used_tokens:,}/{budget:,} tok" in bench.painted("context")
@@ -97,7 +97,7 @@ async def test_blocks_stand_in_order_and_what_is_left_out_has_its_reason(shared_
         await bench.press("escape", "b")
         await bench.type("40")
         await bench.press("enter")
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 40)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 40)
 
         shown = bench.painted("context")
 
@@ -116,7 +116,7 @@ async def test_a_budget_that_is_no_number_is_refused_in_words(shared_store: Path
 
         assert "whole number" in bench.painted("hint")
         await bench.press("escape")
-        assert bench.session.budget_tokens == 2_000
+        assert bench.session.context.budget_tokens == 2_000
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ async def test_the_command_carries_pins_and_what_is_forced_out(shared_store: Pat
     async with workbench(shared_store) as bench:
         await look_at_context(bench, text, budget="40")
         await bench.press("x")
-        await bench.until(lambda now: now.packing and now.packing.drops)
+        await bench.until(lambda now: now.context.packing and now.context.packing.drops)
         await bench.press("G", "o")
-        await bench.until(lambda now: now.packing and now.packing.pins)
+        await bench.until(lambda now: now.context.packing and now.context.packing.pins)
         await bench.press("y")
         copied = bench.app.clipboard
         await bench.press("Y")
@@ -153,16 +153,16 @@ async def test_the_command_carries_pins_and_what_is_forced_out(shared_store: Pat
 
         assert ("--pin" in typed, "--drop" in typed) == (True, True)
         assert printed_by(bench.app.clipboard) == copied.encode()
-        assert packing.digest(bench.session.packed) == hashlib.sha256(copied.encode()).hexdigest()  # type: ignore[arg-type]
+        assert packing.digest(bench.session.context.packed) == hashlib.sha256(copied.encode()).hexdigest()  # type: ignore[arg-type]
 
 
 async def test_the_command_carries_the_other_packing(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="60")
-        before = bench.session.packed
+        before = bench.session.context.packed
 
         await bench.press("p")
-        await bench.until(lambda now: now.packed_at == now.generation and now.packed != before)
+        await bench.until(lambda now: now.context.packed_at == now.query.generation and now.context.packed != before)
         await bench.press("y")
         copied = bench.app.clipboard
         await bench.press("Y")
@@ -174,7 +174,7 @@ async def test_the_command_carries_the_other_packing(shared_store: Path) -> None
 async def test_p_packs_for_value_and_back(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="60")
-        by_rank = bench.session.packed
+        by_rank = bench.session.context.packed
         await bench.until(lambda now: (worth := worth_of(now)) and worth.view["pack"] == "rank")
 
         await bench.press("p")
@@ -183,14 +183,14 @@ async def test_p_packs_for_value_and_back(shared_store: Path) -> None:
         await bench.press("p")
         await bench.until(lambda now: (worth := worth_of(now)) and worth.view["pack"] == "rank")
 
-        assert bench.session.packed == by_rank
+        assert bench.session.context.packed == by_rank
 
 
 async def test_the_worth_is_what_the_command_says(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, "token budget zebra", budget="60")
         await bench.press("x")
-        await bench.until(lambda now: now.packing and now.packing.drops and worth_of(now))
+        await bench.until(lambda now: now.context.packing and now.context.packing.drops and worth_of(now))
         await bench.press("Y")
         typed = shlex.split(bench.app.clipboard)
 
@@ -211,9 +211,9 @@ async def test_the_budget_starts_as_the_store_is_configured(own_store: Path) -> 
     kept = [line for line in lines if not line.startswith("budget_tokens")]
     toml.write_text("\n".join(["budget_tokens = 777", *kept]), encoding="utf-8")
     async with workbench(own_store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
-        assert bench.session.budget_tokens == 777
+        assert bench.session.context.budget_tokens == 777
 
 
 @pytest.mark.parametrize(
@@ -284,10 +284,10 @@ async def test_j_and_k_choose_blocks_here_and_rows_elsewhere(shared_store: Path)
         await bench.press("j", "down", "k")
         await bench.until(lambda now: packing.cursor(now) == 1)
 
-        assert (chosen_id(bench.session), bench.session.selected) == (second, 0)
+        assert (chosen_id(bench.session), bench.session.results.selected) == (second, 0)
         assert re.search(r"▶. 2 ", bench.painted("packed"))
         await bench.press("2", "j")
-        assert (packing.cursor(bench.session), bench.session.selected) == (1, 1)
+        assert (packing.cursor(bench.session), bench.session.results.selected) == (1, 1)
 
 
 async def test_g_and_its_capital_go_to_the_ends_and_pages_scroll(shared_store: Path) -> None:
@@ -327,17 +327,17 @@ async def test_enter_opens_the_block_and_selects_its_row(shared_store: Path) -> 
         assert "Chunks are packed by score" not in bench.painted("packed")
 
         await bench.press("j", "j", "enter", "k", "k", "enter")
-        await bench.until(lambda now: now.selected == 0 and now.unfolded)
+        await bench.until(lambda now: now.results.selected == 0 and now.context.unfolded)
         assert "Chunks are packed by score" in " ".join(bench.painted("packed").split())
         await bench.press("j", "j", "enter")
-        await bench.until(lambda now: now.selected == 2)
+        await bench.until(lambda now: now.results.selected == 2)
 
-        hit = bench.session.hit
+        hit = bench.session.results.hit
         assert hit is not None
         assert hit.chunk is not None
         assert hit.chunk.id == chosen_id(bench.session)
         await bench.press("enter")
-        await bench.until(lambda now: not now.unfolded)
+        await bench.until(lambda now: not now.context.unfolded)
 
 
 async def test_the_zoom_shows_every_block_whole(shared_store: Path) -> None:
@@ -347,7 +347,7 @@ async def test_the_zoom_shows_every_block_whole(shared_store: Path) -> None:
         await bench.press("z")
         await bench.until(lambda now: now.zoomed)
 
-        packed = bench.session.packed
+        packed = bench.session.context.packed
         assert packed is not None
         lines = {line.strip() for line in bench.app.bench.query_one(PackedList).lines}
         whole = [line.strip() for block in packed.blocks for line in block.text.splitlines()]
@@ -359,7 +359,7 @@ async def test_the_chosen_block_stays_in_sight_when_the_pane_gets_another_width(
         await look_at_context(bench, budget="9000")
         await bench.press(*["j"] * 15)
         await bench.until(lambda now: packing.cursor(now) == 15)
-        block = bench.session.packed.blocks[packing.entries(bench.session)[15].place]  # type: ignore[union-attr]
+        block = bench.session.context.packed.blocks[packing.entries(bench.session)[15].place]  # type: ignore[union-attr]
         head = f" {block.number} {block.doc.path}:"
         blocks = bench.app.bench.query_one(PackedList)
         await bench.until(lambda _: re.search(f"▶.{re.escape(head)}", bench.painted("packed")))
@@ -375,50 +375,52 @@ async def test_the_chosen_block_stays_in_sight_when_the_pane_gets_another_width(
 async def test_o_brings_in_a_chunk_that_was_left_out_and_lets_it_go_again(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="40")
-        before = bench.session.packed
+        before = bench.session.context.packed
         await bench.press("G")
         wanted = chosen_id(bench.session)
         assert wanted not in ids_inside(bench.session)
 
         await bench.press("o")
-        await bench.until(lambda now: now.packing and now.packing.pins == (wanted,))
+        await bench.until(lambda now: now.context.packing and now.context.packing.pins == (wanted,))
 
         assert wanted in ids_inside(bench.session)
         assert chosen_id(bench.session) == wanted
         assert "5 Context (1 pinned)" in bench.painted("context")
         assert re.search(r"▶.* pinned", bench.painted("packed"))
         await bench.press("o")
-        await bench.until(lambda now: now.packing and not now.packing.pins)
-        assert bench.session.packed == before
+        await bench.until(lambda now: now.context.packing and not now.context.packing.pins)
+        assert bench.session.context.packed == before
 
 
 async def test_x_takes_a_chunk_out_in_words_and_lets_it_back_in(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await look_at_context(bench, budget="40")
-        before, unwanted = bench.session.packed, chosen_id(bench.session)
+        before, unwanted = bench.session.context.packed, chosen_id(bench.session)
 
         await bench.press("x")
-        await bench.until(lambda now: now.packing and now.packing.drops == (unwanted,))
+        await bench.until(lambda now: now.context.packing and now.context.packing.drops == (unwanted,))
 
         assert unwanted not in ids_inside(bench.session)
         assert "5 Context (1 forced out)" in bench.painted("context")
         assert re.search(r"▶× #1 docs/budget.md +forced out", bench.painted("packed"))
         await bench.press("x")
-        await bench.until(lambda now: now.packing and not now.packing.drops)
-        assert bench.session.packed == before
+        await bench.until(lambda now: now.context.packing and not now.context.packing.drops)
+        assert bench.session.context.packed == before
 
 
 async def test_0_drops_every_what_if(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="60")
-        before = bench.session.packed
+        before = bench.session.context.packed
         await bench.press("x", "G", "o")
-        await bench.until(lambda now: now.packing and now.packing.drops and now.packing.pins)
+        await bench.until(lambda now: now.context.packing and now.context.packing.drops and now.context.packing.pins)
 
         await bench.press("0")
-        await bench.until(lambda now: now.packing and not now.packing.drops and not now.packing.pins)
+        await bench.until(
+            lambda now: now.context.packing and not now.context.packing.drops and not now.context.packing.pins
+        )
 
-        assert bench.session.packed == before
+        assert bench.session.context.packed == before
         assert "5 Context\n" in bench.painted("context")
 
 
@@ -428,11 +430,11 @@ async def test_a_pin_waits_where_the_question_does_not_have_it_and_holds_again_w
     async with workbench(shared_store, size=(120, 60)) as bench:
         await look_at_context(bench)
         await bench.press("o")
-        await bench.until(lambda now: now.packing and now.packing.pins)
+        await bench.until(lambda now: now.context.packing and now.context.packing.pins)
         pinned = chosen_id(bench.session)
 
         await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'notes/*'")
-        await bench.until(lambda now: now.waiting)
+        await bench.until(lambda now: now.context.waiting)
 
         assert "(1 waiting)" in bench.painted("context")
         assert re.search(r"\? docs/budget.md +pinned, no candidate", bench.painted("packed"))
@@ -443,42 +445,44 @@ async def test_a_pin_waits_where_the_question_does_not_have_it_and_holds_again_w
         await bench.press("Y")
         assert printed_by(bench.app.clipboard) == copied.encode()
         await bench.ask("token")
-        await bench.until(lambda now: now.packing and now.packing.pins == (pinned,) and not now.waiting)
+        await bench.until(
+            lambda now: now.context.packing and now.context.packing.pins == (pinned,) and not now.context.waiting
+        )
 
 
 async def test_a_pin_whose_document_is_gone_waits_and_the_answer_stands(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await look_at_context(bench)
         await bench.press("o")
-        await bench.until(lambda now: now.packing and now.packing.pins)
+        await bench.until(lambda now: now.context.packing and now.context.packing.pins)
         (own_store.parent / "docs" / "budget.md").unlink()
         subprocess.run(
             [sys.executable, "-m", "recall_core", "--store", str(own_store), "sync"], capture_output=True, check=True
         )
 
         await bench.press("f5")
-        await bench.until(lambda now: now.waiting)
+        await bench.until(lambda now: now.context.waiting)
 
-        assert bench.session.trouble is None
-        assert bench.session.packed is not None
+        assert bench.session.query.trouble is None
+        assert bench.session.context.packed is not None
         assert "pinned, not in the store" in "\n".join(bench.app.bench.query_one(PackedList).lines)
         await bench.press("G", "o")
-        await bench.until(lambda now: not now.pins and not now.waiting)
+        await bench.until(lambda now: not now.context.pins and not now.context.waiting)
 
 
 async def test_the_pins_stay_while_a_weight_moves(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="40")
         await bench.press("G", "o")
-        await bench.until(lambda now: now.packing and now.packing.pins)
+        await bench.until(lambda now: now.context.packing and now.context.packing.pins)
         pinned = chosen_id(bench.session)
 
         await bench.press("4", "right", "right")
-        await bench.until(lambda now: now.generation > 2 and now.packed_at == now.generation)
+        await bench.until(lambda now: now.query.generation > 2 and now.context.packed_at == now.query.generation)
 
         assert pinned in ids_inside(bench.session)
-        assert bench.session.answer is not None
-        assert bench.session.answer.plan.config != Config()
+        assert bench.session.results.answer is not None
+        assert bench.session.results.answer.plan.config != Config()
 
 
 async def test_a_question_that_cannot_be_answered_leaves_the_figures_of_the_one_before(shared_store: Path) -> None:
@@ -488,7 +492,7 @@ async def test_a_question_that_cannot_be_answered_leaves_the_figures_of_the_one_
         figures = bench.painted("sums")
 
         bench.app.bench.editor.text = "SELECT nonsense"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         assert "bound" in figures
         assert bench.painted("sums") == figures

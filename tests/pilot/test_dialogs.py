@@ -145,7 +145,7 @@ async def test_a_second_enter_makes_no_second_store(tmp_path: Path, monkeypatch:
         await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
 
         await at_once(bench, ENTER, ENTER)
-        await bench.until(lambda now: now.info and now.info.documents == 1)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 1)
 
         assert bench.app._exception is None
         assert bench.app.screen is bench.app.bench

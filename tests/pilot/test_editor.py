@@ -53,7 +53,7 @@ async def test_rql_is_coloured_on_every_line_and_words_are_plain(shared_store: P
 async def test_the_faulty_part_is_underlined_on_its_line(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         bench.app.bench.editor.text = "SELECT *\nFROM chunk\nFILTER doc.tgas = 'x'"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         assert FAULT in styled(bench, 2)["doc.tgas"]
         assert "3:8 There is no field doc.tgas" in bench.painted("notes")
@@ -159,22 +159,22 @@ async def test_values_of_the_store_arrive_while_typing(shared_store: Path) -> No
         await bench.until(lambda _: len(offered(bench)) == 3)
 
         assert offered(bench) == ["'docs/budget.md'", "'docs/files.md'", "'docs/scoring.md'"]
-        assert bench.session.lookups == ()
+        assert bench.session.query.lookups == ()
         await bench.press("down", "tab")
-        await bench.until(lambda now: now.answer and now.answer.plan.rql and not now.busy)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.rql and not now.query.busy)
         assert bench.app.bench.editor.text == f"{RQL}FILTER doc.path = 'docs/files.md'"
 
 
 async def test_what_is_known_is_offered_again_without_asking_the_store(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.write(f"{RQL}FILTER doc.source = '")
-        await bench.until(lambda now: now.entries)
-        known = bench.session.entries
+        await bench.until(lambda now: now.query.entries)
+        known = bench.session.query.entries
 
         await bench.type("x")
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
-        assert bench.session.entries is known
+        assert bench.session.query.entries is known
 
 
 async def test_a_list_too_long_for_one_lookup_is_asked_for_again(shared_store: Path) -> None:
@@ -382,7 +382,7 @@ async def test_an_error_without_a_place_underlines_nothing(shared_store: Path) -
         await bench.ask(RQL.strip())
         error = UsageError("bad", "No.")
 
-        bench.app.post_message(Happened(Failed(bench.session.question, error)))
-        await bench.until(lambda now: now.trouble)
+        bench.app.post_message(Happened(Failed(bench.session.query.question, error)))
+        await bench.until(lambda now: now.query.trouble)
 
         assert all(FAULT not in styles for styles in styled(bench).values())

@@ -93,11 +93,11 @@ async def settle(bench: Driver) -> None:
     """Wait until rows, context and what was written are those of the session."""
     await bench.until(
         lambda now: (
-            not now.busy
-            and not now.chore
-            and not now.gradings
-            and (now.run is None or now.run.ended or now.run.hold)
-            and (now.answer is None or now.ranked_at == now.packed_at == now.generation)
+            not now.query.busy
+            and not now.store.task
+            and not now.judge.gradings
+            and (now.store.run is None or now.store.run.ended or now.store.run.hold)
+            and (now.results.answer is None or now.results.ranked_at == now.context.packed_at == now.query.generation)
         )
     )
 
@@ -111,9 +111,9 @@ def unsaved(**tweaks: str | float | bool) -> Step:
     """Settings are moved away from those that the session knows, which recall.toml holds again."""
 
     async def step(bench: Driver) -> None:
-        assert bench.session.saved is not None
-        assert bench.session.toml is not None
-        write_settings(bench.session.toml, {key: getattr(bench.session.saved, key) for key in tweaks})
+        assert bench.session.weights.saved is not None
+        assert bench.session.weights.toml is not None
+        write_settings(bench.session.weights.toml, {key: getattr(bench.session.weights.saved, key) for key in tweaks})
         await moved(**tweaks)(bench)
 
     return step
@@ -151,7 +151,12 @@ def selected(row: int) -> Step:
 
 async def sought(bench: Driver) -> None:
     """Something is missing from a context that is too small for it, and fixes are known."""
-    await _become(bench, explaining.sought_after(bench.session._replace(budget_tokens=SMALL), MISSED))
+    await _become(
+        bench,
+        explaining.sought_after(
+            bench.session._replace(context=bench.session.context._replace(budget_tokens=SMALL)), MISSED
+        ),
+    )
     bench.app.bench.give_focus("explain")
     await bench.until(fixes.chosen_remedy)
 
@@ -177,7 +182,10 @@ def scrolled_to(line: int) -> Step:
 
 def two_fixes(now: Session) -> Session:
     """Two fixes are being tried."""
-    for fix in (FixOffer("budget", "", "", budget_tokens=77), FixOffer("pin", "", "", pin=now.hits[9].chunk.id)):  # type: ignore[union-attr]
+    for fix in (
+        FixOffer("budget", "", "", budget_tokens=77),
+        FixOffer("pin", "", "", pin=now.results.hits[9].chunk.id),
+    ):  # type: ignore[union-attr]
         now = fixes.applied(now, fix, 0.0)
     return explaining.turned_to(now, "absence")
 
@@ -191,7 +199,10 @@ async def curved(bench: Driver) -> None:
 async def wished(bench: Driver) -> None:
     """The first row is wished out of the first two, and it is known which weights grant that."""
     await bench.ask("keep the manual in mind")
-    await _become(bench, weighing.put(bench.session, bench.session.undo[-1] if bench.session.undo else _first(2)))
+    await _become(
+        bench,
+        weighing.put(bench.session, bench.session.weights.undo[-1] if bench.session.weights.undo else _first(2)),
+    )
     await _become(bench, tuning.pinned(bench.session, "out"))
     await bench.until(tuning.granted_of)
 
@@ -209,7 +220,7 @@ def graded(key: str) -> Step:
     """The selected row has the grade of this key, in the store too."""
 
     async def press(bench: Driver) -> None:
-        row = bench.session.selected
+        row = bench.session.results.selected
         await bench.press(key)
         await settle(bench)
         await _become(bench, chosen(bench.session, row))
@@ -226,7 +237,9 @@ def skipping(now: Session) -> Session:
     """A run has skipped three files; the store pane shows the embedders."""
     skipped = tuple(Skip(f"docs/bad{number}.md", "not_utf8", "bytes that are no text") for number in range(3))
     at_end = Progress("done", "", 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, skipped)
-    return store_pane.viewed(now._replace(run=Run("docs", Meter(progress=at_end), ended="done")), "embedders")
+    return store_pane.viewed(
+        now._replace(store=now.store._replace(run=Run("docs", Meter(progress=at_end), ended="done"))), "embedders"
+    )
 
 
 async def listing(bench: Driver) -> None:
@@ -247,10 +260,16 @@ def at_line(row: int) -> Step:
 
 async def broken(bench: Driver) -> None:
     """The count of documents is wrong, and the check that says so is chosen."""
-    db = apsw.Connection(bench.session.info.path)  # type: ignore[union-attr]
+    db = apsw.Connection(bench.session.store.info.path)  # type: ignore[union-attr]
     db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
     db.close()
-    await _become(bench, store_pane.viewed(bench.session._replace(chores=bench.session.chores + 1), "checks"))
+    await _become(
+        bench,
+        store_pane.viewed(
+            bench.session._replace(store=bench.session.store._replace(tasks_done=bench.session.store.tasks_done + 1)),
+            "checks",
+        ),
+    )
     place = store_pane.CHECKS.index("counts")
     await _become(bench, pointed(bench.session, "store checks", place, len(store_pane.CHECKS)))
     await bench.until(lambda now: (check := store_pane.chosen_check(now)) and check.get("fix"))
@@ -258,7 +277,7 @@ async def broken(bench: Driver) -> None:
 
 async def new_file(bench: Driver) -> None:
     """A folder of the store has one more file than the store knows."""
-    notes = Path(bench.session.info.path).parent / "notes"  # type: ignore[union-attr]
+    notes = Path(bench.session.store.info.path).parent / "notes"  # type: ignore[union-attr]
     (notes / f"n{len(list(notes.iterdir()))}.txt").write_text("A wombat was here.\n", encoding="utf-8")
 
 
@@ -293,8 +312,8 @@ def config(key: str, value: object) -> Effect:
     """The rows are those of this setting."""
 
     def is_so(_was: Was, bench: Driver) -> bool:
-        answer = bench.session.answer
-        return answer is not None and not bench.session.busy and getattr(answer.plan.config, key) == value
+        answer = bench.session.results.answer
+        return answer is not None and not bench.session.query.busy and getattr(answer.plan.config, key) == value
 
     return is_so
 
@@ -302,7 +321,7 @@ def config(key: str, value: object) -> Effect:
 def at_share(share: float) -> Effect:
     """The rows are those of this weight, which the slider shows."""
     return lambda _was, bench: (
-        round(weighing.share(bench.session.answer.plan.config), 2) == share  # type: ignore[union-attr]
+        round(weighing.share(bench.session.results.answer.plan.config), 2) == share  # type: ignore[union-attr]
         and f"{share:.2f} semantic" in bench.painted("slider")
     )
 
@@ -324,9 +343,9 @@ def in_front(pane: Pane) -> Effect:
 def at_row(row: Callable[[Was, Driver], int]) -> Effect:
     """That row is selected, explained, and the one with the pointer."""
     return lambda was, bench: (
-        bench.session.selected == row(was, bench)
-        and bench.session.hit is bench.session.hits.get(bench.session.selected)
-        and f"{bench.session.selected + 1} " in _pointed_line(bench, "results")
+        bench.session.results.selected == row(was, bench)
+        and bench.session.results.hit is bench.session.results.hits.get(bench.session.results.selected)
+        and f"{bench.session.results.selected + 1} " in _pointed_line(bench, "results")
     )
 
 
@@ -335,7 +354,7 @@ def beside(row: Callable[[Was], int]) -> Effect:
     return lambda was, bench: (
         at_row(lambda was, _: row(was))(was, bench)
         and in_front("explain")(was, bench)
-        and f"Explain #{bench.session.selected + 1} " in bench.painted("explain")
+        and f"Explain #{bench.session.results.selected + 1} " in bench.painted("explain")
     )
 
 
@@ -344,7 +363,9 @@ def explain_at(line: Callable[[ExplainPane], int]) -> Effect:
 
     def is_so(was: Was, bench: Driver) -> bool:
         pane = bench.app.bench.query_one(ExplainPane)
-        return pane.scroll_offset.y == line(pane) > -1 and bench.session.selected == was.session.selected
+        return (
+            pane.scroll_offset.y == line(pane) > -1 and bench.session.results.selected == was.session.results.selected
+        )
 
     return is_so
 
@@ -352,8 +373,8 @@ def explain_at(line: Callable[[ExplainPane], int]) -> Effect:
 def packed_for(budget_tokens: int) -> Effect:
     """The context is packed for this budget."""
     return lambda _was, bench: (
-        bench.session.packed is not None
-        and bench.session.packed.budget_tokens == budget_tokens
+        bench.session.context.packed is not None
+        and bench.session.context.packed.budget_tokens == budget_tokens
         and f"/{budget_tokens:,} tok" in bench.painted("context")
     )
 
@@ -373,7 +394,7 @@ def has_grade(grade: int | None) -> Effect:
 
     def is_so(was: Was, bench: Driver) -> bool:
         now = bench.session
-        judgements, hit = judging.judgements_here(now), was.session.hits[was.session.selected]
+        judgements, hit = judging.judgements_here(now), was.session.results.hits[was.session.results.selected]
         return judging.grade_of(judgements, hit, "chunk") == grade
 
     return is_so
@@ -381,7 +402,9 @@ def has_grade(grade: int | None) -> Effect:
 
 def gives(grade: int) -> Effect:
     """The row has the grade, and the next one is selected."""
-    return lambda was, bench: has_grade(grade)(was, bench) and bench.session.selected == was.session.selected + 1
+    return lambda was, bench: (
+        has_grade(grade)(was, bench) and bench.session.results.selected == was.session.results.selected + 1
+    )
 
 
 def line_chosen(row: Callable[[int], int]) -> Effect:
@@ -408,7 +431,7 @@ def _pointed_line(bench: Driver, pane: str) -> str:
 
 
 def _idle(bench: Driver) -> bool:
-    return not bench.session.chore and bench.app.screen is bench.app.bench
+    return not bench.session.store.task and bench.app.screen is bench.app.bench
 
 
 # The mouse.
@@ -498,11 +521,11 @@ async def jump_to_context(bench: Driver) -> None:
 
 
 def _budget_of(now: Session) -> bool:
-    return len(fixes.standing(now)) == 1 and now.budget_tokens == 77 and now.pins == ()
+    return len(fixes.standing(now)) == 1 and now.context.budget_tokens == 77 and now.context.pins == ()
 
 
 def _packed(now: Session) -> set[str]:
-    return {one for block in now.packed.blocks for one in block.chunk_ids} if now.packed else set()
+    return {one for block in now.context.packed.blocks for one in block.chunk_ids} if now.context.packed else set()
 
 
 def _judged(now: Session) -> Sequence[str]:
@@ -515,7 +538,7 @@ def _read(name: str) -> str:
 
 
 def _run_is_over(now: Session) -> bool:
-    return now.run is not None and now.run.ended == "done"
+    return now.store.run is not None and now.store.run.ended == "done"
 
 
 async def _scrolled(bench: Driver) -> None:
@@ -533,10 +556,10 @@ async def _removed(bench: Driver) -> None:
     """Documents were removed by another program."""
     gone = Path(f"gone{len(list(Path().glob('gone*')))}")
     gone.touch()
-    with Recall.open(bench.session.info.path) as recall:  # type: ignore[union-attr]
+    with Recall.open(bench.session.store.info.path) as recall:  # type: ignore[union-attr]
         recall.remove([f"manual/part1{gone.name[4:]}.txt"])
     bench.app.do("look", lambda recall, _say: "")
-    await bench.until(lambda now: now.info and now.info.tombstones > 0)
+    await bench.until(lambda now: now.store.info and now.store.info.tombstones > 0)
 
 
 async def one_more(bench: Driver) -> None:
@@ -544,11 +567,11 @@ async def one_more(bench: Driver) -> None:
     file = Path("one") / "once.txt"
     file.parent.mkdir(exist_ok=True)
     file.write_text("A bilby was here.\n", encoding="utf-8")
-    with Recall.open(bench.session.info.path) as recall:  # type: ignore[union-attr]
+    with Recall.open(bench.session.store.info.path) as recall:  # type: ignore[union-attr]
         list(recall.add([str(file)], Root("")))
         documents = recall.store.info().documents
     bench.app.do("look", lambda recall, _say: "")
-    await bench.until(lambda now: now.info and now.info.documents == documents and not now.chore)
+    await bench.until(lambda now: now.store.info and now.store.info.documents == documents and not now.store.task)
 
 
 async def another_query(bench: Driver) -> None:
@@ -585,10 +608,17 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("step_out", in_front("results"), panes=("context",)),
     # Query.
-    Row("run", lambda was, bench: bench.session.question == was.session.question + 1 and not bench.session.busy),
+    Row(
+        "run",
+        lambda was, bench: (
+            bench.session.query.question == was.session.query.question + 1 and not bench.session.query.busy
+        ),
+    ),
     Row(
         "filter",
-        lambda was, bench: not bench.session.busy and bench.session.answer.total < was.session.answer.total,  # type: ignore[union-attr]
+        lambda was, bench: (
+            not bench.session.query.busy and bench.session.results.answer.total < was.session.results.answer.total
+        ),  # type: ignore[union-attr]
         then=("@doc.path GLOB 'docs/*'", "enter"),
     ),
     Row(
@@ -596,8 +626,8 @@ ROWS: tuple[Row, ...] = (
         lambda _, bench: (
             bench.app.bench.editor.text == "cosine"
             and bench.session.pane == "query"
-            and bench.session.filter == "doc.path GLOB 'docs/*'"
-            and bench.session.tweaks == {"fusion": "rrf"}
+            and bench.session.query.filter == "doc.path GLOB 'docs/*'"
+            and bench.session.weights.tweaks == {"fusion": "rrf"}
         ),
         remembered,
         then=("@cosine", "enter"),
@@ -605,7 +635,7 @@ ROWS: tuple[Row, ...] = (
     Row("save_query", lambda *_: _read("mine.rql") == f"{QUESTION}\n", then=("@mine", "enter")),
     Row(
         "load_query",
-        of_session(lambda now: now.answer and now.answer.plan.text == "tea" and not now.busy),
+        of_session(lambda now: now.results.answer and now.results.answer.plan.text == "tea" and not now.query.busy),
         file("other.rql", "tea\n"),
         then=("@other", "enter"),
     ),
@@ -616,12 +646,12 @@ ROWS: tuple[Row, ...] = (
         mouse=click_bar("status", "Y copies"),
     ),
     # Results.
-    Row("select(1)", at_row(lambda was, _: was.session.selected + 1), mouse=click("results", "src/pack.py")),
-    Row("select(-1)", at_row(lambda was, _: was.session.selected - 1), selected(2)),
-    Row("page(1)", at_row(lambda was, bench: was.session.selected + bench.app.bench.page_rows)),
+    Row("select(1)", at_row(lambda was, _: was.session.results.selected + 1), mouse=click("results", "src/pack.py")),
+    Row("select(-1)", at_row(lambda was, _: was.session.results.selected - 1), selected(2)),
+    Row("page(1)", at_row(lambda was, bench: was.session.results.selected + bench.app.bench.page_rows)),
     Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
-    Row("select_last", at_row(lambda was, _: was.session.answer.total - 1)),  # type: ignore[union-attr]
+    Row("select_last", at_row(lambda was, _: was.session.results.answer.total - 1)),  # type: ignore[union-attr]
     # Explain.
     Row("step_view(-1)", lambda _, bench: "▶Compare" in bench.painted("explain")),
     Row("step_view(1)", lambda _, bench: "▶Passage" in bench.painted("explain"), mouse=click_tab),
@@ -631,22 +661,22 @@ ROWS: tuple[Row, ...] = (
     Row("page_explain(-1)", explain_at(lambda _: 0), scrolled_to(2)),
     Row("explain_top", explain_at(lambda _: 0), scrolled_to(2)),
     Row("explain_end", explain_at(lambda pane: pane.max_scroll_y), lower),
-    Row("select_beside(1)", beside(lambda was: was.session.selected + 1)),
-    Row("select_beside(-1)", beside(lambda was: was.session.selected - 1), selected(2)),
+    Row("select_beside(1)", beside(lambda was: was.session.results.selected + 1)),
+    Row("select_beside(-1)", beside(lambda was: was.session.results.selected - 1), selected(2)),
     Row(
         "why_not",
         lambda was, bench: (
             (absence := fixes.absence_of(bench.session))
-            and absence.view["target"]["chosen"]["chunk_id"] == was.session.hit.chunk.id  # type: ignore[union-attr]
+            and absence.view["target"]["chosen"]["chunk_id"] == was.session.results.hit.chunk.id  # type: ignore[union-attr]
             and in_front("explain")(was, bench)
         ),
     ),
     Row(
         "miss",
-        lambda _, bench: bench.session.sought == MISSED and fixes.absence_of(bench.session),
+        lambda _, bench: bench.session.results.sought == MISSED and fixes.absence_of(bench.session),
         then=(f"@{MISSED}", "enter"),
     ),
-    Row("mark_hit", lambda was, bench: bench.session.marked == was.session.hit),
+    Row("mark_hit", lambda was, bench: bench.session.results.marked == was.session.results.hit),
     Row("compare", lambda _, bench: bench.session.pane == "explain" and "▶Compare" in bench.painted("explain")),
     Row(
         "open_funnel",
@@ -657,7 +687,9 @@ ROWS: tuple[Row, ...] = (
     Row("take_back", of_session(_budget_of), become(two_fixes)),
     Row(
         "take_all_back",
-        of_session(lambda now: not now.applied and now.budget_tokens == 2_000 and not now.pins),
+        of_session(
+            lambda now: not now.weights.applied and now.context.budget_tokens == 2_000 and not now.context.pins
+        ),
         become(two_fixes),
     ),
     # Weights.
@@ -672,10 +704,12 @@ ROWS: tuple[Row, ...] = (
     Row("turn('lexical_model')", config("lexical_model", "bm25f")),
     Row("least(-5)", config("min_score", 0.05), moved(min_score=0.1)),
     Row("least(5)", config("min_score", 0.05)),
-    Row("count(-1)", lambda _, bench: bench.session.answer.plan.limit == len(bench.session.hits) == 10),  # type: ignore[union-attr]
+    Row(
+        "count(-1)", lambda _, bench: bench.session.results.answer.plan.limit == len(bench.session.results.hits) == 10
+    ),  # type: ignore[union-attr]
     Row(
         "count(1)",
-        lambda _, bench: bench.session.answer.plan.limit == len(bench.session.hits) == 5,  # type: ignore[union-attr]
+        lambda _, bench: bench.session.results.answer.plan.limit == len(bench.session.results.hits) == 5,  # type: ignore[union-attr]
         become(lambda now: weighing.put(now, _first(3))),
     ),
     Row("step('pool', -1)", config("pool", 100)),
@@ -690,7 +724,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "reset_weights",
-        of_session(lambda now: not now.tweaks and now.answer and now.answer.plan.config == now.saved),
+        of_session(
+            lambda now: (
+                not now.weights.tweaks and now.results.answer and now.results.answer.plan.config == now.weights.saved
+            )
+        ),
         in_turn(moved(fusion="rrf"), moved(min_score=0.2)),
     ),
     Row("turn_curve", lambda _, bench: "mean nDCG@10" in " ".join(bench.painted("board").split())),
@@ -704,23 +742,25 @@ ROWS: tuple[Row, ...] = (
     Row(
         "take_granting",
         lambda was, bench: (
-            bench.session.tweaks
+            bench.session.weights.tweaks
             and "granted at" in bench.painted("board")
-            and was.session.hit not in bench.session.hits.values()
-            and bench.session.hits[0].chunk.id != was.session.hit.chunk.id  # type: ignore[union-attr]
+            and was.session.results.hit not in bench.session.results.hits.values()
+            and bench.session.results.hits[0].chunk.id != was.session.results.hit.chunk.id  # type: ignore[union-attr]
         ),
         wished,
     ),
     Row(
         "write_options",
-        lambda _, bench: bench.app.bench.editor.text == f"{RQL} OPTION fusion rrf" and not bench.session.tweaks,
+        lambda _, bench: (
+            bench.app.bench.editor.text == f"{RQL} OPTION fusion rrf" and not bench.session.weights.tweaks
+        ),
         in_turn(asked(RQL), moved(fusion="rrf")),
     ),
     Row(
         "choose_profile",
         lambda was, bench: (
-            bench.session.profile is not None
-            and bench.session.profile.name == "mine"
+            bench.session.weights.profile is not None
+            and bench.session.weights.profile.name == "mine"
             and config("fusion", "rrf")(was, bench)
         ),
         kept,
@@ -728,13 +768,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "keep_profile",
-        of_session(lambda now: now.profile and now.profile.name == "yours" and now.profile.tweaks == {"pool": 50}),
+        of_session(
+            lambda now: (
+                now.weights.profile
+                and now.weights.profile.name == "yours"
+                and now.weights.profile.tweaks == {"pool": 50}
+            )
+        ),
         moved(pool=50),
         then=("@yours", "enter"),
     ),
     Row(
         "save_weights",
-        lambda _, bench: not bench.session.tweaks and load(bench.session.toml).fusion == "rrf",  # type: ignore[arg-type]
+        lambda _, bench: not bench.session.weights.tweaks and load(bench.session.weights.toml).fusion == "rrf",  # type: ignore[arg-type]
         unsaved(fusion="rrf"),
         then=("y",),
     ),
@@ -744,7 +790,7 @@ ROWS: tuple[Row, ...] = (
     Row("budget_half", packed_for(1_000)),
     Row("budget_double", packed_for(4_000)),
     Row("type_budget", packed_for(300), then=("@300", "enter")),
-    Row("copy_context", lambda _, bench: bench.app.clipboard == packing.printed(bench.session.packed)),  # type: ignore[arg-type]
+    Row("copy_context", lambda _, bench: bench.app.clipboard == packing.printed(bench.session.context.packed)),  # type: ignore[arg-type]
     Row("scale_budget(-5)", packed_for(1_905), mouse=wheel(BudgetSlider, MouseScrollDown)),
     Row("scale_budget(5)", packed_for(2_100), mouse=wheel(BudgetSlider, MouseScrollUp)),
     Row("scale_budget(-1)", packed_for(1_980)),
@@ -762,26 +808,33 @@ ROWS: tuple[Row, ...] = (
     Row(
         "open_block",
         lambda _, bench: (
-            bench.session.unfolded == packing.entries(bench.session)[0].chunk_ids[0]
-            and bench.session.selected == 0
+            bench.session.context.unfolded == packing.entries(bench.session)[0].chunk_ids[0]
+            and bench.session.results.selected == 0
             and "Chunks are packed by score" in " ".join(bench.painted("packed").split())
         ),
         selected(4),
     ),
     Row(
         "pin_chunk",
-        lambda _, bench: bench.session.packing.pins and "pinned" in bench.painted("packed"),  # type: ignore[union-attr]
+        lambda _, bench: bench.session.context.packing.pins and "pinned" in bench.painted("packed"),  # type: ignore[union-attr]
     ),
     Row(
         "drop_chunk",
         lambda was, bench: (
-            bench.session.packing.drops == (was.session.hit.chunk.id,)  # type: ignore[union-attr]
-            and was.session.hit.chunk.id not in _packed(bench.session)  # type: ignore[union-attr]
+            bench.session.context.packing.drops == (was.session.results.hit.chunk.id,)  # type: ignore[union-attr]
+            and was.session.results.hit.chunk.id not in _packed(bench.session)  # type: ignore[union-attr]
         ),
     ),
     Row(
         "reset_what_ifs",
-        of_session(lambda now: not now.pins and not now.drops and now.packing and not now.packing.drops),
+        of_session(
+            lambda now: (
+                not now.context.pins
+                and not now.context.drops
+                and now.context.packing
+                and not now.context.packing.drops
+            )
+        ),
         become(packing.forced_out),
     ),
     Row("turn('pack')", config("pack", "optimal")),
@@ -824,7 +877,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "take_query",
         lambda _, bench: (
-            bench.session.answer.plan.text == bench.app.bench.editor.text == SET["q2"][0]  # type: ignore[union-attr]
+            bench.session.results.answer.plan.text == bench.app.bench.editor.text == SET["q2"][0]  # type: ignore[union-attr]
             and bench.session.pane == "judge"
         ),
         in_turn(measured, become(lambda now: judging.stepped(now, 1))),
@@ -846,7 +899,7 @@ ROWS: tuple[Row, ...] = (
     # Store.
     Row(
         "add_folder",
-        lambda was, bench: bench.session.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
+        lambda was, bench: bench.session.store.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
         _more,
         then=("@more", "enter"),
     ),
@@ -857,12 +910,12 @@ ROWS: tuple[Row, ...] = (
     Row("open_skip", lambda *_: "docs/bad0.md" in _read("edited"), listing, then=("y",)),
     Row(
         "sync",
-        lambda was, bench: bench.session.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
+        lambda was, bench: bench.session.store.info.documents == was.documents + 1 and _run_is_over(bench.session),  # type: ignore[union-attr]
         new_file,
     ),
     Row(
         "watch",
-        lambda was, bench: bench.session.watching and bench.session.info.documents == was.documents + 1,  # type: ignore[union-attr]
+        lambda was, bench: bench.session.store.watching and bench.session.store.info.documents == was.documents + 1,  # type: ignore[union-attr]
         new_file,
     ),
     Row("turn_store(-1)", of_session(lambda now: store_pane.view_of(now) == "embedders")),
@@ -881,13 +934,15 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "compact",
-        lambda was, bench: _idle(bench) and bench.session.info.tombstones == 0 < was.session.info.tombstones,  # type: ignore[union-attr]
+        lambda was, bench: (
+            _idle(bench) and bench.session.store.info.tombstones == 0 < was.session.store.info.tombstones
+        ),  # type: ignore[union-attr]
         _removed,
         then=("y",),
     ),
     Row(
         "remove",
-        lambda was, bench: _idle(bench) and bench.session.info.documents == was.documents - 1,  # type: ignore[union-attr]
+        lambda was, bench: _idle(bench) and bench.session.store.info.documents == was.documents - 1,  # type: ignore[union-attr]
         one_more,
         then=("@one/[a-z]*.txt", "enter", "question", "y"),
     ),
@@ -922,9 +977,9 @@ ROWS: tuple[Row, ...] = (
     ),
 )
 SLOW: tuple[Row, ...] = (
-    Row("cancel", of_session(lambda now: now.run and now.run.ended == "cancelled")),
-    Row("hold", lambda _, bench: bench.session.run.hold == "held" and "PAUSED" in bench.painted("ingest")),  # type: ignore[union-attr]
-    Row("repeat_run", of_session(lambda now: now.run and now.run.ended == "done")),
+    Row("cancel", of_session(lambda now: now.store.run and now.store.run.ended == "cancelled")),
+    Row("hold", lambda _, bench: bench.session.store.run.hold == "held" and "PAUSED" in bench.painted("ingest")),  # type: ignore[union-attr]
+    Row("repeat_run", of_session(lambda now: now.store.run and now.store.run.ended == "done")),
 )
 """Actions that need a run under way, or a cancelled one."""
 LEAVING: tuple[Row, ...] = (Row("leave", lambda _, bench: bench.app.return_code == 0),)
@@ -973,7 +1028,7 @@ async def start_again(bench: Driver, base: Session) -> None:
     app, now = bench.app, bench.session
     while app.screen is not app.bench:
         app.pop_screen()
-    if now.watching:
+    if now.store.watching:
         ingest.watch(app)
     app._clipboard = ""
     app._notifications.clear()
@@ -990,10 +1045,11 @@ async def start_again(bench: Driver, base: Session) -> None:
     ):
         left.unlink(missing_ok=True)
     app.output = type(app.output)()
-    kept_up = {"info": now.info, "chores": now.chores, "regrades": now.regrades, "studied": now.studied}
-    counts = {"generation": now.generation + 1, "question": now.question + 1, "busy": True}
-    app.become(base._replace(**kept_up, **counts))  # type: ignore[arg-type]
-    app.bench.editor.text = base.text
+    store = base.store._replace(info=now.store.info, tasks_done=now.store.tasks_done)
+    query = base.query._replace(generation=now.query.generation + 1, question=now.query.question + 1, busy=True)
+    judge = base.judge._replace(regrades=now.judge.regrades)
+    app.become(base._replace(query=query, judge=judge, store=store, analyses=now.analyses))
+    app.bench.editor.text = base.query.text
     app.bench.give_focus(base.pane)
     app.bench.query_one(PackedList).scroll_to(y=0, animate=False, immediate=True)
     await settle(bench)
@@ -1034,7 +1090,7 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
     if way.row.before is not None:
         await way.row.before(bench)
     await bench.pilot.pause()
-    documents = bench.session.info.documents if bench.session.info else 0
+    documents = bench.session.store.info.documents if bench.session.store.info else 0
     was = Was(bench.session, bench.app.bench.measured(), documents)
     assert is_valid(BY_ID[way.row.action], was.session), "not possible"
     assert not way.row.holds(was, bench), "it holds before"
@@ -1098,7 +1154,7 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
         Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={server.url}",))
         server.gate.clear()
         async with workbench(tmp_path / "recall.db", size=SIZE) as bench:
-            await bench.until(lambda now: now.info)
+            await bench.until(lambda now: now.store.info)
             await bench.press("escape")
             ingest._folder_typed(bench.app, str(many))
             await bench.until(lambda _: server.seen)
@@ -1106,7 +1162,7 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
             if row.action == "repeat_run":
                 store_handlers.cancel(bench.app)
                 server.gate.set()
-                await bench.until(lambda now: now.run and now.run.ended == "cancelled")
+                await bench.until(lambda now: now.store.run and now.store.run.ended == "cancelled")
             was = Was(bench.session, bench.app.bench.measured(), 0)
             assert not row.holds(was, bench)
 
@@ -1120,7 +1176,7 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
 async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> None:
     (row,) = LEAVING
     async with workbench(place, size=SIZE) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("escape")
         was = Was(bench.session, bench.app.bench.measured(), 0)
         assert not row.holds(was, bench)

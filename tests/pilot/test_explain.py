@@ -32,8 +32,9 @@ from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Missing, Paths, Versus
 from recall_tui.state.fixes import absence_of, chosen_remedy
 from recall_tui.state.packing import chosen_entry
+from recall_tui.state.records import Tweaks
 from recall_tui.state.results import found
-from recall_tui.state.session import VIEWS, Session, Tweaks, View
+from recall_tui.state.session import VIEWS, Session, View
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.lists import PointedList
 from tests.workbench_driver import Driver, workbench
@@ -71,7 +72,7 @@ async def missed(bench: Driver, target: str) -> None:
     await bench.write(target)
     await bench.until(lambda now: found(now, Analysis("paths", target), of=Paths))
     await bench.press("enter")
-    await bench.until(lambda now: now.sought == target and absence_of(now))
+    await bench.until(lambda now: now.results.sought == target and absence_of(now))
 
 
 def title(bench: Driver) -> str:
@@ -99,7 +100,7 @@ def printed_by(bench: Driver) -> tuple[int, dict[str, Any]]:
 
 
 def ids_in_context(session: Session) -> set[str]:
-    packed = session.packed
+    packed = session.context.packed
     return {each for block in packed.blocks for each in block.chunk_ids if not block.truncated} if packed else set()
 
 
@@ -131,7 +132,7 @@ async def test_left_and_right_go_from_tab_to_tab_and_the_title_says_which_is_in_
         await bench.press("left", "left", "left")
 
         assert (bench.session.view, "▶Compare" in title(bench)) == ("versus", True)
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
 
 
 @pytest.mark.parametrize("size", [(100, 40), (80, 24), (120, 40)])
@@ -164,7 +165,7 @@ async def test_every_tab_is_named_whole_in_the_narrowest_pane_that_is_stale(shar
     async with workbench(shared_store, size=(100, 24)) as bench:
         await opened(bench)
         bench.app.bench.editor.text = "SELECT * FORM"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         pane = bench.app.screen.query_one(ExplainPane)
         border = pane.render_lines(Region(0, 0, pane.outer_size.width, 1))[0].text
@@ -193,7 +194,7 @@ async def test_the_keys_of_a_pane_scroll_the_tab_in_front_and_leave_the_selectio
         ):
             await bench.press(*keys)
             await bench.until(lambda _, place=place: pane.scroll_offset.y == place)
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
 
 
 async def test_the_keys_of_a_pane_leave_the_selection_where_there_is_nothing_to_scroll(shared_store: Path) -> None:
@@ -206,19 +207,19 @@ async def test_the_keys_of_a_pane_leave_the_selection_where_there_is_nothing_to_
         await bench.press("down", "j", "pagedown", "space", "end", "G", "left")
 
         await bench.until(lambda now: now.view == "funnel")
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
 
 
 async def test_n_and_p_go_through_the_results_with_the_pane_in_front(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await opened(bench)
         await bench.press("3", "z", "n", "n")
-        await bench.until(lambda now: now.selected == 2 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 2 and finding(now, "ledger"))
         assert title(bench).startswith("3 Explain #3")
 
         await bench.press("p")
 
-        await bench.until(lambda now: now.selected == 1 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 1 and finding(now, "ledger"))
         assert title(bench).startswith("3 Explain #2")
         assert (bench.session.pane, bench.session.zoomed) == ("explain", True)
 
@@ -236,7 +237,7 @@ async def test_the_ledger_follows_the_selection_and_names_what_the_points_are_ma
         assert re.search(r"budget +feature +0\.319 +0\.032", ledger)
 
         await bench.press("j")
-        await bench.until(lambda now: now.selected == 1 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 1 and finding(now, "ledger"))
         assert title(bench).startswith("3 Explain #2")
 
 
@@ -261,7 +262,7 @@ async def test_a_rank_is_named_once(shared_store: Path) -> None:
 async def test_without_a_result_the_ledger_says_how_to_ask_why(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("SELECT * FROM chunk USING lexical('zyzzyva')")
-        await bench.until(lambda now: now.answer and now.answer.total == 0 and not now.busy)
+        await bench.until(lambda now: now.results.answer and now.results.answer.total == 0 and not now.query.busy)
 
         assert "Nothing was found. t asks why a document is missing." in bench.painted("explain")
 
@@ -271,7 +272,7 @@ async def test_the_ledger_is_there_before_its_leaves(shared_store: Path) -> None
         await bench.ask()
         total = next(line for line in bench.painted("explain").splitlines() if line.startswith("total"))
 
-        hit = bench.session.hit
+        hit = bench.session.results.hit
 
         assert hit is not None
         assert hit.score == sum(part.points for part in hit.parts)
@@ -294,7 +295,7 @@ async def test_the_leaves_add_up_and_the_ledger_says_so_with_what_would_change_t
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("j", "j", "3", "z")
-        await bench.until(lambda now: now.selected == 2 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 2 and finding(now, "ledger"))
 
         text = " ".join(bench.painted("explain").split())
 
@@ -307,22 +308,24 @@ async def test_the_command_of_the_ledger_gives_its_figures(shared_store: Path) -
     async with workbench(shared_store) as bench:
         await opened(bench, RQL)
         await bench.press("j", "3")
-        await bench.until(lambda now: now.selected == 1 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 1 and finding(now, "ledger"))
 
         await bench.press("Y")
         _, said = printed_by(bench)
 
         assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "ledger").view))
-        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+        assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
 async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         bench.app.become(weighing.tweaked(bench.session, {"min_score": 0.5, "sparse_distance_ceiling": 0.9}))
-        await bench.until(lambda now: now.answer and now.answer.recall and now.answer.recall.given)
+        await bench.until(
+            lambda now: now.results.answer and now.results.answer.recall and now.results.answer.recall.given
+        )
         await bench.press("end", "3")
-        await bench.until(lambda now: now.hit and now.hit.injection and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.hit and now.results.hit.injection and finding(now, "ledger"))
         lines = " ".join(bench.app.bench.query_one(ExplainPane).lines)
         assert "a short document at distance" in lines
 
@@ -342,7 +345,7 @@ async def test_the_passage_shows_the_document_around_the_chunk(chunked_store: Pa
         await bench.press("3", "right", "z")
         await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
 
-        passage, chunk = finding(bench.session, "passage"), bench.session.hit.chunk  # type: ignore[union-attr]
+        passage, chunk = finding(bench.session, "passage"), bench.session.results.hit.chunk  # type: ignore[union-attr]
         painted = bench.painted("explain")
 
         assert f"▶ chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}" in painted
@@ -362,7 +365,7 @@ async def test_a_line_break_at_the_end_of_a_document_begins_no_line(shared_store
         lines = finding(bench.session, "passage").lines
 
         assert lines[-1].text == "Headers and separators count against the budget too."
-        assert lines[-1].number == bench.session.hit.chunk.line_end  # type: ignore[union-attr]
+        assert lines[-1].number == bench.session.results.hit.chunk.line_end  # type: ignore[union-attr]
 
 
 async def test_the_words_of_the_question_and_of_the_language_are_marked(chunked_store: Path) -> None:
@@ -383,9 +386,11 @@ async def test_the_passage_shows_where_the_context_cuts_the_chunk(chunked_store:
     async with workbench(chunked_store, size=(120, 50)) as bench:
         await opened(bench, "step30 word30")
         await bench.press("b", *"30", "enter")
-        await bench.until(lambda now: now.packed and any(block.truncated for block in now.packed.blocks))
-        cut = bench.session.packed.blocks[0]  # type: ignore[union-attr]
-        assert cut.chunk_ids == (bench.session.hit.chunk.id,)  # type: ignore[union-attr]
+        await bench.until(
+            lambda now: now.context.packed and any(block.truncated for block in now.context.packed.blocks)
+        )
+        cut = bench.session.context.packed.blocks[0]  # type: ignore[union-attr]
+        assert cut.chunk_ids == (bench.session.results.hit.chunk.id,)  # type: ignore[union-attr]
 
         await bench.press("3", "right", "z")
         await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
@@ -419,7 +424,7 @@ async def test_the_pager_gets_the_document_at_the_line_of_the_chunk(
     async with workbench(chunked_store) as bench:
         monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
         await opened(bench, "step30")
-        line = bench.session.hit.chunk.line_start  # type: ignore[union-attr]
+        line = bench.session.results.hit.chunk.line_start  # type: ignore[union-attr]
 
         await bench.press("3", "v")
         await bench.until(lambda _: (tmp_path / "text").exists())
@@ -458,8 +463,8 @@ async def test_paths_that_fit_are_offered_while_a_target_is_typed(shared_store: 
         await bench.until(lambda now: found(now, Analysis("paths", "docs/files.md:2-3"), of=Paths))
         await bench.press("enter")
 
-        await bench.until(lambda now: now.sought == "docs/files.md:2-3" and absence_of(now))
-        assert (bench.session.view, bench.session.pane, bench.session.picking) == ("absence", "explain", None)
+        await bench.until(lambda now: now.results.sought == "docs/files.md:2-3" and absence_of(now))
+        assert (bench.session.view, bench.session.pane, bench.session.results.picking) == ("absence", "explain", None)
         assert "docs/files.md:1-4" in bench.painted("explain")
 
 
@@ -471,8 +476,8 @@ async def test_escape_leaves_the_target_as_it_was(shared_store: Path) -> None:
 
         await bench.press("x", "escape")
 
-        await bench.until(lambda now: now.picking is None)
-        assert (bench.session.sought, bench.session.view) == ("", "ledger")
+        await bench.until(lambda now: now.results.picking is None)
+        assert (bench.session.results.sought, bench.session.view) == ("", "ledger")
 
 
 async def test_a_target_that_names_nothing_is_said_with_its_hint(shared_store: Path) -> None:
@@ -508,17 +513,17 @@ async def test_w_asks_for_the_row_of_the_results_and_for_what_the_context_left_o
         await opened(bench)
         await bench.press("j", "w")
         await bench.until(absence_of)
-        assert bench.session.sought == bench.session.hit.chunk.id[:12]  # type: ignore[union-attr]
+        assert bench.session.results.sought == bench.session.results.hit.chunk.id[:12]  # type: ignore[union-attr]
         assert "✓ in the results and in the context" in bench.painted("explain")
 
         await bench.press("b", *"62", "enter", "5", "end")
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
         entry = chosen_entry(bench.session)
         assert entry is not None
         assert entry.kind == "omission"
         await bench.press("w")
 
-        await bench.until(lambda now: now.sought == entry.chunk_ids[0][:12] and absence_of(now))
+        await bench.until(lambda now: now.results.sought == entry.chunk_ids[0][:12] and absence_of(now))
         assert bench.app.bench.query_one(ExplainPane).lines[0].startswith("✗ not in the context")
 
 
@@ -554,11 +559,15 @@ CASES = {
 
 def is_there(session: Session, target: str) -> bool:
     """Whether the rows have it, or, of words, the context."""
-    if any(hit.doc.path == target for hit in session.hits.values()) and session.answer and session.answer.plan.rql:
+    if (
+        any(hit.doc.path == target for hit in session.results.hits.values())
+        and session.results.answer
+        and session.results.answer.plan.rql
+    ):
         return True
     return (
-        any(block.doc.path == target and not block.truncated for block in session.packed.blocks)
-        if session.packed
+        any(block.doc.path == target and not block.truncated for block in session.context.packed.blocks)
+        if session.context.packed
         else False
     )
 
@@ -571,18 +580,24 @@ async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shar
             bench.app.become(weighing.tweaked(bench.session, case.tweaks))
             await bench.until(
                 lambda now: (
-                    not now.busy
-                    and now.answer
-                    and all(getattr(now.answer.plan.config, key) == value for key, value in case.tweaks.items())
+                    not now.query.busy
+                    and now.results.answer
+                    and all(
+                        getattr(now.results.answer.plan.config, key) == value for key, value in case.tweaks.items()
+                    )
                 )
             )
         if case.budget:
             await bench.press("b", *case.budget, "enter")
-            await bench.until(lambda now: now.packed and now.packed.budget_tokens == int(case.budget))
+            await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == int(case.budget))
         if case.filter:
-            bench.app.become(bench.session._replace(filter=case.filter))
+            bench.app.become(bench.session._replace(query=bench.session.query._replace(filter=case.filter)))
             bench.app.ask()
-            await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.filters == case.filter)
+            await bench.until(
+                lambda now: (
+                    not now.query.busy and now.results.answer and now.results.answer.plan.filters == case.filter
+                )
+            )
         before = bench.session
         await missed(bench, case.target)
         assert not is_there(bench.session, case.target)
@@ -591,35 +606,45 @@ async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shar
         await bench.press("enter")
 
         await bench.until(
-            lambda now: now.applied and not now.busy and (made := absence_of(now)) and is_whole(now, made)
+            lambda now: (
+                now.weights.applied and not now.query.busy and (made := absence_of(now)) and is_whole(now, made)
+            )
         )
         await bench.until(lambda now: is_there(now, case.target))
-        assert bench.app.bench.editor.text == bench.session.text
+        assert bench.app.bench.editor.text == bench.session.query.text
 
         await bench.press("u")
 
-        await bench.until(lambda now: not now.applied and not now.busy and not is_there(now, case.target))
+        await bench.until(
+            lambda now: not now.weights.applied and not now.query.busy and not is_there(now, case.target)
+        )
         now = bench.session
-        assert (now.text, now.filter, dict(now.tweaks), now.budget_tokens, now.pins) == (
-            before.text,
-            before.filter,
-            dict(before.tweaks),
-            before.budget_tokens,
-            before.pins,
+        assert (
+            now.query.text,
+            now.query.filter,
+            dict(now.weights.tweaks),
+            now.context.budget_tokens,
+            now.context.pins,
+        ) == (
+            before.query.text,
+            before.query.filter,
+            dict(before.weights.tweaks),
+            before.context.budget_tokens,
+            before.context.pins,
         )
         assert bench.app.bench.editor.text == case.text
 
 
 def is_whole(session: Session, absence: Missing) -> bool:
     """Whether the account says that it is there. Pins are not among what it counts."""
-    return absence.view["present"] or bool(session.pins) or absence.in_list
+    return absence.view["present"] or bool(session.context.pins) or absence.in_list
 
 
 async def short_of_budget(bench: Driver) -> None:
     """Miss a document that the budget leaves out; two fixes bring it in."""
     await opened(bench)
     await bench.press("b", *"40", "enter")
-    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 40)
+    await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 40)
     await missed(bench, "manual/part30.txt")
 
 
@@ -649,7 +674,9 @@ async def test_j_brings_the_only_fix_back_into_sight(shared_store: Path) -> None
     async with workbench(shared_store, size=(80, 24)) as bench:
         await opened(bench, case.text)
         bench.app.become(weighing.tweaked(bench.session, case.tweaks))
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.config.match == "all")
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.config.match == "all"
+        )
         await missed(bench, case.target)
         remedy = chosen_remedy(bench.session)
         assert remedy is not None
@@ -701,26 +728,26 @@ async def test_the_footer_of_a_small_terminal_offers_to_try_the_fix_and_to_take_
 
         await bench.press("enter")
 
-        await bench.until(lambda now: now.applied and "u undo" in bench.painted("footer"))
+        await bench.until(lambda now: now.weights.applied and "u undo" in bench.painted("footer"))
 
 
 async def test_r_takes_back_all_fixes_that_were_tried(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("b", *"62", "enter")
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
         await missed(bench, "notes/diary.txt")
         await choose(bench, "budget")
         await bench.press("enter")
-        await bench.until(lambda now: len(now.applied) == 1 and absence_of(now))
+        await bench.until(lambda now: len(now.weights.applied) == 1 and absence_of(now))
         await missed(bench, "notes/cafe.txt")
         await choose(bench, "budget")
         await bench.press("enter")
-        await bench.until(lambda now: len(now.applied) == 2 and absence_of(now))
+        await bench.until(lambda now: len(now.weights.applied) == 2 and absence_of(now))
 
         await bench.press("r")
 
-        assert (bench.session.applied, bench.session.budget_tokens) == ((), 62)
+        assert (bench.session.weights.applied, bench.session.context.budget_tokens) == ((), 62)
 
 
 @pytest.mark.parametrize(
@@ -735,15 +762,15 @@ async def test_a_fix_that_is_undone_in_its_own_pane_is_no_longer_tried(
         await opened(bench, text)
         if budget:
             await bench.press("b", *budget, "enter")
-            await bench.until(lambda now: now.packed and now.packed.budget_tokens == int(budget))
+            await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == int(budget))
         await missed(bench, "notes/diary.txt")
         await choose(bench, kind)
         await bench.press("enter")
-        await bench.until(lambda now: not now.busy and absence_of(now))
+        await bench.until(lambda now: not now.query.busy and absence_of(now))
         await bench.until(lambda _: "A fix is being tried" in said(bench))
 
         await bench.press(*undo, "3")
-        await bench.until(lambda now: not now.busy and absence_of(now))
+        await bench.until(lambda now: not now.query.busy and absence_of(now))
 
         assert "being tried" not in said(bench)
         before = bench.session
@@ -761,7 +788,7 @@ async def test_a_fix_in_the_text_is_undone_in_the_editor_too(shared_store: Path)
         await missed(bench, "notes/diary.txt")
         await choose(bench, "k")
         await bench.press("enter")
-        await bench.until(lambda now: now.applied and not now.busy)
+        await bench.until(lambda now: now.weights.applied and not now.query.busy)
         assert bench.app.bench.editor.text.endswith("LIMIT 4")
 
         await bench.press("1", "ctrl+z")
@@ -773,7 +800,7 @@ async def test_a_click_chooses_a_fix_and_another_one_tries_it(shared_store: Path
     async with workbench(shared_store, size=(120, 50)) as bench:
         await opened(bench)
         await bench.press("b", *"62", "enter")
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
         await missed(bench, "notes/diary.txt")
         await bench.press("z")
         await bench.until(lambda _: "add the word tea" in bench.painted("explain"))
@@ -785,14 +812,14 @@ async def test_a_click_chooses_a_fix_and_another_one_tries_it(shared_store: Path
         assert "▶ add the word household" in bench.painted("explain")
         await bench.pilot.click(ExplainPane, offset=(8, at))
 
-        await bench.until(lambda now: now.text == "token budget household" and not now.busy)
+        await bench.until(lambda now: now.query.text == "token budget household" and not now.query.busy)
 
 
 async def test_the_command_of_why_not_gives_the_same_account(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("b", *"62", "enter")
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
         await missed(bench, "notes/diary.txt")
 
         await bench.press("Y")
@@ -801,14 +828,14 @@ async def test_the_command_of_why_not_gives_the_same_account(shared_store: Path)
         view = absence_of(bench.session).view  # type: ignore[union-attr]
         assert code == 7
         assert said["whynot"] == json.loads(json.dumps(view))
-        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+        assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
 async def test_the_command_of_a_fix_names_the_store_that_the_workbench_was_opened_with(shared_store: Path) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
         await opened(bench)
         await bench.press("b", *"62", "enter")
-        await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+        await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
         await missed(bench, "notes/diary.txt")
 
         remedies = absence_of(bench.session).remedies  # type: ignore[union-attr]
@@ -822,14 +849,16 @@ async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(
         await opened(bench)
         await missed(bench, "notes/diary.txt")
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         await bench.press("t")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
         await bench.write("docs/budget.md")
         await bench.press("enter")
 
-        await bench.until(lambda now: now.sought != "notes/diary.txt" and "This waits" in bench.painted("explain"))
+        await bench.until(
+            lambda now: now.results.sought != "notes/diary.txt" and "This waits" in bench.painted("explain")
+        )
         bench.app.bench.editor.text = "token budget"
         await bench.until(lambda now: absence_of(now) and "This waits" not in bench.painted("explain"))
 
@@ -838,11 +867,15 @@ async def test_what_is_looked_for_waits_as_soon_as_the_query_has_a_fault(shared_
     async with workbench(shared_store) as bench:
         await opened(bench)
         pane = bench.app.screen.query_one(ExplainPane)
-        looking = bench.session._replace(view="absence", sought="notes/diary.txt", studied={})
+        looking = bench.session._replace(
+            view="absence", results=bench.session.results._replace(sought="notes/diary.txt"), analyses={}
+        )
 
         pane.show_session(looking)
         assert "Looking for it at every stage." in bench.painted("explain")
-        pane.show_session(looking._replace(trouble=UsageError("expected", "That is no query.")))
+        pane.show_session(
+            looking._replace(query=looking.query._replace(trouble=UsageError("expected", "That is no query.")))
+        )
         assert "This waits until the query can be answered." in bench.painted("explain")
 
 
@@ -899,7 +932,7 @@ async def test_the_command_of_the_funnel_gives_its_figures(shared_store: Path) -
         _, said = printed_by(bench)
 
         assert said["trace"]["stages"] == finding(bench.session, "funnel").view["stages"]
-        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+        assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
 async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(shared_store: Path) -> None:
@@ -932,10 +965,10 @@ async def test_marking_the_marked_hit_takes_the_mark_off(shared_store: Path) -> 
         await opened(bench)
 
         await bench.press("m")
-        assert bench.session.marked is not None
+        assert bench.session.results.marked is not None
         await bench.press("m")
 
-        assert bench.session.marked is None
+        assert bench.session.results.marked is None
 
 
 async def test_the_command_of_the_comparison_gives_its_figures(shared_store: Path) -> None:
@@ -948,7 +981,7 @@ async def test_the_command_of_the_comparison_gives_its_figures(shared_store: Pat
         _, said = printed_by(bench)
 
         assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "versus").view))
-        assert said["stats"]["digest"] == bench.session.answer.digest  # type: ignore[union-attr]
+        assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("size", [(60, 24), (80, 24), (100, 40), (200, 60)])
@@ -977,6 +1010,6 @@ async def test_enter_takes_what_is_typed_and_not_a_path_found_for_less_of_it(sha
 
         bench.app.screen.query_one(Input).value = "manual/part07.txt"
         await bench.press("enter")
-        await bench.until(lambda now: now.sought)
+        await bench.until(lambda now: now.results.sought)
 
-        assert bench.session.sought == "manual/part07.txt"
+        assert bench.session.results.sought == "manual/part07.txt"

@@ -110,7 +110,7 @@ async def test_what_is_typed_before_the_first_frame_is_the_question(shared_store
 
     async with app.run_test() as pilot:
         driver = Driver(app, pilot)
-        await driver.until(lambda now: now.answer is not None and not now.busy)
+        await driver.until(lambda now: now.results.answer is not None and not now.query.busy)
 
         assert app.bench.editor.text == "aqjh teaz"
         assert app.screen is app.bench
@@ -122,7 +122,7 @@ async def test_what_is_typed_before_the_first_frame_is_no_answer_to_what_is_offe
 
     async with app.run_test() as pilot:
         driver = Driver(app, pilot)
-        await driver.until(lambda now: now.answer is not None and isinstance(app.screen, UnaskedScreen))
+        await driver.until(lambda now: now.results.answer is not None and isinstance(app.screen, UnaskedScreen))
 
         assert app.bench.editor.text == "aqjh teaz"
         assert app.bench.editor.cursor == len("aqjh teaz")

@@ -29,7 +29,7 @@ from tests.workbench_driver import Driver, workbench
 
 
 async def add(bench: Driver, path: Path) -> None:
-    await bench.until(lambda now: now.info)
+    await bench.until(lambda now: now.store.info)
     await bench.press("escape", "A")
     bench.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
     await bench.press("enter")
@@ -60,7 +60,7 @@ async def started(bench: Driver, slow: Slow) -> None:
     """Add the folder and wait until the embedder has been asked."""
     asked = len(slow.server.seen)
     await add(bench, slow.folder)
-    await bench.until(lambda now: now.run and len(slow.server.seen) > asked)
+    await bench.until(lambda now: now.store.run and len(slow.server.seen) > asked)
     await bench.press("7")
 
 
@@ -68,16 +68,18 @@ async def held(bench: Driver, slow: Slow) -> None:
     await started(bench, slow)
     await bench.press("p")
     slow.server.gate.set()
-    await bench.until(lambda now: now.run and now.run.hold == "held")
+    await bench.until(lambda now: now.store.run and now.store.run.hold == "held")
 
 
 async def added_and_followed(bench: Driver, slow: Slow) -> None:
     """Add the folder, and let the store follow it."""
     slow.server.gate.set()
     await add(bench, slow.folder)
-    await bench.until(lambda now: now.run and now.run.ended == "done")
+    await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
     await bench.press("7", "w")
-    await bench.until(lambda now: now.run and now.run.folder == EVERYTHING and now.run.ended == "done")
+    await bench.until(
+        lambda now: now.store.run and now.store.run.folder == EVERYTHING and now.store.run.ended == "done"
+    )
 
 
 async def changed(bench: Driver, slow: Slow) -> None:
@@ -85,7 +87,7 @@ async def changed(bench: Driver, slow: Slow) -> None:
     slow.server.gate.clear()
     asked = len(slow.server.seen)
     (slow.folder / "late.txt").write_text("A late note on tea.\n", encoding="utf-8")
-    await bench.until(lambda now: now.run and not now.run.ended and len(slow.server.seen) > asked)
+    await bench.until(lambda now: now.store.run and not now.store.run.ended and len(slow.server.seen) > asked)
 
 
 def running() -> int:
@@ -118,9 +120,9 @@ async def test_what_has_a_tilde_in_front_of_its_name_is_added_under_that_name(
         await bench.ask("quokkas")
 
         await add(bench, Path(name))
-        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == str(place))
+        await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == str(place))
 
-        assert name in bench.session.synced
+        assert name in bench.session.store.synced
 
 
 async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: Path, new: Path) -> None:
@@ -128,7 +130,7 @@ async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: P
         await bench.ask("quokkas")
 
         await add(bench, new)
-        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == "new/fresh.txt")
+        await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == "new/fresh.txt")
 
         assert "1 added" in bench.painted("ingest")
         assert "2 skipped" in bench.painted("ingest")
@@ -138,7 +140,7 @@ async def test_an_added_folder_is_found_by_the_question_that_stands(own_store: P
 async def test_the_opened_pane_has_every_stage_the_skipped_files_and_the_sources(own_store: Path, new: Path) -> None:
     async with workbench(own_store) as bench:
         await add(bench, new)
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
 
         await bench.press("7", "z")
         await bench.until(lambda _: "Sources" in bench.painted("ingest"))
@@ -157,7 +159,7 @@ async def test_the_opened_pane_has_every_stage_the_skipped_files_and_the_sources
 
 async def test_the_pane_opens_before_anything_was_added(own_store: Path) -> None:
     async with workbench(own_store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
         await bench.press("escape", "7")
         await bench.until(lambda _: "Sources 4" in bench.painted("ingest"))
@@ -171,7 +173,7 @@ async def test_the_pane_opens_before_anything_was_added(own_store: Path) -> None
 async def test_keys_and_clicks_choose_a_skipped_file_and_enter_says_why(own_store: Path, new: Path) -> None:
     async with workbench(own_store) as bench:
         await add(bench, new)
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await bench.press("7", "z", "down")
         await bench.until(lambda _: "Sources" in bench.painted("ingest"))
         assert "▶× new/picture.txt" in bench.painted("ingest")
@@ -195,7 +197,7 @@ async def test_the_whole_path_of_a_skipped_file_is_read_whatever_its_name(own_st
     (folder / "b].bin").write_bytes(b"\0")
     async with workbench(own_store, size=(80, 24)) as bench:
         await add(bench, new)
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await bench.press("7")
         await bench.until(lambda _: "Sources" in bench.painted("ingest") or "Skipped" in bench.painted("ingest"))
 
@@ -214,7 +216,7 @@ async def test_a_folder_that_was_typed_from_here_counts_as_synced(
     monkeypatch.chdir(own_store.parent / "here")
     async with workbench(own_store) as bench:
         await add(bench, Path("../new"))
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
 
         await bench.press("7", "z")
 
@@ -228,7 +230,7 @@ async def test_a_path_that_is_not_there_is_refused_where_it_was_typed(own_store:
         await add(bench, own_store.parent / "nowhere")
 
         assert "There is no file or folder" in bench.painted("hint")
-        assert bench.session.run is None
+        assert bench.session.store.run is None
 
 
 async def test_an_ingest_that_fails_says_why(own_store: Path) -> None:
@@ -236,10 +238,10 @@ async def test_an_ingest_that_fails_says_why(own_store: Path) -> None:
     binary.write_bytes(b"\0\1\2")
     async with workbench(own_store) as bench:
         await add(bench, binary)
-        await bench.until(lambda now: now.run and now.run.ended)
+        await bench.until(lambda now: now.store.run and now.store.run.ended)
 
-        assert bench.session.run is not None
-        assert bench.session.run.ended == "failed"
+        assert bench.session.store.run is not None
+        assert bench.session.store.run.ended == "failed"
         assert "image.bin" in bench.painted("ingest")
 
 
@@ -249,19 +251,19 @@ async def test_ctrl_g_cancels_and_r_goes_on_to_the_end(slow: Slow) -> None:
 
         await bench.press("ctrl+g")
         slow.server.gate.set()
-        await bench.until(lambda now: now.run and now.run.ended == "cancelled")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "cancelled")
         await bench.until(lambda _: "cancelled;" in bench.painted("ingest"))
         assert "wait for the embedder" not in bench.painted("ingest")
         await bench.press("r")
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
 
-        assert bench.session.info is not None
-        assert bench.session.info.documents == 60
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.documents == 60
 
 
 async def test_ctrl_g_in_the_command_line_ends_an_add_that_runs_no_statement_just_then(slow: Slow) -> None:
     async with workbench(slow.store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("escape", "colon")
         await bench.until(lambda _: isinstance(bench.app.screen, LineScreen))
         asked = len(slow.server.seen)
@@ -285,31 +287,33 @@ async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_pa
         await held(bench, slow)
         assert "PAUSED" in bench.painted("ingest")
         assert "/s" not in bench.painted("ingest")
-        assert bench.session.run is not None
-        before = bench.session.run.progress
+        assert bench.session.store.run is not None
+        before = bench.session.store.run.progress
         asked = len(slow.server.seen)
 
         (tmp_path / "elsewhere.txt").write_text("Somebody else writes.\n", encoding="utf-8")
         with Recall.open(str(slow.store)) as other:
             list(other.add([str(tmp_path / "elsewhere.txt")], Root("")))
         await bench.pilot.pause(0.3)
-        assert bench.session.run.progress is before
+        assert bench.session.store.run.progress is before
         assert len(slow.server.seen) == asked + 1
 
         await bench.press("p")
-        await bench.until(lambda now: now.run and now.run.ended == "done")
-        assert bench.session.info is not None
-        assert bench.session.info.documents == 61
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.documents == 61
 
 
 async def test_a_store_that_is_being_filled_is_not_said_to_wait_for_a_folder(slow: Slow) -> None:
     async with workbench(slow.store) as bench:
-        await bench.until(lambda now: now.info and "The store is empty" in bench.painted("results"))
+        await bench.until(lambda now: now.store.info and "The store is empty" in bench.painted("results"))
         await started(bench, slow)
 
         assert "The first files are being added." in bench.painted("results")
         slow.server.gate.set()
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info and now.info.chunks)
+        await bench.until(
+            lambda now: now.store.run and now.store.run.ended == "done" and now.store.info and now.store.info.chunks
+        )
         await bench.until(lambda _: "Type words to search" in bench.painted("results"))
 
 
@@ -330,12 +334,12 @@ async def test_a_folder_that_is_named_while_a_run_begins_is_asked_for_again_and_
             lambda _: isinstance(bench.app.screen, PromptScreen) and "under way" in bench.painted("hint")
         )
         assert bench.app.screen.query_one(Input).value == str(tmp_path / "other")
-        assert (running(), bench.session.run and bench.session.run.folder) == (1, EVERYTHING)
+        assert (running(), bench.session.store.run and bench.session.store.run.folder) == (1, EVERYTHING)
 
         slow.server.gate.set()
-        await bench.until(lambda now: now.run and now.run.ended)
+        await bench.until(lambda now: now.store.run and now.store.run.ended)
         await bench.press("enter")
-        await bench.until(lambda now: now.info and now.info.documents == 62)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 62)
 
 
 async def test_a_compact_that_is_agreed_to_while_a_run_begins_is_not_done_beside_it(slow: Slow) -> None:
@@ -348,10 +352,10 @@ async def test_a_compact_that_is_agreed_to_while_a_run_begins_is_not_done_beside
         await bench.press("y")
         await bench.until(lambda _: any(UNDER_WAY in note.message for note in bench.app._notifications))
 
-        assert bench.session.chore == ""
+        assert bench.session.store.task == ""
         slow.server.gate.set()
-        await bench.until(lambda now: now.run and now.run.ended)
-        assert bench.session.chores == 0
+        await bench.until(lambda now: now.store.run and now.store.run.ended)
+        assert bench.session.store.tasks_done == 0
 
 
 async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_screen(
@@ -366,7 +370,7 @@ async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_scre
         await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
 
         slow.server.gate.set()
-        await bench.until(lambda now: not running() and not (now.run and not now.run.ended))
+        await bench.until(lambda now: not running() and not (now.store.run and not now.store.run.ended))
         await bench.press("escape")
         (tmp_path / "aside.db").rename(slow.store)
         await bench.press("r")
@@ -380,7 +384,7 @@ async def test_a_paused_run_can_be_cancelled(slow: Slow) -> None:
 
         await bench.press("ctrl+g")
 
-        await bench.until(lambda now: now.run and now.run.ended == "cancelled")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "cancelled")
 
 
 async def test_the_workbench_can_be_left_while_a_run_is_paused(slow: Slow) -> None:
@@ -398,7 +402,7 @@ async def test_sync_reads_every_folder_again(own_store: Path) -> None:
         await bench.ask("wombat")
 
         await bench.press("escape", "7", "s")
-        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == "notes/new.txt")
+        await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == "notes/new.txt")
 
         assert "1 added" in bench.painted("ingest")
         assert "1 removed" in bench.painted("ingest")
@@ -409,20 +413,20 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
         await bench.press("escape", "7", "w")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.watching)
 
         (notes / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
-        await bench.until(lambda now: 0 in now.hits and now.hits[0].doc.path == "notes/new.txt")
+        await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == "notes/new.txt")
         (notes / "new.txt").unlink()
-        await bench.until(lambda now: now.info and now.info.documents == 37 and not now.busy)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 37 and not now.query.busy)
         assert "watch" in bench.painted("ingest")
 
         await bench.press("w")
-        assert not bench.session.watching
+        assert not bench.session.store.watching
         (notes / "late.txt").write_text("Nobody looks.\n", encoding="utf-8")
         await bench.pilot.pause(1.0)
-        assert bench.session.info is not None
-        assert bench.session.info.documents == 37
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.documents == 37
 
 
 async def test_a_file_that_is_saved_during_a_watched_run_is_read_after_it(slow: Slow) -> None:
@@ -431,10 +435,10 @@ async def test_a_file_that_is_saved_during_a_watched_run_is_read_after_it(slow: 
         await changed(bench, slow)
 
         (slow.folder / "later.txt").write_text("A later note on tea.\n", encoding="utf-8")
-        await bench.until(lambda now: now.is_behind)
+        await bench.until(lambda now: now.store.is_behind)
         slow.server.gate.set()
 
-        await bench.until(lambda now: now.info and now.info.documents == 62)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 62)
 
 
 @pytest.fixture
@@ -449,15 +453,17 @@ async def test_a_watched_change_that_finds_the_store_locked_is_read_once_it_is_f
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
         await bench.press("escape", "7", "w")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.watching)
 
         with Recall.open(str(own_store)) as other, other.store.transaction():
             (own_store.parent / "notes" / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
-            await bench.until(lambda now: now.run and now.run.ended == "failed")
-            failed = bench.session.run
-            await bench.until(lambda now: now.run and now.run is not failed and now.run.ended == "failed")
+            await bench.until(lambda now: now.store.run and now.store.run.ended == "failed")
+            failed = bench.session.store.run
+            await bench.until(
+                lambda now: now.store.run and now.store.run is not failed and now.store.run.ended == "failed"
+            )
 
-        await bench.until(lambda now: now.info and now.info.documents == 38)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 38)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -465,41 +471,41 @@ async def test_a_sync_that_a_person_began_and_that_finds_the_store_locked_keeps_
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
         await bench.press("escape", "7", "w")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.watching)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.watching)
 
         with Recall.open(str(own_store)) as other, other.store.transaction():
             (own_store.parent / "new").mkdir()
             (own_store.parent / "new" / "one.txt").write_text("One more.\n", encoding="utf-8")
             await add(bench, own_store.parent / "new")
-            await bench.until(lambda now: now.run and now.run.ended == "failed")
-            failed, waited = bench.session.run, threading.Event()
+            await bench.until(lambda now: now.store.run and now.store.run.ended == "failed")
+            failed, waited = bench.session.store.run, threading.Event()
             bench.app.set_timer(ingest.LOCKED_SECONDS, waited.set)  # it ends after one that began before it
             await bench.until(lambda _: waited.is_set())
 
-        assert bench.session.run is failed
-        assert not bench.session.is_behind
+        assert bench.session.store.run is failed
+        assert not bench.session.store.is_behind
 
 
 async def test_a_folder_that_is_added_meanwhile_is_watched_too(own_store: Path, new: Path) -> None:
     async with workbench(own_store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("escape", "7", "w")
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await add(bench, new)
-        await bench.until(lambda now: now.info and now.info.documents == 38)
-        await bench.until(lambda now: now.run and now.run.folder == "" and now.run.ended == "done")
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 38)
+        await bench.until(lambda now: now.store.run and now.store.run.folder == "" and now.store.run.ended == "done")
 
         (new / "more.txt").write_text("A numbat.\n", encoding="utf-8")
-        await bench.until(lambda now: now.info and now.info.documents == 39)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 39)
 
 
 async def test_a_store_without_folders_cannot_be_watched_and_says_so(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     async with workbench(tmp_path) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
         await bench.press("escape", "7", "w")
-        await bench.until(lambda now: not now.watching)
+        await bench.until(lambda now: not now.store.watching)
 
         assert any("No added folder" in note.message for note in bench.app._notifications)
 
@@ -509,11 +515,11 @@ async def test_the_copied_command_adds_the_same_folder(
 ) -> None:
     async with workbench(own_store) as bench:
         await add(bench, new)
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
         await bench.press("7")
 
         typed = command(bench.session, str(own_store))
-        digest = bench.session.info.digest if bench.session.info else ""
+        digest = bench.session.store.info.digest if bench.session.store.info else ""
 
     assert cli.main(shlex.split(typed)[1:], streams=standard()) == 0
     assert "1 unchanged" in capsys.readouterr().out

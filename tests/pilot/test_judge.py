@@ -73,7 +73,7 @@ def is_dim(drawn: JudgeLines) -> list[bool]:
 
 def stored_now(session: Session) -> bool:
     """Nothing is on its way into the store, and all of it was read back."""
-    return not session.gradings and not session.chore
+    return not session.judge.gradings and not session.store.task
 
 
 def current(session: Session) -> bool:
@@ -94,18 +94,18 @@ async def test_the_home_row_grades_down_the_list_and_the_store_has_it(own_store:
         await bench.press("a", "s", "d", "f")
 
         assert column(bench)[:5] == ["3", "2", "1", "0", "."]
-        assert bench.session.selected == 4
+        assert bench.session.results.selected == 4
         await bench.until(stored_now)
         assert column(bench)[:5] == ["3", "2", "1", "0", "."]
         assert queries(own_store) == {"q1": "token budget"}
-        paths = [bench.session.hits[row].doc.path for row in range(4)]
+        paths = [bench.session.results.hits[row].doc.path for row in range(4)]
         assert judged(own_store) == {("q1", path, 3 - row) for row, path in enumerate(paths)}
 
 
 @pytest.mark.parametrize("width", [100, 120, 200])
 async def test_the_line_below_says_how_to_begin_until_something_can_be_measured(own_store: Path, width: int) -> None:
     async with workbench(own_store, size=(width, 40)) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("escape", "6")
         await bench.until(lambda _: "ask something (1)" in bench.painted("status"))
         assert "import judgements with I" in bench.painted("status")
@@ -129,7 +129,7 @@ async def test_a_grade_is_painted_before_the_store_has_it(own_store: Path) -> No
             await bench.press("a")
 
             assert column(bench)[:2] == ["3", "."]
-            assert bench.session.gradings
+            assert bench.session.judge.gradings
         await bench.until(stored_now)
         assert len(judged(own_store)) == 1
 
@@ -140,7 +140,7 @@ async def test_a_cleared_grade_is_gone(own_store: Path) -> None:
         await bench.press("a", "k", "x")
 
         assert column(bench)[0] == "."
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
         await bench.until(stored_now)
         assert judged(own_store) == set()
 
@@ -169,10 +169,10 @@ async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: P
             other.store.execute("UPDATE judged_query SET text = 'something else'")  # behind the back of the workbench
         await bench.press("a")
 
-        await bench.until(lambda now: not now.gradings)
+        await bench.until(lambda now: not now.judge.gradings)
 
         assert column(bench)[0] == "."
-        assert bench.session.regrades == ()
+        assert bench.session.judge.regrades == ()
         said = [note.message for note in bench.app._notifications]
         assert any("Query q1 is in the store with another text" in message for message in said)
 
@@ -180,11 +180,11 @@ async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: P
 async def test_an_undo_leaves_what_another_program_has_graded_since(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        path = bench.session.hits[0].doc.path
+        path = bench.session.results.hits[0].doc.path
         await bench.press("f")
         await bench.until(stored_now)
         with Recall.open(str(own_store)) as other:
-            spot = judging.spot_of(bench.session.hits[0], "chunk")
+            spot = judging.spot_of(bench.session.results.hits[0], "chunk")
             put(other.store, {}, [Judgement("q1", spot, 1)])
 
         await bench.press("u")
@@ -192,7 +192,7 @@ async def test_an_undo_leaves_what_another_program_has_graded_since(own_store: P
 
         assert judged(own_store) == {("q1", path, 1)}
         assert column(bench)[0] == "1"
-        assert bench.session.regrades == ()
+        assert bench.session.judge.regrades == ()
         said = [note.message for note in bench.app._notifications]
         assert f"Not taken back: it was graded 1 since, by somebody else: {path}" in said
         assert not any(message.startswith("Taken back") for message in said)
@@ -201,7 +201,7 @@ async def test_an_undo_leaves_what_another_program_has_graded_since(own_store: P
 async def test_two_programs_that_begin_a_query_at_once_begin_two(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        path, second = (bench.session.hits[row].doc.path for row in range(2))
+        path, second = (bench.session.results.hits[row].doc.path for row in range(2))
         with Recall.open(str(own_store)) as other:
             put(other.store, {"q1": "something else"}, [Judgement("q1", Spot(path), 2)])
 
@@ -220,10 +220,10 @@ async def test_a_grade_goes_to_the_row_that_was_selected_when_the_store_changes(
     async with workbench(own_store) as bench:
         await open_results(bench)
         await bench.press("j")
-        gone, selected = (bench.session.hits[row].doc.path for row in range(2))
+        gone, selected = (bench.session.results.hits[row].doc.path for row in range(2))
         with Recall.open(str(own_store)) as other:
             other.remove((gone,))
-        await bench.until(lambda now: not now.busy and now.hits[0].doc.path != gone)
+        await bench.until(lambda now: not now.query.busy and now.results.hits[0].doc.path != gone)
 
         await bench.press("a")
         await bench.until(stored_now)
@@ -238,17 +238,17 @@ async def test_a_key_that_was_on_its_way_does_not_grade_the_row_that_took_the_pl
     async with workbench(own_store) as bench:
         await open_results(bench)
         early = Key("a", "a")
-        gone = bench.session.hits[0].doc.path
+        gone = bench.session.results.hits[0].doc.path
         with Recall.open(str(own_store)) as other:
             other.remove((gone,))
-        await bench.until(lambda now: now.displaced and not now.busy)
+        await bench.until(lambda now: now.results.displaced and not now.query.busy)
         displaced_at = Message().time
 
         bench.app.post_message(early)
         await bench.pilot.pause()
         said = [note.message for note in bench.app._notifications]
         assert any(message.startswith("Not graded: what was selected has left the list") for message in said)
-        assert (bench.session.regrades, bench.session.selected) == ((), 0)
+        assert (bench.session.judge.regrades, bench.session.results.selected) == ((), 0)
 
         await bench.until(lambda _: Message().time > displaced_at + READING_SECONDS)
         await bench.press("a")
@@ -259,7 +259,7 @@ async def test_a_key_that_was_on_its_way_does_not_grade_the_row_that_took_the_pl
 async def test_a_grade_is_not_lost_when_the_workbench_is_left_at_once(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        path = bench.session.hits[0].doc.path
+        path = bench.session.results.hits[0].doc.path
         await bench.press("a", "ctrl+q")
 
     assert judged(own_store) == {("q1", path, 3)}
@@ -272,7 +272,7 @@ async def test_the_budget_that_was_moved_stays_when_something_is_graded(own_stor
 
         await bench.until(stored_now)
 
-        assert bench.session.budget_tokens == 2_100
+        assert bench.session.context.budget_tokens == 2_100
 
 
 async def test_grades_are_shown_for_the_question_they_were_given_to(own_store: Path) -> None:
@@ -307,7 +307,7 @@ async def test_rows_without_words_are_not_graded_and_that_is_said(own_store: Pat
         await bench.press("escape", "a")
         await bench.pilot.pause()
 
-        assert bench.session.gradings == ()
+        assert bench.session.judge.gradings == ()
         assert judged(own_store) == set()
 
 
@@ -370,13 +370,13 @@ async def test_the_curve_of_all_grades_waits_for_one_that_can_be_measured(own_st
     async with workbench(own_store) as bench:
         await open_results(bench)
         await bench.press("4", "c")
-        assert not bench.session.is_of_all
+        assert not bench.session.weights.is_of_all
         await bench.press("2", "a")
         await bench.until(current)
 
         await bench.press("4", "c")
 
-        assert bench.session.is_of_all
+        assert bench.session.weights.is_of_all
 
 
 async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: Path) -> None:
@@ -387,7 +387,7 @@ async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: P
         assert "vs saved" not in bench.painted("judge")
 
         await bench.press("4", *["right"] * 16, "6")
-        await bench.until(lambda now: current(now) and now.tweaks)
+        await bench.until(lambda now: current(now) and now.weights.tweaks)
 
         known = judging.board(bench.session)
         assert isinstance(known, judging.Board)
@@ -408,7 +408,9 @@ async def test_rows_that_were_measured_under_other_settings_are_dim(judged_store
         await bench.press("escape", "6")
         await bench.until(current)
         measured = bench.session
-        moved = measured._replace(tweaks={**measured.tweaks, "vector_weight": 0.7})
+        moved = measured._replace(
+            weights=measured.weights._replace(tweaks={**measured.weights.tweaks, "vector_weight": 0.7})
+        )
 
         dim = [is_dim(layout(session, (60, 20), UNICODE, 0)) for session in (measured, moved)]
 
@@ -558,7 +560,7 @@ async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged
         await bench.press("enter")
 
         assert (bench.session.pane, bench.session.view) == ("explain", "absence")
-        assert bench.session.sought == "notes/cafe.txt"
+        assert bench.session.results.sought == "notes/cafe.txt"
 
 
 async def test_the_question_of_a_missed_document_is_asked_first(judged_store: Path) -> None:
@@ -574,7 +576,7 @@ async def test_the_question_of_a_missed_document_is_asked_first(judged_store: Pa
 
         await bench.answered("keep the manual in mind")
 
-        assert bench.session.sought == line.missed[0].path
+        assert bench.session.results.sought == line.missed[0].path
         assert bench.session.view == "absence"
 
 
@@ -603,7 +605,7 @@ async def test_the_copied_command_gives_the_figures_of_the_pane_under_moved_sett
         await bench.press("Y")
         assert bench.app.clipboard.endswith(" --metrics ndcg@10,mrr,map,p@10,recall@10,recall@100 --per-query")
         await bench.press("4", *["right"] * 12, "6")
-        await bench.until(lambda now: current(now) and now.tweaks)
+        await bench.until(lambda now: current(now) and now.weights.tweaks)
         known = judging.board(bench.session)
         assert isinstance(known, judging.Board)
 
@@ -700,7 +702,7 @@ async def test_a_file_with_a_mistake_changes_nothing_and_names_its_line(
         await bench.press("6")
         await prompted(bench, "I", f"{tmp_path}/q.jsonl {tmp_path}/bad.tsv")
 
-        await bench.until(lambda now: now.chores == 1)
+        await bench.until(lambda now: now.store.tasks_done == 1)
 
         said = [note.message for note in bench.app._notifications]
         assert any(reason in message for message in said)
@@ -716,12 +718,12 @@ async def test_what_is_exported_is_imported_again(judged_store: Path, tmp_path: 
         await bench.press("6")
         await bench.until(current)
         await prompted(bench, "E", paths)
-        await bench.until(lambda now: now.chores == 1)
+        await bench.until(lambda now: now.store.tasks_done == 1)
         with Recall.open(str(judged_store)) as recall, recall.store.transaction():
             recall.store.execute("DELETE FROM judgement")
 
         await prompted(bench, "I", paths)
-        await bench.until(lambda now: now.chores == 2)
+        await bench.until(lambda now: now.store.tasks_done == 2)
 
     assert judged(judged_store) == before
 
@@ -742,7 +744,7 @@ async def test_only_what_was_exported_is_told(judged_store: Path, tmp_path: Path
         await bench.until(current)
 
         await prompted(bench, "E", " ".join(str(tmp_path / name) for name in names.split()))
-        await bench.until(lambda now: now.chores == 1)
+        await bench.until(lambda now: now.store.tasks_done == 1)
 
         assert [note.message for note in bench.app._notifications] == [said]
 
@@ -768,7 +770,7 @@ async def test_what_an_import_cannot_use_is_told(judged_store: Path, tmp_path: P
         await bench.until(current)
 
         await prompted(bench, "I", str(tmp_path / "some.trec"))
-        await bench.until(lambda now: now.chores == 1)
+        await bench.until(lambda now: now.store.tasks_done == 1)
 
         (message,) = [note.message for note in bench.app._notifications]
         assert message.startswith(said)
@@ -802,7 +804,7 @@ async def test_a_file_is_replaced_only_after_a_yes(judged_store: Path, tmp_path:
         await prompted(bench, "E", str(tmp_path / "out.tsv"))
         await bench.pilot.pause()
         await bench.press("y")
-        await bench.until(lambda now: now.chores == 1)
+        await bench.until(lambda now: now.store.tasks_done == 1)
 
     assert (tmp_path / "out.tsv").read_text().startswith("query-id\t")
     assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.tsv"]
@@ -825,7 +827,7 @@ async def test_no_line_of_the_pane_is_wider_than_the_pane(judged_store: Path, si
     async with workbench(judged_store, size=size) as bench:
         await open_results(bench)
         await bench.press("4", *["right"] * 9, "6")
-        await bench.until(lambda now: current(now) and now.tweaks)
+        await bench.until(lambda now: current(now) and now.weights.tweaks)
 
         pane = bench.app.bench.query_one(JudgePane)
         width = pane.scrollable_content_region.width

@@ -78,12 +78,12 @@ async def test_an_error_of_the_store_is_shown_and_the_workbench_goes_on(shared_s
         await bench.ask()
         error = StoreLocked("store_locked", "Another process is writing.", hint="try again")
 
-        bench.app.post_message(Happened(Failed(bench.session.question, error)))
-        await bench.until(lambda now: now.trouble)
+        bench.app.post_message(Happened(Failed(bench.session.query.question, error)))
+        await bench.until(lambda now: now.query.trouble)
 
         assert "Another process is writing. (try again)" in bench.painted("notes")
         await bench.press("f5")
-        await bench.until(lambda now: now.trouble is None)
+        await bench.until(lambda now: now.query.trouble is None)
 
 
 async def test_what_a_thread_says_while_the_panes_are_taken_down_changes_nothing(shared_store: Path) -> None:
@@ -91,9 +91,9 @@ async def test_what_a_thread_says_while_the_panes_are_taken_down_changes_nothing
         await bench.ask()
         app, answered = bench.app, bench.session
 
-    app.become(answered._replace(busy=True))
+    app.become(answered._replace(query=answered.query._replace(busy=True)))
 
-    assert app.session.busy
+    assert app.session.query.busy
     assert app.return_code in (None, 0)
 
 
@@ -148,7 +148,7 @@ async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: P
         with Recall.open(str(own_store)) as other, other.store.transaction():
             other.store.execute("UPDATE judged_query SET text = 'something else'")
         await bench.press("a")
-        await bench.until(lambda now: not now.gradings)
+        await bench.until(lambda now: not now.judge.gradings)
 
         await bench.press("q")
 

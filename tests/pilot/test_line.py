@@ -19,7 +19,7 @@ from tests.workbench_driver import Driver, workbench
 
 
 async def open_line(bench: Driver) -> None:
-    await bench.until(lambda now: now.info)
+    await bench.until(lambda now: now.store.info)
     await bench.press("escape", "colon")
     await bench.until(lambda _: isinstance(bench.app.screen, LineScreen))
 
@@ -85,14 +85,16 @@ async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> N
     async with workbench(own_store) as bench:
         await bench.ask("zebras")
         await open_line(bench)
-        budget, documents = bench.session.budget_tokens, bench.session.info.documents  # type: ignore[union-attr]
+        budget, documents = bench.session.context.budget_tokens, bench.session.store.info.documents  # type: ignore[union-attr]
 
         await run(bench, f"add {shlex.quote(str(own_store.parent / 'more.txt'))}")
-        await bench.until(lambda now: now.info and now.info.documents == documents + 1)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == documents + 1)
         await bench.press("escape")
-        await bench.until(lambda now: not now.busy and 0 in now.hits and now.hits[0].doc.path == "more.txt")
+        await bench.until(
+            lambda now: not now.query.busy and 0 in now.results.hits and now.results.hits[0].doc.path == "more.txt"
+        )
 
-        assert bench.session.budget_tokens == budget
+        assert bench.session.context.budget_tokens == budget
 
 
 async def test_lines_are_remembered_and_completed(shared_store: Path) -> None:
@@ -124,7 +126,7 @@ async def test_the_question_of_a_line_is_taken_up(shared_store: Path) -> None:
         await bench.answered("budget")
 
         assert bench.session.pane == "query"
-        assert {hit.doc.path.split("/")[0] for hit in bench.session.hits.values()} == {"docs"}
+        assert {hit.doc.path.split("/")[0] for hit in bench.session.results.hits.values()} == {"docs"}
 
 
 async def test_leaving_does_not_wait_for_a_command(own_store: Path) -> None:
@@ -158,11 +160,13 @@ async def test_the_workbench_has_words_of_its_own(shared_store: Path) -> None:
 async def test_a_filter_narrows_words_and_is_part_of_the_command(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("budget")
-        everything = bench.session.answer.total  # type: ignore[union-attr]
+        everything = bench.session.results.answer.total  # type: ignore[union-attr]
         await bench.press("escape", "slash")
         await bench.type("doc.path GLOB 'docs/*'")
         await bench.press("enter")
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.total < everything)
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and now.results.answer.total < everything
+        )
 
         assert "filter doc.path GLOB 'docs/*'" in bench.painted("query")
         await bench.press("Y")
@@ -170,7 +174,9 @@ async def test_a_filter_narrows_words_and_is_part_of_the_command(shared_store: P
             "'doc.path GLOB 'docs/*''", "\"doc.path GLOB 'docs/*'\""
         )
         await bench.press("slash", "escape")
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.total == everything)
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and now.results.answer.total == everything
+        )
         assert "filter" not in bench.painted("query")
 
 
@@ -181,7 +187,7 @@ async def test_brackets_in_a_filter_stand_in_the_title_as_they_were_typed(shared
         await bench.press("escape", "slash")
         await bench.write(f"doc.path GLOB '{pattern}'")
         await bench.press("enter")
-        await bench.until(lambda now: now.filter and not now.busy)
+        await bench.until(lambda now: now.query.filter and not now.query.busy)
 
         title = Content.from_markup(bench.app.bench.query_one("#query").border_title or "").plain
 
@@ -197,7 +203,7 @@ async def test_a_wrong_filter_is_explained_and_changes_nothing(shared_store: Pat
         await bench.until(lambda _: "did you mean doc.tags" in hint(bench))
 
         assert "^" in hint(bench)
-        assert bench.session.filter == ""
+        assert bench.session.query.filter == ""
         assert isinstance(bench.app.screen, PromptScreen)
 
 
@@ -213,9 +219,9 @@ async def test_an_answer_is_remembered_with_what_made_it(shared_store: Path, sta
     async with workbench(shared_store) as bench:
         await bench.ask("keep the manual in mind")
         await bench.press("escape", "4", "right", "right", "f5")
-        await bench.until(lambda now: not now.busy and now.kept.settings)
-        digest = bench.session.info.digest  # type: ignore[union-attr]
-        rows = [bench.session.hits[row].chunk.id for row in range(3)]  # type: ignore[union-attr]
+        await bench.until(lambda now: not now.query.busy and now.query.kept.settings)
+        digest = bench.session.store.info.digest  # type: ignore[union-attr]
+        rows = [bench.session.results.hits[row].chunk.id for row in range(3)]  # type: ignore[union-attr]
 
     moved, plain = history.load(state_home / "recall" / "history.jsonl")
     assert (plain.settings, bool(moved.settings)) == ((), True)
@@ -229,7 +235,7 @@ async def test_an_answer_behind_an_offset_is_remembered_with_its_ranks(shared_st
         for text in (query, f"{query} OFFSET 3"):
             await bench.ask(text)
             await bench.press("f5")
-            await bench.until(lambda now, text=text: not now.busy and now.kept.text == text)
+            await bench.until(lambda now, text=text: not now.query.busy and now.query.kept.text == text)
 
     page, whole = history.load(state_home / "recall" / "history.jsonl")
     assert (whole.offset, page.offset) == (0, 3)

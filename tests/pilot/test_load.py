@@ -47,7 +47,7 @@ async def watched(store: Path) -> AsyncIterator[tuple[Watched, Driver]]:
     app = Watched(store)
     async with app.run_test(size=(120, 40)) as pilot:
         driver = Driver(app, pilot)
-        await driver.until(lambda now: now.info)
+        await driver.until(lambda now: now.store.info)
         yield app, driver
 
 
@@ -75,7 +75,7 @@ async def start_ingest(driver: Driver, folder: Path) -> None:
     await driver.press("escape", ADD)
     driver.app.screen.query_one("Input").value = str(folder)  # type: ignore[attr-defined]
     await driver.press("enter")
-    await driver.until(lambda now: now.run)
+    await driver.until(lambda now: now.store.run)
 
 
 async def type_while_ingesting(store: Path, files: int, *, seconds: float) -> None:
@@ -90,9 +90,9 @@ async def type_while_ingesting(store: Path, files: int, *, seconds: float) -> No
 
         await driver.until(lambda _: len(app.bench.editor.text) >= 200, seconds=60)
         assert app.bench.editor.text == text
-        await driver.until(lambda now: now.run and now.run.ended, seconds=seconds)
+        await driver.until(lambda now: now.store.run and now.store.run.ended, seconds=seconds)
 
-        run = driver.session.run
+        run = driver.session.store.run
         assert run is not None
         assert run.ended == "done", run.summary
         assert f"{files} added" in run.summary.replace(",", "")
@@ -120,10 +120,12 @@ async def test_thirty_keys_within_a_second_cause_few_searches_and_the_last_text_
         await key_by_key(app, text, gaps=gaps)
         await driver.answered(text)
 
-        answered = {session.answer.generation for session, _ in app.seen if session.answer is not None}
-        texts = {session.answer.plan.text for session, _ in app.seen if session.answer is not None}
+        answered = {
+            session.results.answer.generation for session, _ in app.seen if session.results.answer is not None
+        }
+        texts = {session.results.answer.plan.text for session, _ in app.seen if session.results.answer is not None}
         assert answered
-        assert 1 <= len(texts) <= driver.session.question <= MOST_SEARCHES
+        assert 1 <= len(texts) <= driver.session.query.question <= MOST_SEARCHES
 
 
 async def test_what_is_painted_belongs_to_the_newest_answered_question_and_no_event_goes_back(
@@ -138,7 +140,7 @@ async def test_what_is_painted_belongs_to_the_newest_answered_question_and_no_ev
         await driver.answered(questions[-1])
 
         assert_nothing_stale(app.seen)
-        asked = [session.text for session, _ in app.seen]
+        asked = [session.query.text for session, _ in app.seen]
         assert set(asked) >= set(questions)
 
 
@@ -155,7 +157,9 @@ async def test_nothing_stale_is_painted_while_the_weight_moves_under_new_questio
         await driver.answered("token budget")
         await driver.until(
             lambda now: (
-                now.answer and {key: getattr(now.answer.plan.config, key) for key in now.tweaks} == dict(now.tweaks)
+                now.results.answer
+                and {key: getattr(now.results.answer.plan.config, key) for key in now.weights.tweaks}
+                == dict(now.weights.tweaks)
             )
         )
 
@@ -164,16 +168,16 @@ async def test_nothing_stale_is_painted_while_the_weight_moves_under_new_questio
 
 def assert_nothing_stale(seen: list[tuple[Session, str]]) -> None:
     """Generations only grow, an answer that is not awaited answers the text, and the list shows the answer's rows."""
-    generations = [session.generation for session, _ in seen]
+    generations = [session.query.generation for session, _ in seen]
     assert generations == sorted(generations)
     painted = 0
     for session, row in seen:
-        if session.answer is None:
+        if session.results.answer is None:
             continue
-        if not session.busy and session.trouble is None:
-            assert session.answer.plan.text == session.text
-        if session.hits:
-            first = session.hits[0]
+        if not session.query.busy and session.query.trouble is None:
+            assert session.results.answer.plan.text == session.query.text
+        if session.results.hits:
+            first = session.results.hits[0]
             assert first.score is not None
             assert f"{first.score:.3f}" in row
             assert first.doc.path in row

@@ -34,9 +34,9 @@ async def test_each_tab_of_explain_beside_every_other_pane(shared_store: Path, v
     async with workbench(shared_store, size=(200, 60)) as bench:
         await bench.ask("keep the manual in mind")
         await bench.press("escape", "j", "m", "j", "4", "right", "p", "3")
-        bench.app.become(bench.session._replace(sought="notes/diary.txt"))
+        bench.app.become(bench.session._replace(results=bench.session.results._replace(sought="notes/diary.txt")))
         bench.app.become(explaining.turned_to(bench.session, view))
-        await bench.until(lambda now: now.packed and now.chart and not now.busy)
+        await bench.until(lambda now: now.context.packed and now.weights.chart and not now.query.busy)
         await bench.until(lambda now: pane._finding(now) is not None)
 
         assert draw_at_every_width(bench) > len(WIDTHS)
@@ -47,7 +47,7 @@ async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> N
         await bench.ask()
         await bench.until(lambda now: judging.judged(now) is not None)
         await bench.press("escape", "a", "s", "f", "6")
-        await bench.until(lambda now: judging.is_current(now) and not now.gradings)
+        await bench.until(lambda now: judging.is_current(now) and not now.judge.gradings)
         assert draw_at_every_width(bench) > len(WIDTHS)
         for _ in store_pane.VIEWS:
             await bench.press("8", "right")

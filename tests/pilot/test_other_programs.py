@@ -54,12 +54,14 @@ async def test_settings_that_someone_writes_hold_and_are_told(own_store: Path, k
 
         await bench.until(
             lambda now: (
-                now.answer and getattr(now.answer.plan.config, key) == value and now.ranked_at == now.generation
+                now.results.answer
+                and getattr(now.results.answer.plan.config, key) == value
+                and now.results.ranked_at == now.query.generation
             )
         )
 
         assert getattr(current(bench.session), key) == value
-        assert not bench.session.tweaks
+        assert not bench.session.weights.tweaks
         assert any("recall.toml has changed" in each.message for each in bench.app._notifications)
 
 
@@ -70,22 +72,22 @@ async def test_settings_that_are_moved_stay_moved_when_someone_writes_others(own
         moved = current(bench.session).normalize
         rewrite(own_store.parent / "recall.toml", vector_weight=0.75)
 
-        await bench.until(lambda now: now.saved and now.saved.vector_weight == 0.75)
+        await bench.until(lambda now: now.weights.saved and now.weights.saved.vector_weight == 0.75)
 
         assert current(bench.session).normalize == moved
-        assert set(bench.session.tweaks) == {"normalize"}
+        assert set(bench.session.weights.tweaks) == {"normalize"}
 
 
 async def test_settings_that_cannot_be_read_leave_those_that_hold(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask()
-        before = bench.session.saved
+        before = bench.session.weights.saved
         (own_store.parent / "recall.toml").write_text("vector_weight = \n", encoding="utf-8")
         await bench.until(lambda _: any("read before it hold" in each.message for each in bench.app._notifications))
         await bench.ask("household tea")
 
-        assert bench.session.saved == before
-        assert bench.session.trouble is None
+        assert bench.session.weights.saved == before
+        assert bench.session.query.trouble is None
 
 
 async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Path) -> None:
@@ -94,7 +96,7 @@ async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Pat
         await bench.press("escape", "4", "right", "S")
         await bench.pilot.pause(0.3)
         await bench.press("y")
-        await bench.until(lambda now: now.saved and not now.tweaks)
+        await bench.until(lambda now: now.weights.saved and not now.weights.tweaks)
         await bench.pilot.pause(0.3)
 
         assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
@@ -120,13 +122,13 @@ async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hol
         await bench.press("4", "right", "S")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await bench.press("y")
-        await bench.until(lambda now: now.saved and not now.tweaks)
-        saved = bench.session.saved
+        await bench.until(lambda now: now.weights.saved and not now.weights.tweaks)
+        saved = bench.session.weights.saved
 
         may_end.set()
-        await bench.until(lambda now: not now.chore)
+        await bench.until(lambda now: not now.store.task)
 
-        assert bench.session.saved == saved
+        assert bench.session.weights.saved == saved
         assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
 
 
@@ -135,17 +137,21 @@ async def test_another_store_of_the_same_generation_is_asked_at_once(tmp_path: P
     other = fill(tmp_path / "two", "The token budget of a quokka.", "A quokka.", "Tea.")
     async with workbench(place) as bench:
         await bench.ask()
-        before = bench.session.answer
+        before = bench.session.results.answer
         other.replace(place)
 
-        await bench.until(lambda now: now.answer and before and now.answer.digest != before.digest and now.packed)
+        await bench.until(
+            lambda now: (
+                now.results.answer and before and now.results.answer.digest != before.digest and now.context.packed
+            )
+        )
 
-        assert bench.session.answer
-        assert bench.session.answer.generation == before.generation if before else False
-        assert {hit.doc.path for hit in bench.session.hits.values()} <= {"d/0.txt", "d/1.txt", "d/2.txt"}
+        assert bench.session.results.answer
+        assert bench.session.results.answer.generation == before.generation if before else False
+        assert {hit.doc.path for hit in bench.session.results.hits.values()} <= {"d/0.txt", "d/1.txt", "d/2.txt"}
         assert any("asked again" in each.message for each in bench.app._notifications)
         await bench.press("escape", "3", "right", "right", "right", "4", "left", "5")
-        await bench.until(lambda now: now.ranked_at == now.generation)
+        await bench.until(lambda now: now.results.ranked_at == now.query.generation)
         assert bench.app.is_running
 
 
@@ -153,7 +159,7 @@ async def test_a_run_that_goes_on_in_a_store_that_was_moved_away_opens_no_second
     away = own_store.with_name("away.db")
     async with workbench(own_store) as bench:
         await bench.ask()
-        known = bench.session.info
+        known = bench.session.store.info
         assert known is not None
         own_store.rename(away)
         bench.app.bench.editor.text = "household tea"

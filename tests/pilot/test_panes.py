@@ -138,9 +138,12 @@ async def test_on_a_screen_that_is_too_small_keys_do_nothing_unseen_and_q_quits(
         await bench.press("a", "j", "right_square_bracket", "f5")
         await bench.pilot.pause()
 
-        assert (bench.session.gradings, bench.session.selected) == (before.gradings, before.selected)
-        assert bench.session.budget_tokens == before.budget_tokens
-        assert bench.session.question == before.question
+        assert (bench.session.judge.gradings, bench.session.results.selected) == (
+            before.judge.gradings,
+            before.results.selected,
+        )
+        assert bench.session.context.budget_tokens == before.context.budget_tokens
+        assert bench.session.query.question == before.query.question
         await bench.press("q")
         await bench.pilot.pause()
         assert bench.app.return_code == 0
@@ -166,7 +169,7 @@ async def test_the_palette_finds_an_action_by_its_words_and_runs_it(shared_store
         await bench.pilot.pause(0.5)
 
         await bench.press("enter")
-        await bench.until(lambda now: now.budget_tokens == 4_000)
+        await bench.until(lambda now: now.context.budget_tokens == 4_000)
 
 
 async def test_the_palette_finds_an_action_by_what_the_footer_calls_it(shared_store: Path) -> None:
@@ -206,19 +209,19 @@ async def test_the_copied_command_gives_the_rows_of_the_list(shared_store: Path,
 
         answer = _answer_of(await _copied(bench))
 
-        assert session.answer is not None
+        assert session.results.answer is not None
         results = answer["results"]
         assert isinstance(results, list)
         rows = [(row["chunk"]["id"], row["score"]) for row in results]
-        assert rows == [(hit.chunk.id, hit.score) for hit in session.hits.values() if hit.chunk]
-        assert answer["stats"]["digest"] == session.answer.digest  # type: ignore[index]
+        assert rows == [(hit.chunk.id, hit.score) for hit in session.results.hits.values() if hit.chunk]
+        assert answer["stats"]["digest"] == session.results.answer.digest  # type: ignore[index]
 
 
 async def test_the_copied_command_is_of_the_rows_shown_while_they_are_stale(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")
         bench.app.bench.editor.text = "SELECT nonsense"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
         await bench.press("escape")
 
         assert (await _copied(bench))[-1] == "token budget"

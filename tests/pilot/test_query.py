@@ -34,9 +34,9 @@ async def test_text_that_begins_with_select_is_a_query(shared_store: Path) -> No
     async with workbench(shared_store) as bench:
         await bench.ask(rql)
 
-        assert bench.session.answer is not None
-        assert bench.session.answer.plan.rql == rql
-        assert set(bench.session.hits) == {0}
+        assert bench.session.results.answer is not None
+        assert bench.session.results.answer.plan.rql == rql
+        assert set(bench.session.results.hits) == {0}
         assert "1 Query (RQL)" in str(bench.app.bench.query_one("#query").border_title)
 
 
@@ -52,7 +52,7 @@ async def test_an_offset_lists_ranks_from_there(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("SELECT * FROM chunk USING lexical('budget') LIMIT 2 OFFSET 3")
 
-        assert [hit.rank for hit in bench.session.hits.values()] == [4, 5]
+        assert [hit.rank for hit in bench.session.results.hits.values()] == [4, 5]
         assert "2 of " in bench.painted("results")
 
 
@@ -62,7 +62,7 @@ async def test_an_unparsable_text_keeps_the_old_rows_and_marks_them_stale(shared
         bench.app.bench.editor.clear()
 
         await bench.type("SELECT * FROM chunk FILTER doc.tgas = 'x'")
-        await bench.until(lambda now: now.trouble and "tgas" in now.trouble.message)
+        await bench.until(lambda now: now.query.trouble and "tgas" in now.query.trouble.message)
 
         assert "docs/budget.md:1-7" in bench.painted("results")
         assert "(stale)" in bench.painted("results")
@@ -75,7 +75,7 @@ async def test_a_repaired_text_is_answered_and_no_longer_stale(shared_store: Pat
         await bench.ask("token budget")
         await bench.type("\nSELECT")
         bench.app.bench.editor.text = "SELECT nothing"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         await bench.ask("cosine")
 
@@ -100,8 +100,8 @@ async def test_words_that_occur_nowhere_stand_in_one_line_and_each_in_its_own_wa
 
         told = "W_UNKNOWN_TERM: zzyzx, qqzzy and xxyyx occur nowhere in this store"
         assert bench.painted("notes").rstrip() == told
-        assert bench.session.answer is not None
-        assert len(bench.session.answer.warnings) == 3
+        assert bench.session.results.answer is not None
+        assert len(bench.session.results.answer.warnings) == 3
 
 
 async def test_a_long_message_is_read_whole_in_a_small_terminal(shared_store: Path) -> None:
@@ -110,9 +110,9 @@ async def test_a_long_message_is_read_whole_in_a_small_terminal(shared_store: Pa
         assert bench.app.bench.query_one("#query").size.height == 2
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.path GLOB 'docs"
 
-        await bench.until(lambda now: now.trouble and bench.app.bench.query_one("#notes").size.height == 2)
+        await bench.until(lambda now: now.query.trouble and bench.app.bench.query_one("#notes").size.height == 2)
 
-        trouble = bench.session.trouble
+        trouble = bench.session.query.trouble
         assert trouble is not None
         assert f"1:42 {trouble.message} ({trouble.hint})" in " ".join(bench.painted("notes").split())
         assert bench.app.bench.editor.size.height == 1
@@ -124,7 +124,7 @@ async def test_a_message_that_two_lines_do_not_hold_ends_in_a_mark(shared_store:
         await bench.ask("token budget")
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER size = 'x'"
 
-        await bench.until(lambda now: now.trouble and bench.app.bench.query_one("#notes").size.height == 2)
+        await bench.until(lambda now: now.query.trouble and bench.app.bench.query_one("#notes").size.height == 2)
 
         assert bench.painted("notes").startswith("1:28 There is no field size.")
         assert bench.painted("notes").endswith("…")
@@ -134,8 +134,8 @@ async def test_a_long_warning_is_read_whole_and_more_of_them_are_counted(shared_
     async with workbench(shared_store, size=(80, 24)) as bench:
         await bench.ask("SELECT doc.colour FROM chunk USING lexical('budget')")
         await bench.until(lambda _: bench.app.bench.query_one("#notes").size.height == 2)
-        assert bench.session.answer is not None
-        (warning,) = bench.session.answer.warnings
+        assert bench.session.results.answer is not None
+        (warning,) = bench.session.results.answer.warnings
         assert len(warning) > 78
         assert warning in " ".join(bench.painted("notes").split())
 
@@ -153,10 +153,10 @@ async def test_clearing_the_text_clears_the_results(shared_store: Path) -> None:
         await bench.ask("token budget")
 
         bench.app.bench.editor.clear()
-        await bench.until(lambda now: now.answer is None)
+        await bench.until(lambda now: now.results.answer is None)
 
         assert "Type words to search" in bench.painted("results")
-        assert bench.session.packed is None
+        assert bench.session.context.packed is None
 
 
 async def test_words_that_match_nothing_say_so(shared_store: Path) -> None:
@@ -169,23 +169,23 @@ async def test_words_that_match_nothing_say_so(shared_store: Path) -> None:
 async def test_f5_asks_again_at_once(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")
-        before = bench.session.generation
+        before = bench.session.query.generation
 
         await bench.press("f5")
-        await bench.until(lambda now: not now.busy and now.generation == before + 1)
+        await bench.until(lambda now: not now.query.busy and now.query.generation == before + 1)
 
-        assert bench.session.hits
+        assert bench.session.results.hits
 
 
 async def test_thirty_keys_in_a_burst_cost_few_searches_and_the_last_text_is_answered(shared_store: Path) -> None:
     text = "token budget memory of a file "[:30].strip()
     async with workbench(shared_store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
         await bench.type(text)
         await bench.answered(text)
 
-        assert bench.session.generation <= 7
+        assert bench.session.query.generation <= 7
 
 
 async def test_a_changed_file_is_marked_in_its_row(own_store: Path) -> None:
@@ -215,7 +215,7 @@ async def test_a_grade_that_another_program_gives_stands_in_its_row(
     async with workbench(own_store) as bench:
         await bench.ask()
         await bench.until(judged)
-        path = bench.session.hits[0].doc.path
+        path = bench.session.results.hits[0].doc.path
 
         with Recall.open(str(own_store)) as other:
             grade = Judgement("q1", Spot(path), 3)
@@ -223,7 +223,7 @@ async def test_a_grade_that_another_program_gives_stands_in_its_row(
 
         await bench.until(lambda now: (known := judged(now)) and known.places)
         assert re.search(rf"▶ +1 .* 3 +29  {path}", bench.painted("results"))
-        assert bench.session.chores == 1
+        assert bench.session.store.tasks_done == 1
 
 
 async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,12 +233,14 @@ async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkey
         await bench.until(judged)
         await bench.press("escape", "2", "a")
         await bench.until(
-            lambda now: now.chores == 1 and not now.gradings and (known := judged(now)) and known.places
+            lambda now: (
+                now.store.tasks_done == 1 and not now.judge.gradings and (known := judged(now)) and known.places
+            )
         )
 
         await asyncio.sleep(0.5)  # ten looks
 
-        assert bench.session.chores == 1
+        assert bench.session.store.tasks_done == 1
 
 
 async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
@@ -247,14 +249,20 @@ async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await bench.ask()
-        gone = bench.session.hits[0].doc.path
+        gone = bench.session.results.hits[0].doc.path
         assert gone in bench.painted("results")
 
         with Recall.open(str(own_store)) as other:
             other.remove((gone,))
 
-        await bench.until(lambda now: now.answer and now.info and now.answer.generation == now.info.generation > 1)
-        await bench.until(lambda now: not now.busy and now.hits[0].doc.path != gone)
+        await bench.until(
+            lambda now: (
+                now.results.answer
+                and now.store.info
+                and now.results.answer.generation == now.store.info.generation > 1
+            )
+        )
+        await bench.until(lambda now: not now.query.busy and now.results.hits[0].doc.path != gone)
         assert gone not in bench.painted("results")
         assert any("Another program" in notice.message for notice in bench.app._notifications)
 
@@ -274,15 +282,15 @@ async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tm
             assert "Searching; ^g cancels." in bench.painted("results")
 
             await bench.press("ctrl+g")
-            await bench.until(lambda now: now.trouble)
+            await bench.until(lambda now: now.query.trouble)
 
-            assert not bench.session.busy
+            assert not bench.session.query.busy
             assert "The question was cancelled. (F5 asks it again)" in bench.painted("notes")
             assert "cancelled" in str(bench.app.bench.query_one("#query").border_subtitle)
             assert "No results: the question was cancelled." in bench.painted("results")
             assert "^g" not in bench.painted("footer")
             server.gate.set()
             await bench.press("f5")
-            await bench.until(lambda now: now.answer and now.trouble is None)
-            assert bench.session.answer is not None
-            assert bench.session.answer.total == 1
+            await bench.until(lambda now: now.results.answer and now.query.trouble is None)
+            assert bench.session.results.answer is not None
+            assert bench.session.results.answer.total == 1

@@ -25,7 +25,7 @@ async def test_the_ledger_follows_the_selection(shared_store: Path) -> None:
 
         await bench.press("j")
 
-        assert bench.session.selected == 1
+        assert bench.session.results.selected == 1
         assert "src/pack.py" in marked(bench)
         assert "3 Explain #2" in bench.painted("explain")
 
@@ -63,12 +63,12 @@ async def test_up_and_down_stop_at_the_ends(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "k", "up")
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
 
         await bench.press("G", "down", "j")
 
-        assert bench.session.answer is not None
-        assert bench.session.selected == bench.session.answer.total - 1
+        assert bench.session.results.answer is not None
+        assert bench.session.results.selected == bench.session.results.answer.total - 1
 
 
 async def test_paging_moves_by_what_is_visible_and_home_comes_back(shared_store: Path) -> None:
@@ -77,12 +77,12 @@ async def test_paging_moves_by_what_is_visible_and_home_comes_back(shared_store:
         rows = bench.app.bench.page_rows
 
         await bench.press("escape", "pagedown", "space")
-        assert bench.session.selected == 2 * rows
+        assert bench.session.results.selected == 2 * rows
         await bench.press("pageup")
-        assert bench.session.selected == rows
+        assert bench.session.results.selected == rows
         await bench.press("home")
 
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
 
 
 async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> None:
@@ -94,14 +94,14 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
         await bench.press("escape", "A")
         await bench.write(str(many))
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await bench.ask("budget note")
-        total = bench.session.answer.total if bench.session.answer else 0
+        total = bench.session.results.answer.total if bench.session.results.answer else 0
         assert total > 150
-        assert total - 1 not in bench.session.hits
+        assert total - 1 not in bench.session.results.hits
 
         await bench.press("escape", "G")
-        await bench.until(lambda now: total - 1 in now.hits)
+        await bench.until(lambda now: total - 1 in now.results.hits)
 
         assert f" {total} " in marked(bench)
         assert f"3 Explain #{total}" in bench.painted("explain")
@@ -113,7 +113,7 @@ async def test_a_click_picks_the_row_under_it(shared_store: Path) -> None:
 
         await bench.pilot.click(ResultsPane, offset=(20, 4))
 
-        assert bench.session.selected == 2
+        assert bench.session.results.selected == 2
         assert bench.session.pane == "results"
 
 
@@ -129,18 +129,18 @@ async def test_only_the_left_button_picks(shared_store: Path, button: int, picke
         for _ in range(5):
             await bench.pilot.pause(0.05)
 
-        await bench.until(lambda now: now.selected == picked)
+        await bench.until(lambda now: now.results.selected == picked)
 
 
 async def test_rows_stay_selected_when_the_same_question_is_asked_again(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "j", "j", "f5")
-        await bench.until(lambda now: not now.busy)
+        await bench.until(lambda now: not now.query.busy)
 
-        assert bench.session.selected == 2
+        assert bench.session.results.selected == 2
         await bench.ask("cosine")
-        assert bench.session.selected == 0
+        assert bench.session.results.selected == 0
 
 
 async def test_a_pane_that_had_the_whole_screen_leaves_the_list_where_it_was(shared_store: Path) -> None:
@@ -193,5 +193,5 @@ async def test_long_paths_are_told_apart_by_their_ends_in_every_list(own_store: 
             assert re.search(rf"…/{name}:1-3 ", bench.painted("results"))
             assert re.search(rf"…/{name}:1-3 .* tok", bench.painted("packed"))
         await bench.press("escape", "b", "2", "0", "enter")
-        await bench.until(lambda now: now.packed and now.packed.omitted)
+        await bench.until(lambda now: now.context.packed and now.context.packed.omitted)
         await bench.until(lambda _: re.search(r"× #\d …/.*(first|second)\.md", bench.painted("packed")))

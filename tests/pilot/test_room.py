@@ -65,7 +65,7 @@ async def test_the_pointer_stands_on_the_path_that_enter_takes(deep_store: Path,
         ends = [row[-len("number 1.md") :] for row in rows(bench, "targets")[1:]]
         assert ends == ["number 1.md", "number 2.md", "number 3.md"]
         await bench.press("enter")
-        await bench.until(lambda now: now.sought == f"{DEEP}/file number 2.md")
+        await bench.until(lambda now: now.results.sought == f"{DEEP}/file number 2.md")
 
 
 async def test_a_list_is_cut_anew_when_the_screen_becomes_narrow(deep_store: Path) -> None:
@@ -105,7 +105,7 @@ async def test_a_line_break_in_a_name_makes_no_second_row(deep_store: Path) -> N
 
         assert rows(bench, "targets")[1].split() == [UNICODE.pointer, "new", "line/other.md"]
         await bench.press("enter")
-        await bench.until(lambda now: now.sought == "new\nline/other.md")
+        await bench.until(lambda now: now.results.sought == "new\nline/other.md")
 
 
 async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(

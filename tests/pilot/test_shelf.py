@@ -17,7 +17,7 @@ TALL = (120, 60)
 
 
 async def opened(bench: Driver, *keys: str) -> None:
-    await bench.until(lambda now: now.info)
+    await bench.until(lambda now: now.store.info)
     await bench.press("escape", "8", *keys)
 
 
@@ -97,8 +97,14 @@ async def test_only_a_vector_for_every_chunk_is_a_full_cover(
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
         await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
-        assert bench.session.info
-        bench.app.become(bench.session._replace(info=bench.session.info._replace(vectors=vectors, chunks=chunks)))
+        assert bench.session.store.info
+        bench.app.become(
+            bench.session._replace(
+                store=bench.session.store._replace(
+                    info=bench.session.store.info._replace(vectors=vectors, chunks=chunks)
+                )
+            )
+        )
 
         await bench.until(lambda _: f"{vectors:,} {covered} covered" in bench.painted("store"))
 
@@ -111,7 +117,7 @@ async def test_the_shares_of_the_file_are_a_hundred_percent(shared_store: Path) 
         assert isinstance(known, StoreOverview)
         view = {**known.view, "bytes": 1_000, "text_bytes": 476, "vector_bytes": 316, "index_bytes": 127}
         finding = known._replace(view=view)  # type: ignore[arg-type]
-        bench.app.become(bench.session._replace(studied={SHELF: (stamp_of(bench.session, SHELF), finding)}))
+        bench.app.become(bench.session._replace(analyses={SHELF: (stamp_of(bench.session, SHELF), finding)}))
         await bench.until(lambda _: "1.0 KiB" in bench.painted("store"))
 
         shares = re.findall(r"^  (?:texts|vectors|index|the rest) .* (\d+)%", bench.painted("store"), flags=re.M)

@@ -150,7 +150,7 @@ async def test_the_query_that_a_defect_interrupted_is_offered_once(shared_store:
         await bench.press("y")
         await bench.answered("token budget")
     async with workbench(shared_store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
         assert bench.app.screen is bench.app.bench
         assert bench.app.bench.editor.text == ""
@@ -343,7 +343,7 @@ async def test_a_letter_goes_to_its_pane_or_row(shared_store: Path) -> None:
         await bench.until(lambda now: now.pane == "explain" and bench.app.screen is bench.app.bench)
         row = next(letter for letter, label in labels.items() if label.mark.action == "choose_row(2)")
         await bench.press("ctrl+o", row)
-        await bench.until(lambda now: now.pane == "results" and now.selected == 2)
+        await bench.until(lambda now: now.pane == "results" and now.results.selected == 2)
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 40)])
@@ -351,7 +351,7 @@ async def test_no_letter_covers_the_rank_of_its_row(shared_store: Path, size: tu
     async with workbench(shared_store, size=size) as bench:
         await bench.ask()
         await bench.press("escape", "end", "ctrl+o")
-        await bench.until(lambda now: now.selected == 36 and isinstance(bench.app.screen, JumpScreen))
+        await bench.until(lambda now: now.results.selected == 36 and isinstance(bench.app.screen, JumpScreen))
 
         labels = [label for label in bench.app.screen.query(Label) if label.mark.action.startswith("choose_row")]
         results = bench.app.bench.query_one("#results")
@@ -399,7 +399,7 @@ async def test_keys_in_the_footer_can_be_clicked(shared_store: Path) -> None:
 
 async def test_the_way_to_the_keys_can_be_clicked(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
         await click_text(bench, "header", "? help")
         await bench.until(lambda _: isinstance(bench.app.screen, HelpScreen))
@@ -416,7 +416,7 @@ async def test_the_command_can_be_clicked_to_copy_it(shared_store: Path) -> None
 @pytest.mark.parametrize("pane", ["weights", "context", "judge", "store"])
 async def test_the_tabs_of_a_narrow_screen_can_be_clicked(shared_store: Path, pane: str) -> None:
     async with workbench(shared_store, size=NARROW) as bench:
-        await bench.until(lambda now: now.info and now.is_narrow)
+        await bench.until(lambda now: now.store.info and now.is_narrow)
 
         await click_text(bench, "status", pane)
         await bench.until(lambda now: now.pane == pane == now.tab)
@@ -424,7 +424,7 @@ async def test_the_tabs_of_a_narrow_screen_can_be_clicked(shared_store: Path, pa
 
 async def test_the_budget_can_be_clicked_on_a_narrow_screen(shared_store: Path) -> None:
     async with workbench(shared_store, size=NARROW) as bench:
-        await bench.until(lambda now: now.info and now.is_narrow)
+        await bench.until(lambda now: now.store.info and now.is_narrow)
 
         await click_text(bench, "status", "budget")
         await bench.until(lambda _: bench.app.screen.query("#hint"))

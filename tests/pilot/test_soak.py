@@ -147,7 +147,7 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
     for size in (SIZES[1], SIZES[0]):
         await bench.pilot.resize_terminal(*size)
     bench.app.bench.editor.text = ""
-    await bench.until(lambda now: now.answer is None and not now.busy, seconds=30)
+    await bench.until(lambda now: now.results.answer is None and not now.query.busy, seconds=30)
     forget()
     wake()
     visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone

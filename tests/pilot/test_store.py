@@ -27,7 +27,7 @@ from tests.workbench_driver import NAMES, Driver, workbench
 
 
 async def opened(bench: Driver, *keys: str) -> None:
-    await bench.until(lambda now: now.info)
+    await bench.until(lambda now: now.store.info)
     await bench.press("escape", "8", *keys)
 
 
@@ -47,7 +47,7 @@ async def choose(bench: Driver, code: str) -> None:
 async def agreed(bench: Driver) -> None:
     await bench.questioned()
     await bench.press("y")
-    await bench.until(lambda now: not now.chore and bench.app.screen is bench.app.bench)
+    await bench.until(lambda now: not now.store.task and bench.app.screen is bench.app.bench)
 
 
 def told(bench: Driver) -> str:
@@ -98,7 +98,7 @@ async def test_right_and_left_turn_the_views_and_each_copies_its_command(
             await bench.press("right")
         await bench.press("left")
         assert "▶Embedders" in bench.painted("store")
-        digest = bench.session.info.digest if bench.session.info else ""
+        digest = bench.session.store.info.digest if bench.session.store.info else ""
 
     assert [shlex.split(each)[3:] for each in found] == [["stats"], ["doctor"], ["embedders"]]
     assert cli.main([*shlex.split(found[0])[1:], "--json"], streams=standard()) == 0
@@ -144,7 +144,7 @@ async def test_a_no_repairs_nothing(own_store: Path) -> None:
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await bench.press("n")
 
-        assert bench.session.chores == 0
+        assert bench.session.store.tasks_done == 0
     assert not list(own_store.parent.glob("*.bak-*"))
 
 
@@ -167,7 +167,7 @@ async def test_compact_drops_what_was_removed_after_a_yes(own_store: Path) -> No
         await agreed(bench)
 
         assert "tombstones dropped" in told(bench)
-        await bench.until(lambda now: now.info and now.info.tombstones == 0)
+        await bench.until(lambda now: now.store.info and now.store.info.tombstones == 0)
 
 
 async def test_e_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
@@ -180,11 +180,11 @@ async def test_e_offers_every_embedder_and_enter_makes_the_vectors_anew(own_stor
         await bench.until(lambda _: "meaning of words" in bench.painted("store"))
         await bench.press("enter")
         await agreed(bench)
-        await bench.until(lambda now: now.info and now.info.embedder.startswith("local-"))
+        await bench.until(lambda now: now.store.info and now.store.info.embedder.startswith("local-"))
 
         assert "texts embedded" in told(bench)
         await bench.ask("token budget")
-        assert bench.session.answer is not None
+        assert bench.session.results.answer is not None
 
 
 @pytest.mark.parametrize(("texts", "said"), [(1, "1 text embedded, 0 found"), (2, "2 texts embedded, 0 found")])
@@ -210,7 +210,7 @@ async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None
         await bench.press("G", "enter")
 
         assert "not installed" in told(bench)
-        assert bench.session.chore == ""
+        assert bench.session.store.task == ""
 
 
 async def test_enter_is_offered_only_where_it_does_something_and_under_a_name_that_fits(own_store: Path) -> None:
@@ -288,7 +288,7 @@ async def test_the_checks_do_not_wait_for_a_query_that_can_be_answered(shared_st
     async with workbench(shared_store, size=(120, 60)) as bench:
         await bench.ask()
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         await checked(bench)
 
@@ -328,10 +328,10 @@ async def test_documents_are_counted_first_and_leave_after_a_yes(
             assert recall.store.info().documents == 37
 
         await agreed(bench)
-        await bench.until(lambda now: now.info and now.info.documents == 37 - documents)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 37 - documents)
 
         assert f"{documents} document{'s' * (documents > 1)} removed" in told(bench)
-        assert bench.session.info.tombstones > 0  # type: ignore[union-attr]
+        assert bench.session.store.info.tombstones > 0  # type: ignore[union-attr]
     with Recall.open(str(own_store)) as recall:
         assert recall.store.info().documents == 37 - documents
     assert (own_store.parent / "docs" / "budget.md").exists()
@@ -345,7 +345,7 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
         assert "It is no source any longer" in asked(bench)
 
         await agreed(bench)
-        await bench.until(lambda now: now.info and now.info.documents == 34)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 34)
     with Recall.open(str(own_store)) as recall:
         assert "docs" not in recall.stats()["store"]["roots"]
 
@@ -361,7 +361,7 @@ async def test_the_question_lists_what_goes_as_seen_from_the_folder_one_stands_i
         assert "It is no source any longer" in asked(bench)
 
         await agreed(bench)
-        await bench.until(lambda now: now.info and now.info.documents == 34)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == 34)
     with Recall.open(str(own_store)) as recall:
         assert "docs" not in recall.stats()["store"]["roots"]
         assert "manual" in recall.stats()["store"]["roots"]
@@ -379,7 +379,7 @@ async def test_a_name_of_two_things_stays_in_the_prompt_with_both(
         assert "./manual" in bench.painted("hint")
         assert "../manual" in bench.painted("hint")
         await bench.press("escape")
-        assert bench.session.chores == 0
+        assert bench.session.store.tasks_done == 0
 
 
 @pytest.fixture
@@ -418,7 +418,7 @@ async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_ty
         await bench.press("n")
         await bench.until(lambda _: bench.app.screen is bench.app.bench)
 
-        assert bench.session.chores == 0
+        assert bench.session.store.tasks_done == 0
     with Recall.open(str(own_store)) as recall:
         assert recall.store.info().documents == 37
 
@@ -443,7 +443,7 @@ async def test_who_begins_a_word_after_a_rest_has_typed_it_and_is_asked_still(
 
         await bench.until(lambda _: bench.app.bench.editor.text == text)
         assert isinstance(bench.app.screen, ConfirmScreen)
-        assert bench.session.chores == 0
+        assert bench.session.store.tasks_done == 0
 
 
 async def test_a_no_takes_no_document_out(own_store: Path) -> None:
@@ -454,7 +454,7 @@ async def test_a_no_takes_no_document_out(own_store: Path) -> None:
         await bench.press("n")
         await bench.pilot.pause()
 
-        assert bench.session.chores == 0
+        assert bench.session.store.tasks_done == 0
     with Recall.open(str(own_store)) as recall:
         assert recall.store.info().documents == 37
 
@@ -484,7 +484,7 @@ async def test_a_name_of_nothing_stays_in_the_prompt_with_the_reason(shared_stor
 
         assert bench.app.screen.query_one(Input).value == "nowhere/*.md"
         await bench.press("escape")
-        assert bench.session.chores == 0
+        assert bench.session.store.tasks_done == 0
 
 
 async def test_nothing_leaves_when_other_documents_match_by_the_time_of_the_yes(own_store: Path) -> None:

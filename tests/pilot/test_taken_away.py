@@ -44,7 +44,9 @@ def edit(recall: Recall, folder: Path) -> None:
 
 async def studied(bench: Driver) -> None:
     """Wait until there is nothing left to find out."""
-    await bench.until(lambda now: not now.busy and now.ranked_at == now.generation and not wanted(now))
+    await bench.until(
+        lambda now: not now.query.busy and now.results.ranked_at == now.query.generation and not wanted(now)
+    )
 
 
 @pytest.mark.parametrize("taken", [remove, purge, purge_some, edit])
@@ -75,7 +77,9 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
             assert bench.app.is_running
             monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
             await bench.press("4", "left")
-            await bench.until(lambda now: now.answer and now.answer.generation == recall.store.generation())
+            await bench.until(
+                lambda now: now.results.answer and now.results.answer.generation == recall.store.generation()
+            )
             await studied(bench)
 
 
@@ -89,7 +93,7 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
         started_in.rmdir()
         await bench.ask()
         await studied(bench)
-        assert bench.session.trouble is None
+        assert bench.session.query.trouble is None
         for keys in ("2 j", "4 right n", "5 j", "7", "8"):
             await bench.press(*keys.split())
             await studied(bench)
@@ -111,17 +115,17 @@ async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
         await studied(bench)
         own_store.rename(away)
         bench.app.bench.editor.text = "tea"
-        await bench.until(lambda now: now.is_storeless)
+        await bench.until(lambda now: now.store.is_storeless)
         away.rename(own_store)
         await bench.press("r")
-        await bench.until(lambda now: now.info and not now.is_storeless and not now.busy)
+        await bench.until(lambda now: now.store.info and not now.store.is_storeless and not now.query.busy)
         await studied(bench)
 
         await asyncio.to_thread(run, ["rm", "docs/files.md"], own_store)
-        await bench.until(lambda now: now.info and now.info.documents == len(TEXTS) - 1)
+        await bench.until(lambda now: now.store.info and now.store.info.documents == len(TEXTS) - 1)
         await studied(bench)
         await bench.press("escape", "2", "a")
-        await bench.until(lambda now: not now.gradings and not now.chore)
+        await bench.until(lambda now: not now.judge.gradings and not now.store.task)
 
         ran = await asyncio.to_thread(run, ["--json", "stats"], own_store)
         assert json.loads(ran)["store"]["judgements"] == 1

@@ -37,12 +37,12 @@ async def test_running_a_query_remembers_it_and_a_broken_one_is_not(shared_store
     async with workbench(shared_store) as bench:
         await bench.ask("cosine")
         await bench.press("f5")
-        await bench.until(lambda now: now.kept.text)
+        await bench.until(lambda now: now.query.kept.text)
         bench.app.bench.editor.text = "SELECT nothing"
-        await bench.until(lambda now: now.trouble)
+        await bench.until(lambda now: now.query.trouble)
 
         await bench.press("f5", "escape")
-        await bench.until(lambda now: not now.busy)
+        await bench.until(lambda now: not now.query.busy)
 
         assert remembered(state_home) == ["cosine"]
 
@@ -94,12 +94,14 @@ PAST = history.PastQuestion("household tea", "doc.path GLOB 'notes/*'", ("fusion
 def asked_with(bench: Driver) -> tuple[object, ...]:
     """Everything that an entry of the history restores."""
     now = bench.session
-    return now.text, now.filter, dict(now.tweaks), now.k
+    return now.query.text, now.query.filter, dict(now.weights.tweaks), now.weights.k
 
 
 async def taken(bench: Driver, *keys: str) -> None:
     await bench.press("ctrl+r", *keys)
-    await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.text == PAST.text)
+    await bench.until(
+        lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.text == PAST.text
+    )
 
 
 async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all_of_it_back(
@@ -109,19 +111,21 @@ async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "4", "f")
-        await bench.until(lambda now: now.answer and now.answer.plan.config.fusion == "rrf")
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.fusion == "rrf")
         await bench.press("n", "s")
         before = asked_with(bench)
 
         await taken(bench, "down", "enter")
 
         assert asked_with(bench) == (PAST.text, PAST.filter, {"fusion": "rrf", "min_score": 0.01}, 3)
-        assert bench.session.answer.total == 2  # type: ignore[union-attr]
+        assert bench.session.results.answer.total == 2  # type: ignore[union-attr]
         assert said(bench) == (
             "Taken with filter doc.path GLOB 'notes/*', fusion=rrf, min_score=0.01, k=3; u in pane 4 takes it back."
         )
         await bench.press("escape", "4", "u")
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.text == "token budget")
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.text == "token budget"
+        )
         assert asked_with(bench) == before
         assert bench.app.bench.editor.text == "token budget"
         await bench.press("U")
@@ -135,7 +139,7 @@ async def test_f5_takes_the_text_of_an_entry_alone(shared_store: Path, state_hom
     async with workbench(shared_store) as bench:
         await bench.ask("cosine")
         await bench.press("escape", "4", "n")
-        settings = dict(bench.session.tweaks)
+        settings = dict(bench.session.weights.tweaks)
 
         await taken(bench, "down", "f5")
 
@@ -158,11 +162,11 @@ async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, 
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "4", "comma", "comma", "f5")
-        await bench.until(lambda now: not now.busy and now.kept.settings)
+        await bench.until(lambda now: not now.query.busy and now.query.kept.settings)
 
         (newest, *_) = history.load(state_home / "recall" / "history.jsonl")
 
-        assert newest.settings == (f"k={bench.session.k}",) != ("k=None",)
+        assert newest.settings == (f"k={bench.session.weights.k}",) != ("k=None",)
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
@@ -206,13 +210,13 @@ async def test_a_history_that_cannot_be_written_is_said_once(shared_store: Path,
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")
         await bench.press("f5")
-        await bench.until(lambda now: now.kept.text == "token budget")
+        await bench.until(lambda now: now.query.kept.text == "token budget")
         assert "history cannot be written" in said(bench)
         before = len(bench.app._notifications)
 
         await bench.ask("cosine")
         await bench.press("f5")
-        await bench.until(lambda now: now.kept.text == "cosine")
+        await bench.until(lambda now: now.query.kept.text == "cosine")
 
         assert len(bench.app._notifications) == before
 

@@ -39,7 +39,7 @@ def stands_at(semantic: float) -> object:
     """The rows are those of this share."""
 
     def holds(now: Session) -> object:
-        return now.answer and round(share(now.answer.plan.config), 2) == semantic
+        return now.results.answer and round(share(now.results.answer.plan.config), 2) == semantic
 
     return holds
 
@@ -48,10 +48,10 @@ async def settled(bench: Driver) -> None:
     """Wait until the rows are those of the settings on the screen."""
     await bench.until(
         lambda now: (
-            not now.busy
-            and now.answer
-            and now.answer.plan.config == current(now)
-            and (now.k is None or now.answer.plan.limit == now.k)
+            not now.query.busy
+            and now.results.answer
+            and now.results.answer.plan.config == current(now)
+            and (now.weights.k is None or now.results.answer.plan.limit == now.weights.k)
         )
     )
 
@@ -82,7 +82,7 @@ async def test_the_ranking_follows_the_slider(shared_store: Path, keys: list[str
         await bench.press(*keys)
         await bench.until(stands_at(semantic))  # type: ignore[arg-type]
 
-        hit = bench.session.hit
+        hit = bench.session.results.hit
         assert hit is not None
         assert [round(part.weight, 2) for part in hit.parts] == [round(1 - semantic, 2), semantic]
         assert f"{semantic:.2f} semantic" in bench.painted("slider")
@@ -108,12 +108,16 @@ async def test_a_letter_changes_its_setting_and_the_rows(
         await weigh(bench)
 
         await bench.press(KEYS.get(key, key))
-        await bench.until(lambda now: now.answer and getattr(now.answer.plan.config, setting) == value)
+        await bench.until(
+            lambda now: now.results.answer and getattr(now.results.answer.plan.config, setting) == value
+        )
 
         assert "*" in bench.painted("board")
         assert "(changed)" in str(bench.app.bench.query_one("#weights").border_title)
         await bench.press("r")
-        await bench.until(lambda now: now.answer and getattr(now.answer.plan.config, setting) != value)
+        await bench.until(
+            lambda now: now.results.answer and getattr(now.results.answer.plan.config, setting) != value
+        )
 
 
 async def test_the_least_score_goes_down_again(shared_store: Path) -> None:
@@ -121,25 +125,31 @@ async def test_the_least_score_goes_down_again(shared_store: Path) -> None:
         await weigh(bench)
 
         await bench.press("greater_than_sign", "greater_than_sign", "less_than_sign")
-        await bench.until(lambda now: now.answer and now.answer.plan.config.min_score == 0.05)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.min_score == 0.05)
 
-        assert bench.session.answer is not None
-        assert bench.session.answer.total == 3
+        assert bench.session.results.answer is not None
+        assert bench.session.results.answer.total == 3
 
 
 async def test_rows_say_how_far_they_have_come(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        saved = {hit.chunk.id: hit.rank for hit in bench.session.hits.values() if hit.chunk}
+        saved = {hit.chunk.id: hit.rank for hit in bench.session.results.hits.values() if hit.chunk}
         assert "move" not in bench.painted("results")
 
         await bench.press(*["right"] * 18)
         await bench.until(stands_at(1.0))  # type: ignore[arg-type]
 
-        moves = {row: hit for row, hit in bench.session.hits.items() if hit.chunk and saved[hit.chunk.id] != row + 1}
+        moves = {
+            row: hit
+            for row, hit in bench.session.results.hits.items()
+            if hit.chunk and saved[hit.chunk.id] != row + 1
+        }
         assert moves
         assert all(
-            bench.session.before[row] == saved[hit.chunk.id] for row, hit in bench.session.hits.items() if hit.chunk
+            bench.session.weights.saved_ranks[row] == saved[hit.chunk.id]
+            for row, hit in bench.session.results.hits.items()
+            if hit.chunk
         )
         assert "▲" in bench.painted("results")
 
@@ -147,13 +157,13 @@ async def test_rows_say_how_far_they_have_come(shared_store: Path) -> None:
 async def test_the_context_is_packed_again(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        before = bench.session.packed
+        before = bench.session.context.packed
 
         await bench.press(*["right"] * 18)
         await bench.until(stands_at(1.0))  # type: ignore[arg-type]
-        await bench.until(lambda now: now.packed != before)
+        await bench.until(lambda now: now.context.packed != before)
 
-        assert bench.session.packed is not None
+        assert bench.session.context.packed is not None
 
 
 async def test_the_weights_stay_for_the_next_question(shared_store: Path) -> None:
@@ -163,9 +173,9 @@ async def test_the_weights_stay_for_the_next_question(shared_store: Path) -> Non
 
         await bench.ask("household tea")
 
-        assert bench.session.answer is not None
-        assert bench.session.answer.plan.config.vector_weight == 0.15
-        assert bench.session.before
+        assert bench.session.results.answer is not None
+        assert bench.session.results.answer.plan.config.vector_weight == 0.15
+        assert bench.session.weights.saved_ranks
 
 
 async def test_a_click_a_drag_and_the_wheel_move_the_slider(shared_store: Path) -> None:
@@ -195,12 +205,12 @@ async def test_a_click_a_drag_and_the_wheel_move_the_slider(shared_store: Path) 
 @pytest.mark.parametrize(
     ("setting", "cell", "holds"),
     [
-        ("<> least  0.00", 1, lambda now: now.tweaks.get("min_score") == 0.05),
-        (",. k      all", 0, lambda now: now.k is not None),
-        ("<> least  0.00", 6, lambda now: now.tweaks.get("min_score") == 0.05),
-        ("f  fusion weighted", 5, lambda now: now.tweaks.get("fusion") == "rrf"),
-        ("() (pool) 200", 0, lambda now: now.tweaks.get("pool", 200) < 200),
-        ("m  match  any", 12, lambda now: now.tweaks.get("match") == "all"),
+        ("<> least  0.00", 1, lambda now: now.weights.tweaks.get("min_score") == 0.05),
+        (",. k      all", 0, lambda now: now.weights.k is not None),
+        ("<> least  0.00", 6, lambda now: now.weights.tweaks.get("min_score") == 0.05),
+        ("f  fusion weighted", 5, lambda now: now.weights.tweaks.get("fusion") == "rrf"),
+        ("() (pool) 200", 0, lambda now: now.weights.tweaks.get("pool", 200) < 200),
+        ("m  match  any", 12, lambda now: now.weights.tweaks.get("match") == "all"),
     ],
     ids=["least", "rows", "least-by-name", "fusion", "pool", "match"],
 )
@@ -227,7 +237,7 @@ async def test_the_board_draws_a_line_a_rank_and_says_how_stable_the_weight_is(s
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.press("z")
-        await bench.until(lambda now: now.chart)
+        await bench.until(lambda now: now.weights.chart)
 
         rows = bench.painted("board").splitlines()
 
@@ -242,7 +252,7 @@ async def test_where_lines_are_short_settings_at_their_defaults_are_only_named_b
 ) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        await bench.until(lambda now: now.chart)
+        await bench.until(lambda now: now.weights.chart)
         assert "default: ,. () <> s m l · z shows them" in bench.painted("board")
         assert "match" not in bench.painted("board")
 
@@ -274,7 +284,7 @@ async def test_where_there_is_nothing_to_weigh_the_pane_says_why_and_its_keys_do
 
         assert "Nothing to weigh" in bench.painted("slider")
         assert reason in bench.painted("board")
-        assert bench.session.tweaks == {}
+        assert bench.session.weights.tweaks == {}
 
 
 async def test_what_the_query_decides_is_said_and_stays(shared_store: Path) -> None:
@@ -285,7 +295,7 @@ async def test_what_the_query_decides_is_said_and_stays(shared_store: Path) -> N
         await bench.press("f")
 
         assert current(bench.session).fusion == "rrf"
-        assert bench.session.tweaks == {}
+        assert bench.session.weights.tweaks == {}
         assert "OPTION decides fusion" in " ".join(bench.painted("board").split())
 
 
@@ -302,12 +312,12 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
         await bench.press("n")
         assert toml.read_text(encoding="utf-8") == before
         await bench.press("S", "y")
-        await bench.until(lambda now: not now.tweaks and not now.before)
+        await bench.until(lambda now: not now.weights.tweaks and not now.weights.saved_ranks)
 
         saved = load(toml)
         assert (saved.vector_weight, saved.bm25_weight, saved.fusion) == (0.15, 0.85, "rrf")
-        assert bench.session.answer is not None
-        assert bench.session.answer.plan.config.fusion == "rrf"
+        assert bench.session.results.answer is not None
+        assert bench.session.results.answer.plan.config.fusion == "rrf"
         await bench.press("S")
         assert not isinstance(bench.app.screen, ConfirmScreen)
 
@@ -327,7 +337,9 @@ async def test_saving_asks_anew_where_someone_has_written_something_else_since(o
         assert load(toml).bm25_weight == 0.8
         assert "bm25_weight = 0.85 (was 0.8)" in bench.painted("question")
         await bench.press("y")
-        await bench.until(lambda now: now.saved and now.saved.bm25_weight == 0.85 and not now.tweaks)
+        await bench.until(
+            lambda now: now.weights.saved and now.weights.saved.bm25_weight == 0.85 and not now.weights.tweaks
+        )
         assert load(toml).bm25_weight == 0.85
 
 
@@ -336,12 +348,14 @@ async def test_an_undo_after_saving_moves_back_and_writes_nothing(own_store: Pat
     async with workbench(own_store) as bench:
         await weigh(bench)
         await bench.press("right", "S", "y")
-        await bench.until(lambda now: now.saved and now.saved.vector_weight == 0.15 and not now.tweaks)
+        await bench.until(
+            lambda now: now.weights.saved and now.weights.saved.vector_weight == 0.15 and not now.weights.tweaks
+        )
 
         await bench.press("u")
 
         await bench.until(stands_at(0.1))  # type: ignore[arg-type]
-        assert dict(bench.session.tweaks) == {"bm25_weight": 0.9, "vector_weight": 0.1}
+        assert dict(bench.session.weights.tweaks) == {"bm25_weight": 0.9, "vector_weight": 0.1}
         assert load(toml).vector_weight == 0.15
 
 
@@ -370,9 +384,9 @@ async def test_the_copied_command_gives_the_rows_of_the_moved_weights(
     )
     answer = json.loads(ran.stdout)
     rows = [(row["chunk"]["id"], row["score"]) for row in answer["results"]]
-    assert rows == [(hit.chunk.id, hit.score) for hit in session.hits.values() if hit.chunk]
-    assert session.answer is not None
-    assert answer["stats"]["digest"] == session.answer.digest
+    assert rows == [(hit.chunk.id, hit.score) for hit in session.results.hits.values() if hit.chunk]
+    assert session.results.answer is not None
+    assert answer["stats"]["digest"] == session.results.answer.digest
 
 
 async def test_a_held_key_ends_at_its_last_weight_and_loses_none(shared_store: Path) -> None:
@@ -391,7 +405,7 @@ async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
 ) -> None:
     async with workbench(judged_store, size=size) as bench:
         await weigh(bench, "keep the manual in mind")
-        await bench.until(lambda now: now.chart and curve_of(now))
+        await bench.until(lambda now: now.weights.chart and curve_of(now))
         await bench.until(lambda _: "plateau" in bench.painted("board"))
 
         rows = [row.rstrip() for row in bench.painted("board").splitlines()]
@@ -437,17 +451,17 @@ async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
 
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        await bench.until(lambda now: now.chart)
+        await bench.until(lambda now: now.weights.chart)
         monkeypatch.setattr(Recall, "answer", counting)
 
         await bench.press("right_parenthesis")
         await settled(bench)
-        await bench.until(lambda now: now.chart and now.before)
+        await bench.until(lambda now: now.weights.chart and now.weights.saved_ranks)
         assert searched == [500, 200]  # with the pool, and with the saved one for the ranks before
 
         await bench.press(*["right"] * 6, "f", "comma")
         await settled(bench)
-        await bench.until(lambda now: now.packed_at == now.generation)
+        await bench.until(lambda now: now.context.packed_at == now.query.generation)
         assert [pool for pool in searched if pool != 200 or searched.count(200) > 1] == [500]
 
 
@@ -456,7 +470,9 @@ async def test_a_held_key_of_the_pool_ends_at_its_last_stop(shared_store: Path) 
         await weigh(bench)
 
         await bench.press(*["right_parenthesis"] * 10)
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.config.pool == 500_000)
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.config.pool == 500_000
+        )
 
         assert "500000" in bench.painted("board")
 
@@ -466,13 +482,19 @@ async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path
         await weigh(bench, "keep the manual in mind")
 
         await bench.press("comma", "comma")
-        await bench.until(lambda now: now.answer and now.answer.plan.limit == 5 and now.packed_at == now.generation)
+        await bench.until(
+            lambda now: (
+                now.results.answer
+                and now.results.answer.plan.limit == 5
+                and now.context.packed_at == now.query.generation
+            )
+        )
 
-        assert list(bench.session.hits) == [0, 1, 2, 3, 4]
-        assert bench.session.packed is not None
-        assert len(bench.session.packed.blocks) == 5
+        assert list(bench.session.results.hits) == [0, 1, 2, 3, 4]
+        assert bench.session.context.packed is not None
+        assert len(bench.session.context.packed.blocks) == 5
         await bench.press("full_stop", "full_stop", "u", "U")
-        await bench.until(lambda now: now.answer and now.answer.plan.limit == 15)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 15)
 
 
 async def test_what_was_taken_back_is_made_again(shared_store: Path) -> None:
@@ -494,18 +516,18 @@ async def test_a_key_that_has_nothing_to_do_says_so(shared_store: Path, key: str
         await bench.press(key)
 
         await bench.until(lambda _: any(told in note.message for note in bench.app._notifications))
-        assert bench.session.tweaks == {}
+        assert bench.session.weights.tweaks == {}
 
 
 async def test_the_constant_of_rank_fusion_has_keys_where_ranks_are_fused(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.press("apostrophe")
-        assert bench.session.tweaks == {}
+        assert bench.session.weights.tweaks == {}
 
         await bench.press("f", "apostrophe", "semicolon", "semicolon")
-        await bench.until(lambda now: now.answer and now.answer.plan.config.rrf_k == 40)
-        await bench.until(lambda now: now.chart and now.chart.rrf_k == 40)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.rrf_k == 40)
+        await bench.until(lambda now: now.weights.chart and now.weights.chart.rrf_k == 40)
 
         assert ";' rrf k  40*" in bench.painted("board")
 
@@ -514,8 +536,10 @@ async def test_a_scale_that_ranks_make_no_use_of_is_neither_shown_nor_moved(shar
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.press("f", "n")
-        await bench.until(lambda now: now.answer and now.answer.plan.config.fusion == "rrf" and not now.busy)
-        assert dict(bench.session.tweaks) == {"fusion": "rrf"}
+        await bench.until(
+            lambda now: now.results.answer and now.results.answer.plan.config.fusion == "rrf" and not now.query.busy
+        )
+        assert dict(bench.session.weights.tweaks) == {"fusion": "rrf"}
         assert "n scale" not in bench.painted("footer")
 
         await bench.press("f", "n")
@@ -533,7 +557,7 @@ async def test_the_constant_of_rank_fusion_moves_where_one_signal_ranks_too(shar
         await bench.press("n", "apostrophe")
 
         await bench.until(lambda _: ";' rrf k  80*" in bench.painted("board"))
-        assert list(bench.session.tweaks) == ["fusion", "rrf_k"]
+        assert list(bench.session.weights.tweaks) == ["fusion", "rrf_k"]
 
 
 async def test_a_zoomed_pane_without_room_for_every_setting_does_not_send_to_its_zoom(shared_store: Path) -> None:
@@ -565,7 +589,7 @@ async def test_the_best_weight_is_offered_only_where_grades_speak_for_one(judged
         await bench.until(lambda _: " v best " not in bench.painted("footer"))
         assert " c curve " in bench.painted("footer")
         await bench.press("v")
-        assert not bench.session.tweaks
+        assert not bench.session.weights.tweaks
 
 
 async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged_store: Path) -> None:
@@ -576,7 +600,7 @@ async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged
 
         assert "nDCG@10" in bench.painted("board")
         await bench.press("v")
-        await bench.until(lambda now: now.answer and now.answer.plan.config == current(now))
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.config == current(now))
         await bench.until(lambda _: "(the best)" in bench.painted("board"))
 
 
@@ -602,7 +626,7 @@ async def test_the_mean_of_all_judged_queries_is_told_with_its_band(judged_store
         assert "no grades for this question" in bench.painted("board")
 
         await bench.press("c")
-        await bench.until(lambda now: now.is_of_all and curve_of(now))
+        await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
 
         said = " ".join(bench.painted("board").split())
         assert "mean nDCG@10" in said
@@ -620,7 +644,7 @@ async def test_the_curve_follows_the_filter_there_and_back(judged_store: Path) -
         await bench.press("slash")
         await bench.write("doc.path GLOB 'docs/*'")
         await bench.press("enter")
-        await bench.until(lambda now: now.answer and now.answer.plan.filters and curve_of(now))
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.filters and curve_of(now))
         await bench.until(lambda _: (shown := measure_said(bench)) and shown != said)
         part = curve_of(bench.session)
 
@@ -629,7 +653,7 @@ async def test_the_curve_follows_the_filter_there_and_back(judged_store: Path) -
         assert part.best != whole.best
         await bench.press("slash")
         await bench.press("end", "ctrl+u", "enter")
-        await bench.until(lambda now: now.answer and not now.answer.plan.filters)
+        await bench.until(lambda now: now.results.answer and not now.results.answer.plan.filters)
         await bench.until(lambda _: measure_said(bench) == said)
         assert curve_of(bench.session) == whole
 
@@ -655,7 +679,7 @@ async def test_a_new_grade_changes_the_curve(judged_store: Path, tmp_path: Path)
         await bench.until(curve_of)
 
         bench.app.do("Judging", lambda recall, _say: grade_one(recall, tmp_path))
-        await bench.until(lambda now: now.chores and (curve := curve_of(now)) and curve.steps)
+        await bench.until(lambda now: now.store.tasks_done and (curve := curve_of(now)) and curve.steps)
 
         assert "no grades" not in bench.painted("board")
 
@@ -683,7 +707,7 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
         await bench.press("comma", "r", "comma", "comma", "comma", "comma")
-        await bench.until(lambda now: now.answer and now.answer.plan.limit == 2)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 2)
         await bench.press("x")
         await bench.until(granted_of)
         granted = granted_of(bench.session)
@@ -696,7 +720,7 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
         await bench.press("w")
         await settled(bench)
 
-        assert pinned not in [hit.chunk.id for hit in bench.session.hits.values() if hit.chunk]
+        assert pinned not in [hit.chunk.id for hit in bench.session.results.hits.values() if hit.chunk]
         assert "granted at" in bench.painted("board")
         await bench.press("Y")
         typed = shlex.split(bench.app.clipboard.splitlines()[1])
@@ -713,8 +737,8 @@ async def test_a_row_of_a_later_page_is_wished_down_to_the_last_row_of_that_page
         await bench.until(granted_of)
 
         await bench.until(lambda _: "1 must be in the top 10" in bench.painted("board"))
-        assert bench.session.hit is not None
-        assert bench.session.hit.rank == 10
+        assert bench.session.results.hit is not None
+        assert bench.session.results.hit.rank == 10
         await bench.until(lambda _: "✓ granted at" in bench.painted("board"))
 
 
@@ -723,9 +747,9 @@ async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> Non
         await weigh(bench, "keep the manual in mind")
         for _ in range(5):
             await bench.press("comma")
-        await bench.until(lambda now: now.answer and now.answer.plan.limit == 1)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 1)
         await bench.press("full_stop", "full_stop", "p")
-        await bench.until(lambda now: now.answer and now.answer.plan.limit == 3)
+        await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 3)
         await bench.press("j", "p", "j", "p", "comma", "comma")
         await bench.until(lambda now: (granted := granted_of(now)) and granted.conflict)
 
@@ -739,11 +763,11 @@ async def test_the_second_copied_command_says_at_every_weight_what_is_drawn(judg
         await weigh(bench, "keep the manual in mind")
         await bench.press("right", "n")
         await settled(bench)
-        await bench.until(lambda now: now.chart and curve_of(now))
+        await bench.until(lambda now: now.weights.chart and curve_of(now))
         await bench.press("Y")
-        of_lines, chart = bench.app.clipboard.splitlines()[1], bench.session.chart
+        of_lines, chart = bench.app.clipboard.splitlines()[1], bench.session.weights.chart
         await bench.press("c")
-        await bench.until(lambda now: now.is_of_all and curve_of(now))
+        await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
         await bench.press("Y")
         of_all, session = bench.app.clipboard.splitlines()[1], bench.session
 
@@ -770,20 +794,22 @@ async def test_what_was_moved_is_written_into_the_query_which_then_gives_the_sam
         await weigh(bench, text)
         await bench.press(*["right"] * 10, "n", "comma", "m")
         await settled(bench)
-        rows = [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+        rows = [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
 
         await bench.press("o")
-        await bench.until(lambda now: not now.busy and now.answer and "OPTION" in now.answer.plan.text)
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and "OPTION" in now.results.answer.plan.text
+        )
 
         written = bench.app.bench.editor.text
         assert written == (
             "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')\nLIMIT 5\n"
             "OPTION normalize max, bm25_weight 0.4, vector_weight 0.6"
         )
-        assert dict(bench.session.tweaks) == {"match": "all"}
-        assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+        assert dict(bench.session.weights.tweaks) == {"match": "all"}
+        assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
         await bench.press("1", "ctrl+z")
-        await bench.until(lambda now: now.text == text)
+        await bench.until(lambda now: now.query.text == text)
 
 
 async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: Path) -> None:
@@ -791,16 +817,16 @@ async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: P
         await weigh(bench, "keep the manual in mind")
         await bench.press(*["right"] * 4, "greater_than_sign")
         await settled(bench)
-        rows = [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
+        rows = [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
 
         await bench.press("o")
         assert "Words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
         await bench.press("y")
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.rql)
+        await bench.until(lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.rql)
 
         assert bench.app.bench.editor.text.startswith("SELECT * FROM chunk USING lexical(")
-        assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.hits.values() if hit.chunk]
-        assert bench.session.tweaks == {}
+        assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
+        assert bench.session.weights.tweaks == {}
 
 
 async def test_a_profile_is_kept_chosen_and_deleted(shared_store: Path) -> None:
@@ -809,21 +835,21 @@ async def test_a_profile_is_kept_chosen_and_deleted(shared_store: Path) -> None:
         await bench.press("f", "right", "N")
         await bench.type("ranks")
         await bench.press("enter")
-        await bench.until(lambda now: now.profile and now.profile.name == "ranks")
+        await bench.until(lambda now: now.weights.profile and now.weights.profile.name == "ranks")
         await bench.until(lambda _: "profile ranks " in bench.painted("header"))
         await bench.press("right")
         await bench.until(lambda _: "profile ranks*" in bench.painted("header"))
 
         await bench.press("P", "k", "enter")
-        await bench.until(lambda now: now.profile is None and not now.tweaks)
+        await bench.until(lambda now: now.weights.profile is None and not now.weights.tweaks)
         await bench.press("P", "j", "enter")
         await bench.until(
-            lambda now: dict(now.tweaks) == {"fusion": "rrf", "bm25_weight": 0.85, "vector_weight": 0.15}
+            lambda now: dict(now.weights.tweaks) == {"fusion": "rrf", "bm25_weight": 0.85, "vector_weight": 0.15}
         )
 
         await bench.press("P", "d", "y")
-        await bench.until(lambda now: now.profile is None)
-        assert dict(bench.session.tweaks)["fusion"] == "rrf"
+        await bench.until(lambda now: now.weights.profile is None)
+        assert dict(bench.session.weights.tweaks)["fusion"] == "rrf"
         await bench.press("P")
         assert bench.app.screen.query_one(PointedList).option_count == 1
 
@@ -832,7 +858,7 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
     async with workbench(shared_store) as bench:
         await weigh(bench)
         for key, came in (
-            ("f", lambda now: now.profile),
+            ("f", lambda now: now.weights.profile),
             ("s", lambda _: isinstance(bench.app.screen, ConfirmScreen)),
         ):
             await bench.press(key, "N")
@@ -843,8 +869,8 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
         await bench.press("n")
         await bench.until(lambda _: not isinstance(bench.app.screen, ConfirmScreen))
 
-        assert bench.session.profile is not None
-        assert dict(bench.session.profile.tweaks) == {"fusion": "rrf"}
+        assert bench.session.weights.profile is not None
+        assert dict(bench.session.weights.profile.tweaks) == {"fusion": "rrf"}
 
 
 @pytest.mark.parametrize(
@@ -881,7 +907,9 @@ async def test_the_slider_moves_while_its_ranking_is_still_being_made(
         before = slider.labels(80)
         try:
             await bench.press("shift+right")
-            await bench.until(lambda now: now.generation != now.ranked_at and slider.labels(80) != before)
+            await bench.until(
+                lambda now: now.query.generation != now.results.ranked_at and slider.labels(80) != before
+            )
         finally:
             may_go_on.set()
         await settled(bench)
@@ -910,12 +938,12 @@ async def test_a_question_that_fails_after_a_weight_was_moved_says_why(
         server.reply_to = lambda _: Reply(400, b'{"error": {"message": "no such model"}}')
         bench.app.bench.editor.text = "household tea"
         await bench.until(lambda _: len(server.seen) > asked)
-        before = bench.session.generation
+        before = bench.session.query.generation
         await bench.press("right")
-        await bench.until(lambda now: now.generation > before)
+        await bench.until(lambda now: now.query.generation > before)
 
         server.gate.set()
 
-        await bench.until(lambda now: now.trouble and not now.busy)
+        await bench.until(lambda now: now.query.trouble and not now.query.busy)
         assert is_stale(bench.session)
         assert "no such model" in bench.painted("notes")

@@ -167,14 +167,14 @@ async def test_a_named_folder_becomes_a_store_that_answers_with_the_cursor_in_th
         await welcomed(bench)
         await bench.type("texts")
         await bench.press("tab", "home", "enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
         assert bench.session.pane == "query"
         await bench.type("quokka")
-        await bench.until(lambda now: now.hit)
+        await bench.until(lambda now: now.results.hit)
 
-        assert bench.session.hit is not None
-        assert bench.session.hit.doc.path == "texts/one.txt"
+        assert bench.session.results.hit is not None
+        assert bench.session.results.hit.doc.path == "texts/one.txt"
     with Recall.open(str(texts.parent)) as recall:
         assert recall.store.embedder().startswith("hash-")
 
@@ -185,10 +185,13 @@ async def test_a_folder_with_a_tilde_in_front_of_its_name_becomes_a_store(texts:
         await welcomed(bench)
         await bench.type("~old")
         await bench.press("tab", "home", "enter")
-        await bench.until(lambda now: now.run and now.run.ended and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended and now.store.info)
 
-        assert bench.session.run is not None
-        assert (bench.session.run.ended, bench.session.info and bench.session.info.documents) == ("done", 1)
+        assert bench.session.store.run is not None
+        assert (bench.session.store.run.ended, bench.session.store.info and bench.session.store.info.documents) == (
+            "done",
+            1,
+        )
 
 
 @pytest.mark.parametrize("words", ["bring every added folder", "add a folder or a file", "let the store follow"])
@@ -204,7 +207,7 @@ async def test_without_a_store_nothing_in_the_palette_keeps_a_new_one_from_openi
         await welcomed(bench)
 
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
         assert bench.app.screen is bench.app.bench
         await bench.ask("quokka")
@@ -234,10 +237,10 @@ async def test_the_chosen_embedder_makes_the_vectors(texts: Path) -> None:
 
         await bench.type("texts")
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
-        assert bench.session.info is not None
-        assert bench.session.info.embedder.startswith("local-")
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.embedder.startswith("local-")
 
 
 async def test_a_click_on_the_last_line_makes_the_store(texts: Path) -> None:
@@ -247,11 +250,11 @@ async def test_a_click_on_the_last_line_makes_the_store(texts: Path) -> None:
         await bench.until(lambda _: "hash" in chosen(bench, "embedders"))
 
         await bench.pilot.click("#create")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
-        assert bench.session.info is not None
-        assert bench.session.info.embedder.startswith("hash-")
-        assert bench.session.info.documents == 1
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.embedder.startswith("hash-")
+        assert bench.session.store.info.documents == 1
 
 
 async def test_no_text_leaves_the_machine_without_a_yes(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +291,7 @@ async def test_a_store_that_cannot_be_made_says_why_and_keeps_what_was_chosen(em
         await welcomed(bench)
         await bench.type("one.txt")
         await bench.press("enter")
-        await bench.until(lambda now: now.run is None and "sentence-transformers" in bench.painted("reason"))
+        await bench.until(lambda now: now.store.run is None and "sentence-transformers" in bench.painted("reason"))
         await welcomed(bench)
 
         assert field(bench).value == "one.txt"
@@ -302,7 +305,7 @@ async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty
         assert "notes/mine.db" in bench.painted("offer")
         await bench.type("one.txt")
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done")
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
 
     assert (empty_folder / "notes" / "mine.db").exists()
 
@@ -312,10 +315,10 @@ async def test_a_folder_with_a_dot_in_its_name_gets_a_store_inside_it(texts: Pat
     async with workbench("docs.v2") as bench:
         await welcomed(bench)
         await bench.press("tab", "home", "enter")
-        await bench.until(lambda now: now.run and now.run.ended and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended and now.store.info)
 
-        assert bench.session.run is not None
-        assert bench.session.run.ended == "done"
+        assert bench.session.store.run is not None
+        assert bench.session.store.run.ended == "done"
     with Recall.open(str(folder)) as recall:
         assert recall.stats()["store"]["documents"] == 1
 
@@ -331,10 +334,10 @@ async def test_the_folder_of_a_store_that_was_named_is_the_first_one_and_the_one
         assert field(bench).placeholder == "texts"
 
         await bench.press("tab", "home", "enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
-        assert bench.session.info is not None
-        assert bench.session.info.documents == 1
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.documents == 1
 
 
 async def test_a_named_store_whose_folder_is_not_there_is_not_filled_from_another_one(texts: Path) -> None:
@@ -369,12 +372,12 @@ async def test_a_named_database_is_made_under_its_name_beside_the_settings_of_an
         await welcomed(bench)
         await bench.type("one.txt")
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
         assert bench.app.screen is bench.app.bench
         await bench.ask("quokka")
-        assert bench.session.info is not None
-        assert bench.session.info.embedder.startswith("hash-")
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.embedder.startswith("hash-")
     assert sorted(path.name for path in settings.parent.glob("*.db")) == ["notes.db"]
     assert settings.read_bytes() == before
 
@@ -387,10 +390,10 @@ async def test_settings_that_are_there_already_are_announced_and_kept(texts: Pat
 
         await bench.type("texts")
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended == "done" and now.info)
+        await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
-        assert bench.session.info is not None
-        assert bench.session.info.embedder.startswith("hash-")
+        assert bench.session.store.info is not None
+        assert bench.session.store.info.embedder.startswith("hash-")
 
 
 async def test_a_file_that_is_no_store_is_named_and_r_tries_again(tmp_path: Path) -> None:
@@ -407,7 +410,7 @@ async def test_a_file_that_is_no_store_is_named_and_r_tries_again(tmp_path: Path
         await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
         wrong.write_bytes(good.read_bytes())
         await bench.press("r")
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
         assert bench.app.screen is bench.app.bench
         await bench.ask("quokka")

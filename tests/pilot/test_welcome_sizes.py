@@ -121,7 +121,7 @@ async def test_where_there_is_no_room_one_line_says_so_and_nothing_is_done_unsee
 
         assert bench.app.screen.query_one(Input).value == ""
         assert not (project / "recall.db").exists()
-        assert bench.session.run is None
+        assert bench.session.store.run is None
 
 
 async def test_without_room_the_reason_why_a_store_cannot_be_opened_waits_too(tmp_path: Path) -> None:

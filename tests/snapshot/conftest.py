@@ -57,8 +57,8 @@ def light(home: Path) -> None:
 
 def is_settled(session: Session) -> bool:
     """Everything that the panes show has been found out."""
-    answer = session.answer
-    if session.busy or session.trouble is not None:
+    answer = session.results.answer
+    if session.query.busy or session.query.trouble is not None:
         return True
     has_lines = not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or drawn(session) is not None
     return has_lines and not wanted(session)

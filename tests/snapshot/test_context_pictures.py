@@ -24,7 +24,9 @@ def is_settled(now: Session) -> object:
 
 async def budget_of(bench: Driver, tokens: int) -> None:
     await bench.press("b", *str(tokens), "enter")
-    await bench.until(lambda now: now.packed and now.packed.budget_tokens == tokens and is_settled(now))
+    await bench.until(
+        lambda now: now.context.packed and now.context.packed.budget_tokens == tokens and is_settled(now)
+    )
 
 
 async def what_ifs(bench: Driver) -> None:
@@ -33,9 +35,9 @@ async def what_ifs(bench: Driver) -> None:
     await bench.press("escape", "5")
     await budget_of(bench, 90)
     await bench.press("j", "x")
-    await bench.until(lambda now: now.packing and now.packing.drops)
+    await bench.until(lambda now: now.context.packing and now.context.packing.drops)
     await bench.press("G", "o")
-    await bench.until(lambda now: now.packing and now.packing.pins and is_settled(now))
+    await bench.until(lambda now: now.context.packing and now.context.packing.pins and is_settled(now))
 
 
 async def zoomed(bench: Driver) -> None:
@@ -48,7 +50,7 @@ async def waiting(bench: Driver) -> None:
     """Both what-ifs belong to another question."""
     await what_ifs(bench)
     await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'notes/*'")
-    await bench.until(lambda now: len(now.waiting) == 2 and is_settled(now))
+    await bench.until(lambda now: len(now.context.waiting) == 2 and is_settled(now))
     await bench.press("escape", "5", "G")
 
 
@@ -58,9 +60,11 @@ async def optimal(bench: Driver) -> None:
     await bench.press("escape", "5")
     await budget_of(bench, 45)
     await bench.press("p")
-    await bench.until(lambda now: now.packed and "pack optimal" in bench.painted("context") and is_settled(now))
+    await bench.until(
+        lambda now: now.context.packed and "pack optimal" in bench.painted("context") and is_settled(now)
+    )
     await bench.press("j", "enter")
-    await bench.until(lambda now: now.unfolded)
+    await bench.until(lambda now: now.context.unfolded)
 
 
 async def light_from_now_on(bench: Driver) -> None:
@@ -72,7 +76,7 @@ async def light_from_now_on(bench: Driver) -> None:
 
 def test_nothing_is_asked_yet(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("escape", "5")
 
     assert picture(steps, (80, 24))

@@ -46,7 +46,7 @@ async def whole_ledger(bench: Driver) -> None:
 async def passage(bench: Driver) -> None:
     await bench.ask("step30 word30")
     await bench.press("escape", "b", *"30", "enter")
-    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 30)
+    await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 30)
     await bench.press("3", "right")
     await seen(bench, explaining.passage_study(bench.session))
 
@@ -59,7 +59,7 @@ async def zoomed_passage(bench: Driver) -> None:
 async def why_not(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "b", *"62", "enter")
-    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+    await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
     await bench.press("2", "j", "j", "j", "w")
     await bench.until(absence_of)
     await bench.press("z", "down", "down")

@@ -39,7 +39,7 @@ def judged_store(store: Path) -> Path:
 def settled(session: Session) -> bool:
     """Everything is measured, and nothing is on its way into the store."""
     is_measured = judging.is_current(session) or not is_seen(session, "judge")
-    return is_measured and not session.gradings and not session.chore
+    return is_measured and not session.judge.gradings and not session.store.task
 
 
 async def measured(bench: Driver) -> None:
@@ -47,8 +47,10 @@ async def measured(bench: Driver) -> None:
     await bench.press("escape")
     bench.app.move(weighing.put_at(bench.session, 0.9))
     await bench.press("6")
-    await bench.until(lambda now: settled(now) and now.tweaks and now.packed and now.before)
-    await bench.until(lambda now: now.answer and now.packed_at == now.generation)
+    await bench.until(
+        lambda now: settled(now) and now.weights.tweaks and now.context.packed and now.weights.saved_ranks
+    )
+    await bench.until(lambda now: now.results.answer and now.context.packed_at == now.query.generation)
 
 
 async def zoomed(bench: Driver) -> None:
@@ -118,8 +120,10 @@ def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, si
     async def steps(bench: Driver) -> None:
         await measured(bench)
         session = bench.session
-        moved = session._replace(tweaks={**session.tweaks, "vector_weight": 0.85})
-        bench.app.bench.show(moved._replace(studying=(judging.board_study(moved), 2, 4)))
+        moved = session._replace(
+            weights=session.weights._replace(tweaks={**session.weights.tweaks, "vector_weight": 0.85})
+        )
+        bench.app.bench.show(moved._replace(analysing=(judging.board_study(moved), 2, 4)))
 
     assert picture(steps, size)
 

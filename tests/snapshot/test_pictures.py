@@ -24,19 +24,19 @@ async def waits(bench: Driver, text: str) -> None:
     """The question stands there, and its answer is on its way for as long as the picture takes."""
     with bench.app.bench.editor.prevent(TextArea.Changed):
         bench.app.bench.editor.text = text
-    bench.app.become(bench.session._replace(text=text, busy=True))
+    bench.app.become(bench.session._replace(query=bench.session.query._replace(text=text, busy=True)))
 
 
 async def answered(bench: Driver) -> None:
     """The first question has its answer, and the panes all that follows from it."""
     await bench.ask()
-    await bench.until(lambda now: not now.busy and is_settled(now))
+    await bench.until(lambda now: not now.query.busy and is_settled(now))
 
 
 async def misspelt_field(bench: Driver) -> None:
     await answered(bench)
     bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
-    await bench.until(lambda now: now.trouble)
+    await bench.until(lambda now: now.query.trouble)
 
 
 async def small_context(bench: Driver) -> None:
@@ -44,15 +44,17 @@ async def small_context(bench: Driver) -> None:
     await bench.press("escape", "5")
     for _ in range(5):
         await bench.press("left_curly_bracket")
-    await bench.until(lambda now: now.packed and now.packed.budget_tokens == 62)
+    await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
 
 
 async def moved_weights(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
     await bench.press("escape", "j", "j", "4")
     bench.app.move(weighing.put_at(bench.session, 0.71))
-    await bench.until(lambda now: now.chart and now.answer and now.answer.plan.config.vector_weight == 0.71)
-    await bench.until(lambda now: now.packed and now.before)
+    await bench.until(
+        lambda now: now.weights.chart and now.results.answer and now.results.answer.plan.config.vector_weight == 0.71
+    )
+    await bench.until(lambda now: now.context.packed and now.weights.saved_ranks)
 
 
 async def coloured_query(bench: Driver) -> None:
@@ -66,7 +68,7 @@ async def coloured_query(bench: Driver) -> None:
 async def offered_values(bench: Driver) -> None:
     await answered(bench)
     await bench.write("SELECT * FROM chunk USING lexical('budget') FILTER doc.path = 'docs/")
-    await bench.until(lambda now: now.trouble and len(bench.app.bench.editor.offers.options) == 3)
+    await bench.until(lambda now: now.query.trouble and len(bench.app.bench.editor.offers.options) == 3)
     await bench.press("down")
 
 
@@ -78,7 +80,7 @@ def test_results_ledger_and_context(store: Path, picture: Picture, size: tuple[i
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 def test_nothing_is_asked_yet(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
     assert picture(steps, size)
 
@@ -87,14 +89,14 @@ def test_an_empty_store_says_how_to_fill_it(home: Path, picture: Picture) -> Non
     Recall.init(str(home))
 
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
     assert picture(steps, (80, 24))
 
 
 def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info and is_settled(now))
+        await bench.until(lambda now: now.store.info and is_settled(now))
         await waits(bench, "token budget")
 
     assert picture(steps, (120, 40))
@@ -102,9 +104,11 @@ def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
 
 def test_an_answer_that_takes_long_can_be_cancelled(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info and is_settled(now))
+        await bench.until(lambda now: now.store.info and is_settled(now))
         await waits(bench, "token budget")
-        bench.app.become(bench.session._replace(lingers=bench.session.question))
+        bench.app.become(
+            bench.session._replace(query=bench.session.query._replace(lingers=bench.session.query.question))
+        )
 
     assert picture(steps, (120, 40))
 
@@ -232,7 +236,7 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
         await bench.press("A")
         await bench.type("broken")
         await bench.press("enter")
-        await bench.until(lambda now: now.run and now.run.ended and not now.busy)
+        await bench.until(lambda now: now.store.run and now.store.run.ended and not now.query.busy)
         await bench.press("7")
 
     assert picture(steps, (120, 40))
@@ -240,6 +244,6 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
 
 def test_a_terminal_that_is_too_small(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
 
     assert picture(steps, (50, 10))

@@ -25,7 +25,7 @@ RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('bud
 async def second_result(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "j")
-    await bench.until(lambda now: now.chart and not now.busy)
+    await bench.until(lambda now: now.weights.chart and not now.query.busy)
 
 
 async def line(bench: Driver) -> None:
@@ -97,7 +97,7 @@ def test_what_moved_between_two_answers(home: Path, store: Path, picture: Pictur
     )
 
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("ctrl+r", "down", "tab", "up", "f6")
         await bench.until(lambda _: bench.app.screen.query("#moves"))
 
@@ -110,7 +110,7 @@ def test_a_marked_question_of_the_history(home: Path, store: Path, picture: Pict
     history.append(path, PastQuestion("token budget", "doc.tag = 'docs'", ("vector_weight=0.7",)))
 
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.press("ctrl+r", "down", "tab", "up")
         bench.app.screen.query_one(Input).cursor_blink = False
 
@@ -123,7 +123,7 @@ def test_a_filter_in_the_title(store: Path, picture: Picture) -> None:
         await bench.press("slash")
         await bench.type("doc.path GLOB 'docs/*'")
         await bench.press("enter")
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.filters)
+        await bench.until(lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.filters)
 
     assert picture(steps, (80, 24))
 

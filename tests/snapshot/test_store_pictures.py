@@ -43,14 +43,14 @@ RUNS = {
 
 
 async def opened(bench: Driver, *keys: str) -> None:
-    await bench.until(lambda now: now.info)
+    await bench.until(lambda now: now.store.info)
     await bench.press("escape", *keys)
 
 
 async def ingest_pane(bench: Driver, run: Run) -> None:
     await opened(bench, "7")
     await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
-    bench.app.become(bench.session._replace(run=run, synced={"docs": "14:02"}))
+    bench.app.become(bench.session._replace(store=bench.session.store._replace(run=run, synced={"docs": "14:02"})))
     await bench.until(lambda _: "read" in bench.painted("ingest"))
 
 
@@ -68,7 +68,7 @@ def examined(session: Session) -> Session:
     found["tokens"] = check("tokens", "ok", "0 chunks have another number of whitespace tokens than they say " * 2)
     studies = {Analysis("health", code): Health(view) for code, view in found.items()}
     stamped = {study: (stamp_of(session, study), health) for study, health in studies.items()}
-    return session._replace(studied={**session.studied, **stamped})
+    return session._replace(analyses={**session.analyses, **stamped})
 
 
 async def checks(bench: Driver) -> None:
@@ -84,21 +84,21 @@ async def figures(bench: Driver) -> None:
     await opened(bench, "8")
     await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
     session = bench.session
-    assert session.info is not None
-    info = session.info._replace(path="/home/you/notes/recall.db", generation=7, digest="9b1c4e70aa31" * 5)
+    assert session.store.info is not None
+    info = session.store.info._replace(path="/home/you/notes/recall.db", generation=7, digest="9b1c4e70aa31" * 5)
     study = Analysis("shelf")
     known = shelf(session)
     assert isinstance(known, StoreOverview)
     view = {**known.view, "bytes": 90_226_688, "text_bytes": 45_522_944, "vector_bytes": 28_360_704}
     view["index_bytes"] = 11_829_248
-    session = session._replace(info=info)
+    session = session._replace(store=session.store._replace(info=info))
     studied = {study: (stamp_of(session, study), known._replace(view=view))}  # type: ignore[arg-type]
-    bench.app.become(session._replace(studied=studied))
+    bench.app.become(session._replace(analyses=studied))
 
 
 async def first_run(bench: Driver) -> None:
     error = StoreError("no_store", "There is no recall.toml in /home/you or above.", hint="recall init")
-    await bench.until(lambda now: now.info)
+    await bench.until(lambda now: now.store.info)
     await bench.app.push_screen(WelcomeScreen(error, "notes", can_create=True))
     bench.app.screen.query_one(Input).cursor_blink = False
     await bench.until(lambda _: "meaning of words" in bench.painted("words"))
@@ -133,7 +133,7 @@ def test_a_store_that_is_locked(store: Path, picture: Picture) -> None:
     error = StoreLocked("store_locked", "/home/you/recall.db is locked by another process.", hint="wait, or end it")
 
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.app.push_screen(WelcomeScreen(error, None, can_create=False))
 
     assert picture(steps, (80, 24))
@@ -144,7 +144,7 @@ def test_a_store_that_another_program_made(store: Path, picture: Picture) -> Non
     error = StoreError("not_a_store", "/home/you/recall.db is no store of Recall.", hint="recall init other.db")
 
     async def steps(bench: Driver) -> None:
-        await bench.until(lambda now: now.info)
+        await bench.until(lambda now: now.store.info)
         await bench.app.push_screen(WelcomeScreen(error, None, can_create=False))
 
     assert picture(steps, (120, 40))
@@ -175,7 +175,9 @@ def test_the_strip_of_a_run_that_is_over(store: Path, picture: Picture, name: st
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape")
-        bench.app.become(bench.session._replace(run=RUNS[name], watching=name == "done"))
+        bench.app.become(
+            bench.session._replace(store=bench.session.store._replace(run=RUNS[name], watching=name == "done"))
+        )
 
     assert picture(steps, (100, 30))
 
@@ -195,7 +197,7 @@ def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape")
-        bench.app.become(bench.session._replace(run=RUNS["left"]))
+        bench.app.become(bench.session._replace(store=bench.session.store._replace(run=RUNS["left"])))
 
     assert picture(steps, size)
 
@@ -203,7 +205,7 @@ def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]
 def test_watched_folders(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await ingest_pane(bench, RUNS["done"]._replace(folder=EVERYTHING))
-        bench.app.become(bench.session._replace(watching=True))
+        bench.app.become(bench.session._replace(store=bench.session.store._replace(watching=True)))
 
     assert picture(steps, (120, 40))
 
@@ -241,7 +243,11 @@ def test_a_reembed_under_way(store: Path, picture: Picture) -> None:
         await opened(bench, "8", "e")
         await bench.until(lambda _: "local" in bench.painted("store"))
         progress = Progress("embed", "", 37, 37, 37, 1_000, 430, 0, 0, 0, 0, 0, (), waiting=570)
-        bench.app.become(bench.session._replace(chore="recall reembed local", chore_progress=progress))
+        bench.app.become(
+            bench.session._replace(
+                store=bench.session.store._replace(task="recall reembed local", task_progress=progress)
+            )
+        )
 
     assert picture(steps, (120, 40))
 

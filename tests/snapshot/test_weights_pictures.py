@@ -25,8 +25,10 @@ def judged(store: Path, tmp_path: Path) -> Path:
 async def graded(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
     await bench.press("escape", "4", *["right"] * 4)
-    await bench.until(lambda now: now.answer and now.answer.plan.config.vector_weight == 0.3)
-    await bench.until(lambda now: now.chart and curve_of(now) and now.packed and now.before)
+    await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.vector_weight == 0.3)
+    await bench.until(
+        lambda now: now.weights.chart and curve_of(now) and now.context.packed and now.weights.saved_ranks
+    )
 
 
 async def graded_and_pinned(bench: Driver) -> None:
@@ -38,7 +40,7 @@ async def graded_and_pinned(bench: Driver) -> None:
 async def mean(bench: Driver) -> None:
     await graded(bench)
     await bench.press("c")
-    await bench.until(lambda now: now.is_of_all and curve_of(now))
+    await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
 
 
 @SIZES
@@ -86,8 +88,12 @@ def test_another_fusion_and_another_number_of_rows_are_marked(judged: Path, pict
     async def steps(bench: Driver) -> None:
         await bench.ask("keep the manual in mind")
         await bench.press("escape", "4", "f", "comma", "right_parenthesis", "m", "semicolon")
-        await bench.until(lambda now: not now.busy and now.answer and now.answer.plan.config.rrf_k == 40)
-        await bench.until(lambda now: now.chart and now.chart.rrf_k == 40 and curve_of(now) and now.packed)
+        await bench.until(
+            lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.config.rrf_k == 40
+        )
+        await bench.until(
+            lambda now: now.weights.chart and now.weights.chart.rrf_k == 40 and curve_of(now) and now.context.packed
+        )
 
     assert picture(steps, (120, 40))
 

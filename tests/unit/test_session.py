@@ -33,6 +33,7 @@ from recall_tui.state.events import (
     StoreOpened,
 )
 from recall_tui.state.rates import Meter
+from recall_tui.state.records import StoreState
 from recall_tui.state.requests import query_request
 from recall_tui.state.results import found, stamp_of
 from recall_tui.state.runs import Run
@@ -73,7 +74,8 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
     session = asked(Session(), text, 10.0)
     rows = {row: hit_of(row + 1) for row in range(min(total, 20))}
     return after(
-        session, Answered(session.generation, answer_of(text, total), rows, {}, 10.5, question=session.question)
+        session,
+        Answered(session.query.generation, answer_of(text, total), rows, {}, 10.5, question=session.query.question),
     )
 
 
@@ -82,8 +84,8 @@ def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
 
     done = answered()
 
-    assert (busy.busy, busy.answer) == (True, None)
-    assert (done.busy, done.took_ms, done.hit) == (False, 500.0, hit_of(1))
+    assert (busy.query.busy, busy.results.answer) == (True, None)
+    assert (done.query.busy, done.results.took_ms, done.results.hit) == (False, 500.0, hit_of(1))
 
 
 @pytest.mark.parametrize(
@@ -104,34 +106,34 @@ def test_an_event_of_an_older_question_changes_nothing(event: Answered | Fetched
 def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
     before = asked(answered(), "SELECT nonsense", 12.0)
 
-    session = after(before, Failed(before.question, UsageError("bad", "No.")))
+    session = after(before, Failed(before.query.question, UsageError("bad", "No.")))
 
     assert is_stale(session)
-    assert not session.busy
-    assert (session.answer, session.hits) == (before.answer, before.hits)
+    assert not session.query.busy
+    assert (session.results.answer, session.results.hits) == (before.results.answer, before.results.hits)
     assert not is_stale(asked(session, "", 13.0))
 
 
 def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
     moved = weighing.nudged(asked(answered(), "household", 12.0), 5)
-    assert moved.generation > moved.question
+    assert moved.query.generation > moved.query.question
 
-    session = after(moved, Failed(moved.question, UsageError("bad", "No.")))
+    session = after(moved, Failed(moved.query.question, UsageError("bad", "No.")))
 
     assert is_stale(session)
-    assert not session.busy
+    assert not session.query.busy
 
 
 def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_stays() -> None:
     pending = asked(answered(), "more", at=1.0)
     assert not can_cancel(pending)
-    lingering = pending._replace(lingers=pending.question)
+    lingering = pending._replace(query=pending.query._replace(lingers=pending.query.question))
     assert can_cancel(lingering)
 
     cancelled = given_up(lingering)
 
     assert not can_cancel(cancelled)
-    assert cancelled.hits == answered().hits
+    assert cancelled.results.hits == answered().results.hits
     assert is_stale(cancelled)
     assert query_request(cancelled).is_given_up
     assert not query_request(asked(cancelled, "more", at=2.0)).is_given_up
@@ -143,8 +145,10 @@ def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
     known = after(asked_for, AnalysisDone(study, stamp_of(asked_for, study), "leaves"))
 
     busy = asked(known, "SELECT nonsense", 12.0)
-    stale = after(busy, Failed(busy.question, UsageError("bad", "No.")))
-    other = after(busy, Answered(busy.generation, answer_of("other", 3), {}, {}, 12.5, question=busy.question))
+    stale = after(busy, Failed(busy.query.question, UsageError("bad", "No.")))
+    other = after(
+        busy, Answered(busy.query.generation, answer_of("other", 3), {}, {}, 12.5, question=busy.query.question)
+    )
 
     assert [found(now, study, str) for now in (known, busy, stale, other)] == ["leaves", "leaves", "leaves", None]
 
@@ -152,54 +156,68 @@ def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
 def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
     session = asked(answered(), "  \n", 12.0)
 
-    assert (session.busy, session.answer, session.hits, session.hit, session.packed) == (False, None, {}, None, None)
+    assert (
+        session.query.busy,
+        session.results.answer,
+        session.results.hits,
+        session.results.hit,
+        session.context.packed,
+    ) == (False, None, {}, None, None)
 
 
 def test_the_selection_stays_inside_the_list() -> None:
     session = answered(total=40)
 
-    assert chosen(session, -5).selected == 0
-    assert chosen(session, 99).selected == 39
-    assert chosen(Session(), 3).selected == 0
+    assert chosen(session, -5).results.selected == 0
+    assert chosen(session, 99).results.selected == 39
+    assert chosen(Session(), 3).results.selected == 0
 
 
 def test_a_selected_row_shows_its_hit_once_it_has_arrived() -> None:
     session = chosen(answered(total=40), 30)
-    assert session.hit == hit_of(1)
+    assert session.results.hit == hit_of(1)
 
-    session = after(session, Fetched(session.generation, {30: hit_of(31)}, {}))
+    session = after(session, Fetched(session.query.generation, {30: hit_of(31)}, {}))
 
-    assert session.hit == hit_of(31)
+    assert session.results.hit == hit_of(31)
 
 
 def test_rows_that_were_fetched_stay_beside_newer_ones_until_the_order_changes() -> None:
     session = answered(total=400)
-    first = session.hits[0]
+    first = session.results.hits[0]
 
-    session = after(session, Fetched(session.generation, {300: hit_of(301)}, {"d9": "modified"}, {300: 7}))
-    session = after(session, Fetched(session.generation, {200: hit_of(201)}, {}, {200: 8}))
-    again = asked(session, session.text, 12.0)
+    session = after(session, Fetched(session.query.generation, {300: hit_of(301)}, {"d9": "modified"}, {300: 7}))
+    session = after(session, Fetched(session.query.generation, {200: hit_of(201)}, {}, {200: 8}))
+    again = asked(session, session.query.text, 12.0)
     again = after(
-        again, Answered(again.generation, answer_of(session.text, 400), {}, {}, 12.0, question=again.question)
+        again,
+        Answered(
+            again.query.generation, answer_of(session.query.text, 400), {}, {}, 12.0, question=again.query.question
+        ),
     )
 
-    assert {row: session.hits[row] for row in (0, 300, 200)} == {0: first, 300: hit_of(301), 200: hit_of(201)}
-    assert (session.states, session.before) == ({"d9": "modified"}, {300: 7, 200: 8})
-    assert (again.hits, again.states, again.before) == ({}, {}, {})
+    assert {row: session.results.hits[row] for row in (0, 300, 200)} == {0: first, 300: hit_of(301), 200: hit_of(201)}
+    assert (session.results.states, session.weights.saved_ranks) == ({"d9": "modified"}, {300: 7, 200: 8})
+    assert (again.results.hits, again.results.states, again.weights.saved_ranks) == ({}, {}, {})
 
 
 def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -> None:
     session = chosen(answered(), 7)
 
-    again = asked(session, session.text, 12.0)
+    again = asked(session, session.query.text, 12.0)
     again = after(
-        again, Answered(again.generation, answer_of(session.text, 5), {}, {}, 12.0, question=again.question)
+        again,
+        Answered(
+            again.query.generation, answer_of(session.query.text, 5), {}, {}, 12.0, question=again.query.question
+        ),
     )
     other = asked(session, "other", 12.0)
-    other = after(other, Answered(other.generation, answer_of("other", 40), {}, {}, 12.0, question=other.question))
+    other = after(
+        other, Answered(other.query.generation, answer_of("other", 40), {}, {}, 12.0, question=other.query.question)
+    )
 
-    assert again.selected == 4
-    assert other.selected == 0
+    assert again.results.selected == 4
+    assert other.results.selected == 0
 
 
 def listing(text: str, generation: int, *places: tuple[str, int]) -> Answer:
@@ -227,35 +245,37 @@ def test_the_selection_follows_its_row_when_the_store_is_another(
     generation: int, places: tuple[tuple[str, int], ...], selected: int, displaced: int
 ) -> None:
     start = asked(Session(), "token budget", 10.0)
-    older = listing(start.text, 1, ("a", 0), ("b", 9), ("b", 0), ("c", 0))
-    session = chosen(after(start, Answered(start.generation, older, {}, {}, 10.5, question=start.question)), 1)
+    older = listing(start.query.text, 1, ("a", 0), ("b", 9), ("b", 0), ("c", 0))
+    session = chosen(
+        after(start, Answered(start.query.generation, older, {}, {}, 10.5, question=start.query.question)), 1
+    )
 
-    again = asked(session, session.text, 12.0)
-    newer = listing(start.text, generation, *places)
-    session = after(again, Answered(again.generation, newer, {}, {}, 12.0, question=again.question))
+    again = asked(session, session.query.text, 12.0)
+    newer = listing(start.query.text, generation, *places)
+    session = after(again, Answered(again.query.generation, newer, {}, {}, 12.0, question=again.query.question))
 
-    assert (session.selected, session.displaced) == (selected, displaced)
+    assert (session.results.selected, session.results.displaced) == (selected, displaced)
 
 
 def test_looking_inside_the_window_wishes_for_nothing_new() -> None:
     session = answered()
 
     assert query_request(looking_at(session, 5, 30)) == query_request(session)
-    assert looking_at(session, 500, 530).window == (440, 590)
+    assert looking_at(session, 500, 530).results.window == (440, 590)
 
 
 def test_rows_are_wished_for_a_screenful_before_they_are_seen() -> None:
     session = looking_at(answered(), 500, 530)
 
     assert looking_at(session, 520, 550) is session
-    assert looking_at(session, 540, 570).window == (480, 630)
+    assert looking_at(session, 540, 570).results.window == (480, 630)
 
 
 def test_the_window_of_another_question_begins_at_the_top() -> None:
     session = looking_at(answered(), 500, 530)
 
-    assert asked(session, "other", 1.0).window[0] == 0
-    assert asked(session, session.text, 1.0).window == session.window
+    assert asked(session, "other", 1.0).results.window[0] == 0
+    assert asked(session, session.query.text, 1.0).results.window == session.results.window
 
 
 @pytest.mark.parametrize(
@@ -272,34 +292,34 @@ def test_words_list_everything_and_a_query_what_its_limit_leaves(text: str, rows
 
 
 def test_a_budget_is_never_below_one() -> None:
-    assert budgeted(Session(), -3).budget_tokens == 1
+    assert budgeted(Session(), -3).context.budget_tokens == 1
 
 
 def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
     info = None
     opened = after(Session(), StoreOpened(info, Config(budget_tokens=777)))  # type: ignore[arg-type]
 
-    assert opened.budget_tokens == 777
-    assert after(budgeted(opened, 50), StoreOpened(info)).budget_tokens == 50  # type: ignore[arg-type]
+    assert opened.context.budget_tokens == 777
+    assert after(budgeted(opened, 50), StoreOpened(info)).context.budget_tokens == 50  # type: ignore[arg-type]
 
 
 def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
     judge = focused(Session(), "judge")
 
     assert stepped(judge, 1) == "store"
-    assert stepped(judge._replace(run=Run("docs")), 1) == "ingest"
+    assert stepped(judge._replace(store=judge.store._replace(run=Run("docs"))), 1) == "ingest"
     assert stepped(Session(), -1) == "store"
 
 
 def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
-    running = Session(run=Run("docs"))
+    running = Session(store=StoreState(run=Run("docs")))
     view = {"added": 3, "updated": 0, "unchanged": 9, "removed": 0, "chunks": 12}
     progress = Progress("read", "a.txt", 1, 2, 1, 4, 4, 0, 0, 1, 0, 0, ())
 
     assert is_ingesting(after(running, Advanced(Meter(progress=progress))))
-    done = after(running, Ended(view, None)).run  # type: ignore[arg-type]
-    failed = after(running, Ended(None, StoreLocked("store_locked", "Locked.", hint="wait"))).run
-    cancelled = after(running, Ended(None, None)).run
+    done = after(running, Ended(view, None)).store.run  # type: ignore[arg-type]
+    failed = after(running, Ended(None, StoreLocked("store_locked", "Locked.", hint="wait"))).store.run
+    cancelled = after(running, Ended(None, None)).store.run
 
     assert done is not None
     assert (done.ended, done.summary) == ("done", "3 added, 9 unchanged")
@@ -318,7 +338,7 @@ def info_of(generation: int) -> StoreInfo:
 def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:
     live = answered("token budget")
     left = focused(live, "results")
-    kept = left._replace(kept=PastQuestion("token budget"))
+    kept = left._replace(query=left.query._replace(kept=PastQuestion("token budget")))
 
     found = [to_keep(session) for session in (live, left, settled(live), kept)]
     assert [past.text if past else "" for past in found] == ["", *["token budget"] * 2, ""]
@@ -329,14 +349,14 @@ def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
 
     more = asked(ran, "token budget", 12.0)
 
-    assert asked(ran, "token", 12.0).is_settled
-    assert not more.is_settled
-    assert asked(focused(ran, "results"), "token budget", 12.0).is_settled
+    assert asked(ran, "token", 12.0).query.is_settled
+    assert not more.query.is_settled
+    assert asked(focused(ran, "results"), "token budget", 12.0).query.is_settled
 
 
 def test_a_question_without_an_answer_is_not_kept() -> None:
     busy = settled(asked(answered(), "SELECT nonsense", 12.0))
-    failed = after(busy, Failed(busy.question, UsageError("bad", "No.")))
+    failed = after(busy, Failed(busy.query.question, UsageError("bad", "No.")))
 
     assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == (None, None, None)
 
@@ -349,7 +369,7 @@ def test_what_completion_lacks_is_wished_for_until_it_is_learned() -> None:
 
     session = after(session, Learned(keys, entry))
 
-    assert (session.entries, query_request(session).lookups) == ({keys: entry}, (other,))
+    assert (session.query.entries, query_request(session).lookups) == ({keys: entry}, (other,))
     assert query_request(lacking(session, [keys])).lookups == ()
 
 
@@ -357,8 +377,8 @@ def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
     opened = after(Session(), StoreOpened(info_of(1)))
     learned = after(opened, Learned(Lookup(None, ""), LookupResult((), is_whole=True)))
 
-    assert after(learned, StoreOpened(info_of(1))).entries == learned.entries
-    assert after(learned, StoreOpened(info_of(2))).entries == {}
+    assert after(learned, StoreOpened(info_of(1))).query.entries == learned.query.entries
+    assert after(learned, StoreOpened(info_of(2))).query.entries == {}
 
 
 def test_the_package_and_its_session_load_without_textual() -> None:
@@ -372,25 +392,25 @@ def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its
     chart = Chart("weighted", "bound", 60, (), (), (), ())
 
     assert after(session, Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ())) is session
-    assert after(session, Charted(session.question, chart)).chart == chart
-    assert after(session, Charted(session.question - 1, chart)) is session
+    assert after(session, Charted(session.query.question, chart)).weights.chart == chart
+    assert after(session, Charted(session.query.question - 1, chart)) is session
 
 
 def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
     session = weighing.nudged(chosen(answered(total=40), 3), 5)
-    event = Reweighed(session.generation, answer_of("token budget", 2), {1: hit_of(9)}, {}, Config(), {1: 5})
+    event = Reweighed(session.query.generation, answer_of("token budget", 2), {1: hit_of(9)}, {}, Config(), {1: 5})
 
     session = after(session, event)
 
-    assert (session.selected, session.hit, session.before) == (1, hit_of(9), {1: 5})
+    assert (session.results.selected, session.results.hit, session.weights.saved_ranks) == (1, hit_of(9), {1: 5})
 
 
 def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
     before = asked(answered(), "SELECT nonsense", 12.0)
-    failed = after(before, Failed(before.question, UsageError("bad", "No.")))
+    failed = after(before, Failed(before.query.question, UsageError("bad", "No.")))
     session = weighing.nudged(failed, 5)
 
-    session = after(session, Reweighed(session.generation, answer_of("token budget", 2), {}, {}, Config(), {}))
+    session = after(session, Reweighed(session.query.generation, answer_of("token budget", 2), {}, {}, Config(), {}))
 
     assert is_stale(session)
 
@@ -407,9 +427,9 @@ def test_the_wish_carries_what_was_moved_and_only_a_question_counts_as_one() -> 
 
 def test_an_answer_counts_although_a_weight_was_moved_while_it_was_worked_out() -> None:
     question = asked(Session(), "token budget", 10.0)
-    moved = question._replace(generation=question.generation + 1)
+    moved = question._replace(query=question.query._replace(generation=question.query.generation + 1))
 
-    late = after(moved, Answered(question.generation, answer_of("token budget", 3), {}, {}, 10.5, question=1))
+    late = after(moved, Answered(question.query.generation, answer_of("token budget", 3), {}, {}, 10.5, question=1))
 
-    assert late.answer is not None
-    assert not late.busy
+    assert late.results.answer is not None
+    assert not late.query.busy

@@ -20,6 +20,7 @@ from recall_tui.panes.explain.passage import chunk_lines, cut_of, passage_lines,
 from recall_tui.state import explaining, fixes, packing, weighing
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import DocumentPassage, FixOffer, LineMark, PassageLine, Stretch
+from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, Session
 from recall_tui.widgets.draw import ASCII, UNICODE
@@ -39,7 +40,12 @@ def answered(text: str = "token budget") -> Session:
     else:
         plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
     answer = Answer(plan, POOL, None, 2, "e" * 64, 1, "", 1.0, {}, (), "whitespace", {})
-    return Session(text=text, answer=answer, hit=hit_of("a"), info=INFO, saved=Config(), plain=Config())
+    return Session(
+        query=QueryState(text=text),
+        results=ResultsState(answer=answer, hit=hit_of("a")),
+        store=StoreState(info=INFO),
+        weights=WeightsState(saved=Config(), plain=Config()),
+    )
 
 
 def kinds(session: Session) -> set[str]:
@@ -48,7 +54,9 @@ def kinds(session: Session) -> set[str]:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_tab_wants_its_own_study_and_none_where_the_pane_is_not_seen(view: str) -> None:
-    session = answered()._replace(view=view, sought="a.txt", marked=hit_of("b", 2))
+    session = (base := answered())._replace(
+        view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
+    )
 
     assert view in kinds(session)
     assert kinds(session) <= {view, "passage"}
@@ -59,30 +67,38 @@ def test_nothing_is_studied_in_an_order_that_is_about_to_change() -> None:
     session = answered()
 
     assert {study.kind for study, _ in wanted(session)} >= {"ledger", "passage"}
-    assert "ledger" not in {study.kind for study, _ in wanted(session._replace(generation=1))}
+    assert "ledger" not in {
+        study.kind for study, _ in wanted(session._replace(query=session.query._replace(generation=1)))
+    }
 
 
 def test_a_hit_is_compared_with_another_one_only() -> None:
     session = answered()
 
     assert explaining.versus_study(session) is None
-    assert explaining.versus_study(session._replace(marked=hit_of("a"))) is None
-    assert explaining.versus_study(session._replace(marked=hit_of("b"))) == Analysis("versus", "a" * 64, "b" * 64)
+    assert explaining.versus_study(session._replace(results=session.results._replace(marked=hit_of("a")))) is None
+    assert explaining.versus_study(
+        session._replace(results=session.results._replace(marked=hit_of("b")))
+    ) == Analysis("versus", "a" * 64, "b" * 64)
 
 
 def test_marking_twice_takes_the_mark_off() -> None:
     once = explaining.marked_hit(answered())
 
-    assert once.marked == hit_of("a")
-    assert explaining.marked_hit(once).marked is None
+    assert once.results.marked == hit_of("a")
+    assert explaining.marked_hit(once).results.marked is None
 
 
 def test_the_budget_and_the_pins_make_another_study_of_what_is_missed() -> None:
-    session = answered()._replace(sought="a.txt")
+    session = (base := answered())._replace(results=base.results._replace(sought="a.txt"))
 
     studies = {
         explaining.absence_study(each)
-        for each in (session, session._replace(budget_tokens=9), session._replace(pins=("x",)))
+        for each in (
+            session,
+            session._replace(context=session.context._replace(budget_tokens=9)),
+            session._replace(context=session.context._replace(pins=("x",))),
+        )
     }
 
     assert len(studies) == 3
@@ -103,8 +119,13 @@ def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
         states.append(fixes.applied(states[-1], remedy, 1.0))
 
     last = states[-1]
-    assert (last.text, last.budget_tokens, last.pins, last.busy) == (other, 77, ("p" * 64,), True)
-    assert last.tweaks == {"vector_weight": 0.5, "bm25_weight": 0.5}
+    assert (last.query.text, last.context.budget_tokens, last.context.pins, last.query.busy) == (
+        other,
+        77,
+        ("p" * 64,),
+        True,
+    )
+    assert last.weights.tweaks == {"vector_weight": 0.5, "bm25_weight": 0.5}
     for before in reversed(states[1:-1]):
         last = fixes.taken_back(last, 2.0)
         assert scratch(last) == scratch(before)
@@ -112,15 +133,22 @@ def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
 
 
 def scratch(session: Session) -> tuple[object, ...]:
-    return (session.text, dict(session.tweaks), session.k, session.budget_tokens, session.pins, len(session.applied))
+    return (
+        session.query.text,
+        dict(session.weights.tweaks),
+        session.weights.k,
+        session.context.budget_tokens,
+        session.context.pins,
+        len(session.weights.applied),
+    )
 
 
 def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
-    session = answered()._replace(drops=("p" * 64, "q" * 64))
+    session = (base := answered())._replace(context=base.context._replace(drops=("p" * 64, "q" * 64)))
 
     fresh = fixes.applied(session, FixOffer("pin", "", "", pin="p" * 64), 1.0)
 
-    assert (fresh.pins, fresh.drops) == (("p" * 64,), ("q" * 64,))
+    assert (fresh.context.pins, fresh.context.drops) == (("p" * 64,), ("q" * 64,))
 
 
 def test_a_fix_is_over_once_its_change_is_undone_elsewhere_and_stands_again_once_that_is_redone() -> None:
@@ -140,17 +168,25 @@ def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
     tried = fixes.applied(fixes.applied(answered(), budgets[0], 1.0), budgets[1], 1.0)
 
     assert len(fixes.standing(tried)) == 2
-    assert len(fixes.standing(tried._replace(budget_tokens=77))) == 1
-    assert fixes.standing(tried._replace(budget_tokens=2_000)) == ()
+    assert len(fixes.standing(tried._replace(context=tried.context._replace(budget_tokens=77)))) == 1
+    assert fixes.standing(tried._replace(context=tried.context._replace(budget_tokens=2_000))) == ()
 
 
 def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None:
     pin = FixOffer("pin", "", "", pin="p" * 64)
-    tried = fixes.applied(answered(), pin, 1.0)._replace(text="other words", budget_tokens=300, pins=("p" * 64, "q"))
+    tried = (base := fixes.applied(answered(), pin, 1.0))._replace(
+        query=base.query._replace(text="other words"),
+        context=base.context._replace(budget_tokens=300, pins=("p" * 64, "q")),
+    )
 
     back = fixes.taken_back(tried, 2.0)
 
-    assert (back.text, back.budget_tokens, back.pins, back.applied) == ("other words", 300, ("q",), ())
+    assert (back.query.text, back.context.budget_tokens, back.context.pins, back.weights.applied) == (
+        "other words",
+        300,
+        ("q",),
+        (),
+    )
 
 
 def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:
@@ -422,8 +458,10 @@ def test_a_pager_that_fails_is_said() -> None:
     [("absence", "Looking for it at every stage."), ("funnel", "Counting rows."), ("versus", "Comparing.")],
 )
 def test_what_waits_for_a_query_that_can_be_answered_says_so(view: str, comes: str) -> None:
-    session = answered()._replace(view=view, sought="a.txt", marked=hit_of("b", 2))
-    faulty = session._replace(trouble=UsageError("expected", "That is no query."))
+    session = (base := answered())._replace(
+        view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
+    )
+    faulty = session._replace(query=session.query._replace(trouble=UsageError("expected", "That is no query.")))
 
     assert view in {study.kind for study, _ in wanted(session)}
     assert view not in {study.kind for study, _ in wanted(faulty)}
@@ -432,14 +470,16 @@ def test_what_waits_for_a_query_that_can_be_answered_says_so(view: str, comes: s
 
 
 def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:
-    faulty = answered()._replace(view="passage", trouble=UsageError("expected", "That is no query."))
+    faulty = (base := answered())._replace(
+        view="passage", query=base.query._replace(trouble=UsageError("expected", "That is no query."))
+    )
 
     assert "passage" in {study.kind for study, _ in wanted(faulty)}
     assert hint_of(faulty) == "Reading the document."
 
 
 def test_the_rank_in_the_title_has_its_thousands_apart() -> None:
-    session = answered()._replace(hit=hit_of("a", 50_851))
+    session = (base := answered())._replace(results=base.results._replace(hit=hit_of("a", 50_851)))
 
     assert pieces(session, 80, UNICODE)[0][0] == "3 Explain #50,851  "
 

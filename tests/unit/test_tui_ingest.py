@@ -9,6 +9,7 @@ from recall_core.store.values import Source
 from recall_core.types import Progress, Root, Skip
 from recall_tui.panes.ingest import opened, strip
 from recall_tui.state.rates import Meter, Rates
+from recall_tui.state.records import StoreState
 from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, focused
@@ -37,9 +38,9 @@ RUNS = {
 
 
 def shown(run: Run | None, *sources: Source) -> Session:
-    session = focused(Session(run=run), "ingest")
+    session = focused(Session(store=StoreState(run=run)), "ingest")
     known = StoreOverview({}, sources, ())  # type: ignore[typeddict-item]
-    return session._replace(studied={SHELF: (stamp_of(session, SHELF), known)})
+    return session._replace(analyses={SHELF: (stamp_of(session, SHELF), known)})
 
 
 def text_of(run: Run, width: int = 77) -> str:

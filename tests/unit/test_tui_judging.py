@@ -16,6 +16,7 @@ from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import AnalysisDone, TaskDone
 from recall_tui.state.grading import GRADE
 from recall_tui.state.judging import Board, Figure, JudgedQueries, Missed, QueryLine
+from recall_tui.state.records import StoreState, WeightsState
 from recall_tui.state.requests import wanted
 from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
@@ -44,8 +45,11 @@ def answered(store: Path, text: str) -> Session:
         hits = dict(enumerate(recall.hits(answer, 0, 3)))
         info = recall.store.info()
         saved = recall.config
-    session = asked(Session(info=info, saved=saved), text, 0.0)
-    return session._replace(busy=False, answer=answer, hits=hits, hit=hits[0])
+    session = asked(Session(store=StoreState(info=info), weights=WeightsState(saved=saved)), text, 0.0)
+    return session._replace(
+        query=session.query._replace(busy=False),
+        results=session.results._replace(answer=answer, hits=hits, hit=hits[0]),
+    )
 
 
 def studied(session: Session, study: Analysis, finding: object) -> Session:
@@ -62,7 +66,7 @@ def given(session: Session, grade: int | None) -> Session:
 
 def grades(session: Session) -> list[int | None]:
     here = judging.judgements_here(session)
-    return [judging.grade_of(here, session.hits[row], "chunk") for row in range(3)]
+    return [judging.grade_of(here, session.results.hits[row], "chunk") for row in range(3)]
 
 
 def line(query: str, *missed: Missed, value: float = 0.5, before: float | None = None) -> QueryLine:
@@ -100,15 +104,15 @@ def test_the_same_words_are_the_same_query(store: Path, session: Session) -> Non
 
 
 def test_a_second_grade_joins_the_query_that_the_first_one_made(session: Session) -> None:
-    second = given(given(session, 3)._replace(selected=1), 1)
+    second = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
 
     assert grades(second) == [3, 1, None]
-    assert [each.change.query for each in second.gradings] == ["q1", "q1"]
-    assert [each.change.begins for each in second.gradings] == [True, False]
+    assert [each.change.query for each in second.judge.gradings] == ["q1", "q1"]
+    assert [each.change.begins for each in second.judge.gradings] == [True, False]
 
 
 def test_a_query_that_begins_is_not_shown_as_another_that_took_its_id_meanwhile(session: Session) -> None:
-    both = given(given(session, 3)._replace(selected=1), 1)
+    both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     elsewhere = JudgedQueries({"q1": "something else"}, {"something else": "q1"}, {})
 
     read = learned(both, elsewhere)
@@ -127,7 +131,7 @@ def test_a_grade_stays_shown_until_it_is_read_back(session: Session) -> None:
     stored = JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, {})
     read = learned(written, stored)
 
-    assert read.gradings == ()
+    assert read.judge.gradings == ()
     assert grades(read) == [None, None, None]
 
 
@@ -135,7 +139,7 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it(session: Se
     shown = given(session, 3)
 
     assert grades(learned(shown, NOTHING)) == [3, None, None]
-    assert learned(shown, NOTHING).gradings == shown.gradings
+    assert learned(shown, NOTHING).judge.gradings == shown.judge.gradings
 
 
 def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_comes_after(session: Session) -> None:
@@ -146,11 +150,11 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_com
     late = after(written, early)
 
     assert grades(late) == [3, None, None]
-    assert late.gradings == written.gradings
+    assert late.judge.gradings == written.judge.gradings
 
 
 def test_a_finding_that_is_too_old_to_be_shown_confirms_no_grade(session: Session) -> None:
-    both = given(given(session, 3)._replace(selected=1), 1)
+    both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     first = after(both, TaskDone(GRADE, ""))
     holds_it = JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, {})
     between = AnalysisDone(Analysis("grades"), stamp_of(first, Analysis("grades")), holds_it)
@@ -159,17 +163,17 @@ def test_a_finding_that_is_too_old_to_be_shown_confirms_no_grade(session: Sessio
     late = after(second, between)
 
     assert grades(late) == [3, 1, None]
-    assert late.gradings == second.gradings
+    assert late.judge.gradings == second.judge.gradings
 
 
 def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> None:
-    both = given(given(session, 3)._replace(selected=1), 1)
+    both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     error = StoreError("store_locked", "Another process writes.")
 
     failed = after(after(both, TaskDone(GRADE, "", error)), TaskDone(GRADE, ""))
 
     assert grades(failed) == [None, 1, None]
-    assert len(failed.regrades) == 1
+    assert len(failed.judge.regrades) == 1
 
 
 def test_another_chore_that_fails_takes_no_grade_back(session: Session) -> None:
@@ -179,14 +183,14 @@ def test_another_chore_that_fails_takes_no_grade_back(session: Session) -> None:
 
 
 def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
-    both = given(given(session, 3)._replace(selected=1), 1)
+    both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
 
     once, _ = grading.ungraded(both)
     twice, _ = grading.ungraded(once)
 
     assert grades(once) == [3, None, None]
     assert grades(twice) == [None, None, None]
-    assert twice.regrades == ()
+    assert twice.judge.regrades == ()
     known = judging.judged(twice)
     assert known is not None
     assert known.texts == {}
@@ -199,7 +203,7 @@ def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) 
     failed = after(undone, TaskDone(GRADE, "", StoreError("store_locked", "Another process writes.")))
 
     assert grades(failed) == [3, None, None]
-    assert failed.regrades == written.regrades
+    assert failed.judge.regrades == written.judge.regrades
 
 
 def test_clearing_a_row_without_a_grade_changes_nothing(session: Session) -> None:
@@ -222,7 +226,7 @@ def test_the_same_grade_again_changes_nothing(session: Session) -> None:
 def test_a_query_in_rql_is_judged_for_the_words_of_its_signals(store: Path, text: str, words: str) -> None:
     session = learned(answered(store, text), NOTHING)
 
-    assert judging.words_of(session.answer) == words
+    assert judging.words_of(session.results.answer) == words
     assert bool(grading.why_not(session)) == (words == "")
 
 
@@ -234,7 +238,10 @@ def test_nothing_is_graded_before_the_judgements_are_read(store: Path) -> None:
 
 
 def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
-    assert grading.why_not(session._replace(selected=9)) == "The row is still being read."
+    assert (
+        grading.why_not(session._replace(results=session.results._replace(selected=9)))
+        == "The row is still being read."
+    )
 
 
 def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None:
@@ -254,18 +261,21 @@ def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Ses
     assert kinds(after(given(session, 3), TaskDone(GRADE, ""))) == {"grades"}
     assert kinds(learned(session, judged_first_row(session, 0))) == set()
     assert kinds(relevant) == {"line", "board"}
-    assert kinds(relevant._replace(run=Run("docs"))) == set()
+    assert kinds(relevant._replace(store=relevant.store._replace(run=Run("docs")))) == set()
 
 
 def judged_first_row(session: Session, grade: int) -> JudgedQueries:
-    spot = judging.spot_of(session.hits[0], "chunk")
+    spot = judging.spot_of(session.results.hits[0], "chunk")
     places = {"q1": {spot.path: (Judgement("q1", spot, grade),)}}
     return JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, places)
 
 
 def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: Session) -> None:
     shown = with_board(session, line("q1"))
-    moved = shown._replace(tweaks={"vector_weight": 0.7}, generation=shown.generation + 1)
+    moved = shown._replace(
+        weights=shown.weights._replace(tweaks={"vector_weight": 0.7}),
+        query=shown.query._replace(generation=shown.query.generation + 1),
+    )
 
     assert judging.is_current(shown)
     assert not judging.is_current(moved)
@@ -285,7 +295,7 @@ def test_a_board_is_gone_once_nothing_can_be_measured(session: Session, grade: i
     assert judging.board(left) is None
     assert judging.lines_of(left) == ()
     assert judging.pointed_line(left) is None
-    assert judging.headway(left._replace(studying=(judging.board_study(left), 0, 1))) is None
+    assert judging.headway(left._replace(analysing=(judging.board_study(left), 0, 1))) is None
 
 
 def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) -> None:
@@ -380,13 +390,13 @@ def test_a_document_row_is_graded_as_a_document(store: Path) -> None:
 
     spot = grading.change_for(session, 1).added[0].spot
 
-    assert spot == Spot(session.hits[0].doc.path)
+    assert spot == Spot(session.results.hits[0].doc.path)
 
 
 def test_progress_is_of_the_board_that_is_wanted(session: Session) -> None:
     session = learned(session, judged_first_row(session, 3))
-    under_way = session._replace(studying=(judging.board_study(session), 14, 225))
+    under_way = session._replace(analysing=(judging.board_study(session), 14, 225))
 
     assert judging.headway(under_way) == (14, 225)
-    assert judging.headway(under_way._replace(tweaks={"min_score": 0.1})) is None
+    assert judging.headway(under_way._replace(weights=under_way.weights._replace(tweaks={"min_score": 0.1}))) is None
     assert judging.headway(with_board(under_way, line("q1"))) is None

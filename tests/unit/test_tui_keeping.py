@@ -14,6 +14,7 @@ from recall_tui.state import store_pane as pane_state
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import StoreOpened
 from recall_tui.state.rates import Meter
+from recall_tui.state.records import StoreState
 from recall_tui.state.results import found, stamp_of
 from recall_tui.state.runs import EVERYTHING, Run
 from recall_tui.state.session import Session, focused, pointed
@@ -29,11 +30,11 @@ def store_pane(view: pane_state.View = "figures") -> Session:
 
 def with_checks(session: Session, **severities: str) -> Session:
     """The session with these checks done; a warning has a fix."""
-    studied = dict(session.studied)
+    studied = dict(session.analyses)
     for code, severity in severities.items():
         check = {"code": code, "severity": severity, "evidence": "counted", "fix": "recall compact"}
         studied[Analysis("health", code)] = stamp_of(session, Analysis("health", code)), Health(check)  # type: ignore[arg-type]
-    return session._replace(studied=studied)
+    return session._replace(analyses=studied)
 
 
 def test_the_checks_are_those_of_doctor_in_its_order() -> None:
@@ -107,7 +108,7 @@ def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error(
     session = with_checks(store_pane("checks"), integrity="ok")
     study = Analysis("health", "schema")
     error = StoreCorrupt("store_corrupt", "The file is damaged.", hint="restore a backup")
-    session = session._replace(studied={**session.studied, study: (stamp_of(session, study), error)})
+    session = session._replace(analyses={**session.analyses, study: (stamp_of(session, study), error)})
 
     first, second, third, *_ = pane_state.checks(session)
 
@@ -125,15 +126,15 @@ def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error(
 def test_another_chore_makes_every_check_anew() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
 
-    assert pane_state.checks(session._replace(chores=1))[0] is None
+    assert pane_state.checks(session._replace(store=session.store._replace(tasks_done=1)))[0] is None
 
 
 def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> None:
     session, curve = with_checks(store_pane("checks"), integrity="ok"), Analysis("curve", "tea")
     info = StoreInfo("recall.db", 1, "hash-1:8", 8, "whitespace", "plain", "porter", 1, "d" * 64, 1, 1, 1, 0, 0, "")
-    session = session._replace(info=info)
+    session = session._replace(store=session.store._replace(info=info))
     kept = {study: (stamp_of(session, study), "found") for study in (SHELF, Analysis("health", "integrity"), curve)}
-    session = session._replace(studied=kept)
+    session = session._replace(analyses=kept)
 
     told, written = after(session, StoreOpened(info)), after(session, StoreOpened(info, is_written=True))
 
@@ -177,7 +178,7 @@ def test_a_fix_is_run_only_where_it_is_one_command_of_the_store(command: str, re
 def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
     skips = (Skip("a", "binary_file", "x"), Skip("b", "not_utf8", "y"))
     progress = Progress("done", "", 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, skips)
-    session = focused(Session(run=Run("docs", Meter(progress=progress))), "ingest")
+    session = focused(Session(store=StoreState(run=Run("docs", Meter(progress=progress)))), "ingest")
 
     assert pane_state.rows_of(session) == 2
     assert pane_state.rows_of(focused(Session(), "ingest")) == 0
@@ -190,10 +191,10 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
         (store_pane("checks"), ["doctor"]),
         (store_pane("embedders"), ["embedders"]),
         (focused(Session(), "ingest"), ["sync"]),
-        (focused(Session(run=Run(EVERYTHING)), "ingest"), ["sync"]),
-        (focused(Session(run=Run("docs")), "ingest"), ["add", "docs"]),
-        (focused(Session(run=Run("-x")), "ingest"), ["add", "--", "-x"]),
-        (focused(Session(run=Run("docs"), watching=True), "ingest"), ["sync", "--watch"]),
+        (focused(Session(store=StoreState(run=Run(EVERYTHING))), "ingest"), ["sync"]),
+        (focused(Session(store=StoreState(run=Run("docs"))), "ingest"), ["add", "docs"]),
+        (focused(Session(store=StoreState(run=Run("-x"))), "ingest"), ["add", "--", "-x"]),
+        (focused(Session(store=StoreState(run=Run("docs"), watching=True)), "ingest"), ["sync", "--watch"]),
     ],
 )
 def test_each_view_has_its_command(session: Session, words: list[str]) -> None:

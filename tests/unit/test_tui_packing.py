@@ -15,7 +15,8 @@ from recall_tui.panes.context.sums import flowed, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth
-from recall_tui.state.session import Packing, Session, Waiting, pointed
+from recall_tui.state.records import ContextState, Packing, QueryState, Waiting
+from recall_tui.state.session import Session, pointed
 from recall_tui.state.transitions import after
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
@@ -43,7 +44,9 @@ def context(*blocks: Block, omitted: tuple[Omission, ...] = (), budget_tokens: i
 
 def shown(packed: Packed, *, waiting: tuple[Waiting, ...] = (), generation: int = 1) -> Session:
     """A session that shows this context."""
-    session = Session(generation=generation, budget_tokens=packed.budget_tokens)
+    session = Session(
+        query=QueryState(generation=generation), context=ContextState(budget_tokens=packed.budget_tokens)
+    )
     event = Repacked(generation, packed, (10,) * len(packed.blocks), Packing(packed.budget_tokens), waiting)
     return after(session, event)
 
@@ -69,7 +72,7 @@ def test_pinning_twice_changes_nothing() -> None:
 
     once = packing.pinned(session)
 
-    assert once.pins == ("c",)
+    assert once.context.pins == ("c",)
     assert packing.pinned(once) == session
 
 
@@ -78,7 +81,7 @@ def test_forcing_out_twice_changes_nothing() -> None:
 
     once = packing.forced_out(session)
 
-    assert once.drops == ("a", "b")
+    assert once.context.drops == ("a", "b")
     assert packing.forced_out(once) == session
 
 
@@ -88,15 +91,15 @@ def test_a_chunk_is_never_pinned_and_forced_out_at_once() -> None:
     out = packing.forced_out(session)
     back = packing.pinned(out)
 
-    assert (out.pins, out.drops) == ((), ("a",))
-    assert (back.pins, back.drops) == (("a",), ())
+    assert (out.context.pins, out.context.drops) == ((), ("a",))
+    assert (back.context.pins, back.context.drops) == (("a",), ())
 
 
 def test_a_block_that_grew_around_a_pin_lets_it_go_at_once() -> None:
     session = packing.pinned(shown(context(block(1, "a"))))
     grown = after(session, Repacked(1, context(block(1, "b", "a")), (10,), Packing(100, ("a",))))
 
-    assert packing.pinned(grown).pins == ()
+    assert packing.pinned(grown).context.pins == ()
 
 
 def test_a_line_that_names_no_chunk_cannot_be_pinned() -> None:
@@ -112,11 +115,13 @@ def test_a_chunk_that_was_forced_out_of_the_top_is_the_one_that_comes_back() -> 
         session, Repacked(1, context(block(1, "b"), omitted=(left(1, "a"),)), (10,), Packing(100, (), ("a",)))
     )
 
-    assert packing.forced_out(out).drops == ()
+    assert packing.forced_out(out).context.drops == ()
 
 
 def test_resetting_drops_every_what_if_also_those_that_wait() -> None:
-    session = shown(context(block(1, "a")))._replace(pins=("w", "a"), drops=("c",))
+    session = (base := shown(context(block(1, "a"))))._replace(
+        context=base.context._replace(pins=("w", "a"), drops=("c",))
+    )
 
     assert packing.has_what_ifs(session)
     assert not packing.has_what_ifs(packing.freed(session))
@@ -153,18 +158,18 @@ def test_opening_a_block_shows_it_whole_and_opening_it_again_folds_it() -> None:
 
     opened = packing.unfolded(session)
 
-    assert opened.unfolded == "b"
-    assert packing.unfolded(opened).unfolded == ""
+    assert opened.context.unfolded == "b"
+    assert packing.unfolded(opened).context.unfolded == ""
 
 
 def test_opening_a_line_selects_the_row_of_its_chunk_not_of_its_rank() -> None:
     session = shown(context(block(1, "a")))
     other = Hit(1, 0.5, document("o"), None, ())
     mine = Hit(2, 0.4, document("m"), CHUNK, ())
-    session = session._replace(hits={0: other, 1: mine})
+    session = session._replace(results=session.results._replace(hits={0: other, 1: mine}))
 
     assert packing.row_of(session, packing.Entry("block", 0, (CHUNK.id,), 1)) == 1
-    assert packing.unfolded(session).selected == 0
+    assert packing.unfolded(session).results.selected == 0
 
 
 def test_a_waiting_what_if_has_no_row() -> None:
@@ -213,7 +218,7 @@ def test_a_path_that_is_not_utf_8_is_copied_as_the_command_writes_it() -> None:
 
 def test_the_worth_is_asked_for_once_the_context_is_of_the_newest_ranking() -> None:
     session = shown(context(block(1, "a")))
-    newer = session._replace(generation=2)
+    newer = session._replace(query=session.query._replace(generation=2))
 
     assert list(packing.wants(session)) == [packing.worth_study(session)]
     assert list(packing.wants(newer)) == []
@@ -223,7 +228,9 @@ def test_each_packing_has_a_worth_of_its_own() -> None:
     session = shown(context(block(1, "a")))
     packings = [Packing(100), Packing(99), Packing(100, ("a",)), Packing(100, (), ("a",))]
 
-    studies = {packing.worth_study(session._replace(packing=each)) for each in packings}
+    studies = {
+        packing.worth_study(session._replace(context=session.context._replace(packing=each))) for each in packings
+    }
 
     assert len(studies) == 4
 
@@ -242,8 +249,8 @@ def test_the_flags_are_those_of_the_context_on_the_screen() -> None:
 
 
 def test_the_title_counts_what_ifs_and_those_that_wait_apart() -> None:
-    session = shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),))._replace(
-        pins=("a", "w"), drops=("c",)
+    session = (base := shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),)))._replace(
+        context=base.context._replace(pins=("a", "w"), drops=("c",))
     )
 
     assert title(session) == "5 Context (1 pinned, 1 forced out, 1 waiting)"
@@ -255,19 +262,27 @@ def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
 
     assert under_line(session, 40, UNICODE).startswith("40/100 tok · sha256 ")
     assert under_line(session, 30, UNICODE) == "40/100 tok"
-    assert under_line(session._replace(budget_tokens=105), 40, UNICODE) == "40/100 tok, packing for 105"
+    assert (
+        under_line(session._replace(context=session.context._replace(budget_tokens=105)), 40, UNICODE)
+        == "40/100 tok, packing for 105"
+    )
 
 
 def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
     session = packing.pinned(shown(context(block(1, "a"), omitted=(left(2, "b"), left(3, "c")))))
-    packed = session._replace(packing=Packing(100, pins=("a",)))
+    packed = session._replace(context=session.context._replace(packing=Packing(100, pins=("a",))))
     waits = Waiting("z", "gone.md")
 
     assert under_line(session, 40, UNICODE) == "40/100 tok, packing"
     assert under_line(packed, 40, UNICODE).startswith("40/100 tok · sha256 ")
-    assert under_line(packed._replace(drops=("c",)), 40, UNICODE) == "40/100 tok, packing"
-    assert under_line(packed._replace(pins=("a", "z"), waiting=(waits,)), 40, UNICODE).startswith("40/100 tok · ")
-    assert under_line(packed._replace(pins=()), 40, UNICODE) == "40/100 tok, packing"
+    assert (
+        under_line(packed._replace(context=packed.context._replace(drops=("c",))), 40, UNICODE)
+        == "40/100 tok, packing"
+    )
+    assert under_line(
+        packed._replace(context=packed.context._replace(pins=("a", "z"), waiting=(waits,))), 40, UNICODE
+    ).startswith("40/100 tok · ")
+    assert under_line(packed._replace(context=packed.context._replace(pins=())), 40, UNICODE) == "40/100 tok, packing"
 
 
 def test_facts_are_never_broken() -> None:
@@ -355,7 +370,7 @@ def test_ascii_stays_ascii(is_whole: bool) -> None:
 def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> None:
     tail = shown(context(block(1, "a"), omitted=(Omission("budget", 201, 3_700, "", ""), left(2, "b", path=""))))
     listed = packing.entries(tail)
-    shows = look()._replace(packed=tail.packed, entries=listed, block_tokens=(10,), waiting=(), cursor=0)
+    shows = look()._replace(packed=tail.context.packed, entries=listed, block_tokens=(10,), waiting=(), cursor=0)
 
     lines = text_of(shows, UNICODE).splitlines()
 

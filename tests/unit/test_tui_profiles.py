@@ -12,6 +12,7 @@ import pytest
 from recall_core.config import Config, load
 from recall_tui.home import profiles
 from recall_tui.home.profiles import Profile, drop, folder, heading, keep, wrong_name
+from recall_tui.state.records import WeightsState
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import nudged, reset, turned
 
@@ -72,8 +73,10 @@ def test_a_plain_name_will_do(name: str) -> None:
 
 
 def test_the_heading_has_a_star_while_something_is_moved_away_from_the_profile() -> None:
-    session = Session(saved=Config())
-    chosen = turned(session, "fusion")._replace(profile=Profile("ranks", {"fusion": "rrf"}))
+    session = Session(weights=WeightsState(saved=Config()))
+    chosen = (base := turned(session, "fusion"))._replace(
+        weights=base.weights._replace(profile=Profile("ranks", {"fusion": "rrf"}))
+    )
 
     assert [heading(each) for each in (session, nudged(session, 5))] == ["default", "default*"]
     assert [heading(each) for each in (chosen, nudged(chosen, 5), reset(chosen))] == ["ranks", "ranks*", "ranks*"]

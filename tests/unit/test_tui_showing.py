@@ -8,10 +8,11 @@ from typing import cast
 from textual.timer import Timer
 
 from recall_tui.host import RANKING_SECONDS, Showing
+from recall_tui.state.records import QueryState, ResultsState
 from recall_tui.state.session import Session
 
-RANKED = Session(question=3, answered=3, generation=5, ranked_at=5)
-MOVED = RANKED._replace(generation=6)
+RANKED = Session(query=QueryState(question=3, generation=5), results=ResultsState(answered=3, ranked_at=5))
+MOVED = RANKED._replace(query=RANKED.query._replace(generation=6))
 
 
 class Clockwork:
@@ -39,7 +40,7 @@ def test_a_step_waits_for_its_ranking_and_is_drawn_once() -> None:
     clockwork = Clockwork()
     clockwork.showing.follow(RANKED, MOVED)
     assert clockwork.shown == 0
-    clockwork.showing.follow(MOVED, MOVED._replace(ranked_at=6))
+    clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(ranked_at=6)))
     assert clockwork.shown == 1
     assert clockwork.running == []
 
@@ -47,18 +48,20 @@ def test_a_step_waits_for_its_ranking_and_is_drawn_once() -> None:
 def test_a_ranking_that_does_not_come_is_not_waited_for() -> None:
     clockwork = Clockwork()
     clockwork.showing.follow(RANKED, MOVED)
-    clockwork.showing.follow(MOVED, MOVED._replace(generation=7))
+    clockwork.showing.follow(MOVED, MOVED._replace(query=MOVED.query._replace(generation=7)))
     assert clockwork.waits == [RANKING_SECONDS]  # from the first step on
     clockwork.running[0]()
     assert clockwork.shown == 1
-    clockwork.showing.follow(MOVED, MOVED._replace(generation=8))
+    clockwork.showing.follow(MOVED, MOVED._replace(query=MOVED.query._replace(generation=8)))
     assert len(clockwork.waits) == 2
 
 
 def test_what_else_changes_is_drawn_at_once() -> None:
     clockwork = Clockwork()
-    clockwork.showing.follow(MOVED, MOVED._replace(selected=2))
+    clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
     clockwork.showing.follow(RANKED, MOVED._replace(pane="weights" if MOVED.pane != "weights" else "judge"))
-    clockwork.showing.follow(RANKED, RANKED._replace(question=4, generation=6))  # a search may take its time
+    clockwork.showing.follow(
+        RANKED, RANKED._replace(query=RANKED.query._replace(question=4, generation=6))
+    )  # a search may take its time
     assert clockwork.shown == 3
     assert clockwork.waits == []

@@ -25,6 +25,7 @@ from recall_tui.analyses.document import language_marks
 from recall_tui.state.analyses import SCOPES, Analysis, Kind
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event, StoreOpened, TaskDone, TaskMoved
 from recall_tui.state.explaining import Funnel, Ledger, Paths
+from recall_tui.state.records import StoreState
 from recall_tui.state.results import found, stamp_of
 from recall_tui.state.session import Session, asked
 from recall_tui.state.transitions import after
@@ -90,8 +91,11 @@ def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
         info = recall.store.info()
     first = hits[0]
     assert first.chunk is not None
-    asking = asked(Session(info=info), text, 0.0)
-    session = asking._replace(busy=False, answer=answer, answered=asking.question, hits=hits, hit=first)
+    asking = asked(Session(store=StoreState(info=info)), text, 0.0)
+    session = asking._replace(
+        query=asking.query._replace(busy=False),
+        results=asking.results._replace(answer=answer, answered=asking.query.question, hits=hits, hit=first),
+    )
     return session, first.chunk.id
 
 
@@ -134,7 +138,7 @@ def test_a_finding_holds_until_what_it_depends_on_has_changed(store: Path) -> No
     for study in (ledger, shelf):
         session = after(session, AnalysisDone(study, stamp_of(session, study), Ledger({})))  # type: ignore[typeddict-item]
 
-    moved = session._replace(generation=session.generation + 1)
+    moved = session._replace(query=session.query._replace(generation=session.query.generation + 1))
     written = after(session, TaskDone("judge", "done"))
 
     assert found(session, ledger, Ledger) is not None
@@ -147,15 +151,15 @@ def test_a_finding_that_comes_too_late_changes_nothing(store: Path) -> None:
     study = Analysis("ledger", chunk)
     late = AnalysisDone(study, stamp_of(session, study), Ledger({}))  # type: ignore[typeddict-item]
 
-    moved = session._replace(generation=session.generation + 1)
+    moved = session._replace(query=session.query._replace(generation=session.query.generation + 1))
 
-    assert after(moved, late).studied == {}
+    assert after(moved, late).analyses == {}
 
 
 def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
     study = Analysis("ledger", chunk)
-    newer = session._replace(generation=session.generation + 1)
+    newer = session._replace(query=session.query._replace(generation=session.query.generation + 1))
 
     for _ in range(20):
         thread.submit([(study, stamp_of(session, study))], session)
@@ -215,7 +219,7 @@ def test_wants_that_change_are_met_once_they_have_come_to_rest(
 ) -> None:
     monkeypatch.setattr(analysis_thread, "REST_SECONDS", 0.5)
     session, _ = answered(store)
-    chunks = [hit.chunk.id for hit in session.hits.values() if hit.chunk]
+    chunks = [hit.chunk.id for hit in session.results.hits.values() if hit.chunk]
     wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk) for chunk in chunks)]
 
     for each in wanted:
@@ -227,8 +231,8 @@ def test_wants_that_change_are_met_once_they_have_come_to_rest(
 
 def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: Desk, thread: AnalysisThread) -> None:
     session, _ = answered(store)
-    assert session.answer is not None
-    chunks = [hit.chunk.id for hit in session.hits.values() if hit.chunk]
+    assert session.results.answer is not None
+    chunks = [hit.chunk.id for hit in session.results.hits.values() if hit.chunk]
     wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk) for chunk in chunks)]
 
     thread.submit(wanted, session)
@@ -237,7 +241,7 @@ def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: 
     with Recall.open(str(store)) as recall:
         alone = [
             explanation(
-                session.answer,
+                session.results.answer,
                 chunk_row(recall.store, chunk, base=recall.base),
                 store=recall.store,
                 embedder=recall.embedder,
@@ -349,8 +353,8 @@ def _paths(event: Event) -> int:
 
 def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
     session, _ = answered(store)
-    assert session.info is not None
-    other = session._replace(info=session.info._replace(digest="0" * 64))
+    assert session.store.info is not None
+    other = session._replace(store=session.store._replace(info=session.store.info._replace(digest="0" * 64)))
 
     assert stamp_of(session, Analysis("paths")) != stamp_of(other, Analysis("paths"))
 
@@ -442,8 +446,11 @@ def test_a_study_after_the_network_was_forbidden_leaves_this_machine_no_more(
     with provider_server(768) as server:
         place = build_store_elsewhere(tmp_path, server)
         saved, study = load(tmp_path / "recall.toml"), Analysis("funnel")
-        before = answered(place)[0]._replace(saved=saved)
-        later = before._replace(saved=saved._replace(allow_network=False), generation=before.generation + 1)
+        before = (base := answered(place)[0])._replace(weights=base.weights._replace(saved=saved))
+        later = before._replace(
+            weights=before.weights._replace(saved=saved._replace(allow_network=False)),
+            query=before.query._replace(generation=before.query.generation + 1),
+        )
         thread = AnalysisThread(lambda: Recall.open(str(place)), desk.post)
         thread.start()
         thread.submit([(study, stamp_of(before, study))], before)

@@ -26,6 +26,7 @@ from recall_tui.panes.weights.across import DIM, pin_figures
 from recall_tui.panes.weights.curve import figures
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
+from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
 from recall_tui.state.results import stamp_of
 from recall_tui.state.session import Session
 from recall_tui.state.shell import commands
@@ -74,14 +75,10 @@ def session_of(
     answer = recall.answer(plan)
     hits = dict(enumerate(recall.hits(answer, 0, answer.total)))
     return Session(
-        text=text,
-        answer=answer,
-        hits=hits,
-        hit=hits.get(0),
-        info=recall.store.info(),
-        saved=recall.config,
-        plain=recall.plan(text).config,
-        tweaks=tweaks,
+        query=QueryState(text=text),
+        results=ResultsState(answer=answer, hits=hits, hit=hits.get(0)),
+        store=StoreState(info=recall.store.info()),
+        weights=WeightsState(saved=recall.config, plain=recall.plan(text).config, tweaks=tweaks),
     )
 
 
@@ -96,7 +93,7 @@ def lab_of(
 
 
 def found_by(session: Session, study: Analysis, finding: object) -> Session:
-    return session._replace(studied={study: (stamp_of(session, study), finding)})
+    return session._replace(analyses={study: (stamp_of(session, study), finding)})
 
 
 def curve(recall: Recall, session: Session, kept: dict[str, object] | None = None) -> Curve:
@@ -109,7 +106,7 @@ def curve(recall: Recall, session: Session, kept: dict[str, object] | None = Non
     "settings", [{}, {"fusion": "rrf"}, {"normalize": "max", "match": "all", "vector_weight": 0.4}]
 )
 def test_the_mean_curve_is_that_of_tune(recall: Recall, settings: dict[str, str | float | bool]) -> None:
-    session = session_of(recall, **settings)._replace(is_of_all=True)
+    session = (base := session_of(recall, **settings))._replace(weights=base.weights._replace(is_of_all=True))
 
     found = curve(recall, session)
 
@@ -200,7 +197,11 @@ def test_a_store_without_grades_has_no_curve(tmp_path: Path) -> None:
 def test_steps_are_worked_out_once_while_grades_and_settings_stay(
     recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, kept, told = session_of(recall)._replace(is_of_all=True), {}, []  # type: ignore[var-annotated]
+    session, kept, told = (
+        (base := session_of(recall))._replace(weights=base.weights._replace(is_of_all=True)),
+        {},
+        [],
+    )  # type: ignore[var-annotated]
     study = curve_study(session)
     assert study is not None
     first = curves.weight_curve(lab_of(recall, session, kept, told), study)
@@ -225,16 +226,20 @@ def test_another_pool_has_its_curve_once_its_candidates_are_there(recall: Recall
     session = session_of(recall)
     moved, searched = stepped(session, "pool", 1), session_of(recall, pool=500)
 
-    assert moved.tweaks == searched.tweaks
+    assert moved.weights.tweaks == searched.weights.tweaks
     assert curve_study(moved) == curve_study(session)
     assert curve_study(searched) != curve_study(session)
 
 
 def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall: Recall) -> None:
     session = session_of(recall)
-    assert session.answer is not None
+    assert session.results.answer is not None
 
-    later = session._replace(answer=session.answer._replace(generation=session.answer.generation + 1))
+    later = session._replace(
+        results=session.results._replace(
+            answer=session.results.answer._replace(generation=session.results.answer.generation + 1)
+        )
+    )
 
     assert curve_study(later) != curve_study(session)
 
@@ -247,12 +252,12 @@ def test_the_granting_weights_are_those_of_tune(
         some.sampled_from([QUESTION, "token budget", "SELECT * FROM chunk USING lexical('file'), semantic('tea')"])
     )
     session = session_of(recall, text)
-    assert session.answer is not None
-    plan = session.answer.plan._replace(limit=rows)
-    session = session._replace(answer=session.answer._replace(plan=plan))
+    assert session.results.answer is not None
+    plan = session.results.answer.plan._replace(limit=rows)
+    session = session._replace(results=session.results._replace(answer=session.results.answer._replace(plan=plan)))
     for want in wanted.draw(some.lists(some.sampled_from(["in", "out"]), min_size=1, max_size=3)):
-        row = wanted.draw(some.sampled_from(sorted(session.hits)))
-        session = pinned(session._replace(hit=session.hits[row]), want)  # type: ignore[arg-type]
+        row = wanted.draw(some.sampled_from(sorted(session.results.hits)))
+        session = pinned(session._replace(results=session.results._replace(hit=session.results.hits[row])), want)  # type: ignore[arg-type]
     session = put_at(session, semantic / 100)
     study = pins_study(session)
     if study is None:
@@ -262,7 +267,7 @@ def test_the_granting_weights_are_those_of_tune(
     found = pinning.weights_of_pins(lab_of(recall, session), study)
 
     wishes = tuple(PinTarget(pin.want, pin.chunk_id) for pin in pins_of(session))
-    settings = tuple(f"{key}={value}" for key, value in session.tweaks.items())
+    settings = tuple(f"{key}={value}" for key, value in session.weights.tweaks.items())
     ask = Ask(k=rows, settings=settings)
     view = recall.sweep(text, ask, is_rql=text.startswith("SELECT"), wishes=wishes)["tuning"]["pinned"]
     assert [(float(low), float(high), *ends) for low, high, *ends in found.weights] == [
@@ -278,7 +283,7 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
     text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
     session = session_of(recall, text)
     for rank, holds in ((10, True), (11, False)):
-        wished = pinned(session._replace(hit=session.hits[rank - 1]), "in")
+        wished = pinned(session._replace(results=session.results._replace(hit=session.results.hits[rank - 1])), "in")
         study = pins_study(wished)
         assert study is not None
 
@@ -296,12 +301,12 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
 def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(recall: Recall) -> None:
     session = session_of(recall, "café")
     other = session_of(recall, QUESTION)
-    chunk = next(hit.chunk.id for hit in other.hits.values() if hit.chunk)
+    chunk = next(hit.chunk.id for hit in other.results.hits.values() if hit.chunk)
     pin = pins_of(pinned(session, "in"))[0]._replace(chunk_id=chunk)
     gone = pin._replace(chunk_id="c" * 64)
 
     for want, at_all in (("in", ()), ("out", (Interval(Fraction(0), Fraction(1)),))):
-        wished = session._replace(must=(gone._replace(want=want),))  # type: ignore[arg-type]
+        wished = session._replace(weights=session.weights._replace(must=(gone._replace(want=want),)))  # type: ignore[arg-type]
         study = pins_study(wished)
         assert study is not None
         assert pinning.weights_of_pins(lab_of(recall, wished), study).weights == at_all
@@ -315,7 +320,9 @@ def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: 
     assert [pin.want for pin in pins_of(once)] == ["in"]
     assert [pin.want for pin in pins_of(pinned(once, "out"))] == ["out"]
     assert pins_of(pinned(once, "in")) == ()
-    assert pins_of(once._replace(answer=session_of(recall, "tea").answer)) == ()
+    assert (
+        pins_of(once._replace(results=once.results._replace(answer=session_of(recall, "tea").results.answer))) == ()
+    )
 
 
 def test_without_a_finding_there_is_no_weight_to_go_to(recall: Recall) -> None:
@@ -392,7 +399,9 @@ def test_the_measure_says_which_settings_take_no_part_in_it(
     recall: Recall, width: int, glyphs: Glyphs, is_of_all: bool
 ) -> None:
     for settings, said in ({}, ""), ({"min_score": 0.15}, "without min_score"):
-        session = session_of(recall, **settings)._replace(is_of_all=is_of_all)
+        session = (base := session_of(recall, **settings))._replace(
+            weights=base.weights._replace(is_of_all=is_of_all)
+        )
         study = curve_study(session)
         assert study is not None
 
@@ -405,10 +414,16 @@ def test_the_measure_says_which_settings_take_no_part_in_it(
 
 def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:
     session = session_of(recall)
-    assert session.hit is not None
+    assert session.results.hit is not None
 
-    assert pinned(session._replace(hit=Hit(1, None, session.hit.doc, None, ())), "in").must == ()
-    assert pinned(Session(saved=Config()), "in").must == ()
+    assert (
+        pinned(
+            session._replace(results=session.results._replace(hit=Hit(1, None, session.results.hit.doc, None, ()))),
+            "in",
+        ).weights.must
+        == ()
+    )
+    assert pinned(Session(weights=WeightsState(saved=Config())), "in").weights.must == ()
 
 
 def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -433,12 +448,12 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
             is_done.set()
 
     with Recall.open(str(store)) as opened:
-        session = session_of(opened)._replace(is_of_all=True)
+        session = (base := session_of(opened))._replace(weights=base.weights._replace(is_of_all=True))
     study = curve_study(session)
     assert study is not None
-    assert session.hit is not None
-    assert session.hit.chunk is not None
-    other = Analysis("ledger", session.hit.chunk.id)
+    assert session.results.hit is not None
+    assert session.results.hit.chunk is not None
+    other = Analysis("ledger", session.results.hit.chunk.id)
     stamp = stamp_of(session, study)
     thread = AnalysisThread(lambda: Interrupting.open(str(store)), post)
     thread.start()
@@ -455,4 +470,4 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
 def test_how_far_a_study_has_come_is_kept_for_the_screen() -> None:
     study = Analysis("curve")
 
-    assert after(Session(), AnalysisMoved(study, 2, 5)).studying == (study, 2, 5)
+    assert after(Session(), AnalysisMoved(study, 2, 5)).analysing == (study, 2, 5)

@@ -9,8 +9,9 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
+from recall_tui.state.records import Moved, WeightsState
 from recall_tui.state.requests import query_request
-from recall_tui.state.session import Moved, Session, asked
+from recall_tui.state.session import Session, asked
 from recall_tui.state.weighing import (
     counted,
     current,
@@ -33,22 +34,22 @@ from recall_tui.state.weighing import (
     without,
 )
 
-SAVED = Session(saved=Config(bm25_weight=0.9, vector_weight=0.1))
+SAVED = Session(weights=WeightsState(saved=Config(bm25_weight=0.9, vector_weight=0.1)))
 
 
 def test_a_nudge_moves_both_weights_in_hundredths_and_stops_at_the_ends() -> None:
     session = nudged(nudged(SAVED, 5), 1)
 
-    assert dict(session.tweaks) == {"bm25_weight": 0.84, "vector_weight": 0.16}
+    assert dict(session.weights.tweaks) == {"bm25_weight": 0.84, "vector_weight": 0.16}
     assert share(current(nudged(session, 500))) == 1.0
     assert share(current(nudged(session, -500))) == 0.0
 
 
 def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
-    session = Session(saved=Config(bm25_weight=3.0, vector_weight=1.0))
+    session = Session(weights=WeightsState(saved=Config(bm25_weight=3.0, vector_weight=1.0)))
 
     assert share(current(session)) == 0.25
-    assert dict(nudged(session, 5).tweaks) == {"bm25_weight": 0.7, "vector_weight": 0.3}
+    assert dict(nudged(session, 5).weights.tweaks) == {"bm25_weight": 0.7, "vector_weight": 0.3}
     assert share(Config(bm25_weight=0.0, vector_weight=0.0)) == 0.5
 
 
@@ -67,7 +68,7 @@ def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
 def test_a_setting_is_a_tweak_while_it_differs_from_the_saved_one(
     change: Callable[[Session], Session], tweaks: dict[str, object]
 ) -> None:
-    assert dict(change(SAVED).tweaks) == tweaks
+    assert dict(change(SAVED).weights.tweaks) == tweaks
 
 
 def test_undo_takes_changes_back_one_by_one_and_a_reset_is_one_of_them() -> None:
@@ -76,10 +77,10 @@ def test_undo_takes_changes_back_one_by_one_and_a_reset_is_one_of_them() -> None
 
     clean = reset(two)
 
-    assert clean.tweaks == {}
-    assert undone(clean).tweaks == two.tweaks
-    assert undone(undone(clean)).tweaks == one.tweaks
-    assert undone(undone(undone(clean))).tweaks == {}
+    assert clean.weights.tweaks == {}
+    assert undone(clean).weights.tweaks == two.weights.tweaks
+    assert undone(undone(clean)).weights.tweaks == one.weights.tweaks
+    assert undone(undone(undone(clean))).weights.tweaks == {}
     assert undone(SAVED) is SAVED
     assert reset(SAVED) is SAVED
 
@@ -89,7 +90,7 @@ def test_a_drag_is_undone_in_one_step() -> None:
 
     session = weighted(weighted(session, 0.4, joins=True), 0.5, joins=True)
 
-    assert dict(undone(session).tweaks) == {"fusion": "rrf"}
+    assert dict(undone(session).weights.tweaks) == {"fusion": "rrf"}
 
 
 def test_a_change_that_changes_nothing_is_none() -> None:
@@ -98,7 +99,7 @@ def test_a_change_that_changes_nothing_is_none() -> None:
 
 
 def test_a_setting_that_the_query_decides_stays_as_it_is() -> None:
-    session = SAVED._replace(plain=Config(fusion="rrf"), fixed=("fusion",))
+    session = SAVED._replace(weights=SAVED.weights._replace(plain=Config(fusion="rrf"), fixed=("fusion",)))
 
     assert turned(session, "fusion") is session
     assert current(session).fusion == "rrf"
@@ -107,38 +108,40 @@ def test_a_setting_that_the_query_decides_stays_as_it_is() -> None:
 def test_every_change_makes_the_answers_before_it_stale() -> None:
     one = nudged(SAVED, 5)
 
-    assert [each.generation for each in (SAVED, one, undone(one), reset(one))] == [0, 1, 2, 2]
+    assert [each.query.generation for each in (SAVED, one, undone(one), reset(one))] == [0, 1, 2, 2]
 
 
 def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is() -> None:
     asked = nudged(SAVED, 5)
     meanwhile = turned(asked, "fusion")
 
-    session = stored(meanwhile, asked.tweaks, was=Config())
+    session = stored(meanwhile, asked.weights.tweaks, was=Config())
 
-    assert dict(session.tweaks) == {"fusion": "rrf"}
-    assert session.saved is not None
-    assert session.saved.vector_weight == 0.15
-    assert query_request(session).saved == session.saved
+    assert dict(session.weights.tweaks) == {"fusion": "rrf"}
+    assert session.weights.saved is not None
+    assert session.weights.saved.vector_weight == 0.15
+    assert query_request(session).saved == session.weights.saved
 
 
 def test_an_undo_after_saving_moves_back_to_what_was_saved_before_and_to_nothing_else() -> None:
-    moved = turned(nudged(SAVED, 5), "fusion")._replace(k=7)
-    assert moved.saved is not None
-    known = moved._replace(saved=moved.saved._replace(pool=7))  # another program's, meanwhile
+    moved = (base := turned(nudged(SAVED, 5), "fusion"))._replace(weights=base.weights._replace(k=7))
+    assert moved.weights.saved is not None
+    known = moved._replace(
+        weights=moved.weights._replace(saved=moved.weights.saved._replace(pool=7))
+    )  # another program's, meanwhile
 
-    session = stored(known, {"bm25_weight": 0.85, "vector_weight": 0.15}, was=moved.saved)
+    session = stored(known, {"bm25_weight": 0.85, "vector_weight": 0.15}, was=moved.weights.saved)
     back = undone(session)
 
-    assert dict(session.tweaks) == {"fusion": "rrf"}
-    assert dict(back.tweaks) == {"fusion": "rrf", "bm25_weight": 0.9, "vector_weight": 0.1}
-    assert (back.k, back.undo, current(back).pool) == (7, (), 7)
-    assert dict(redone(back).tweaks) == {"fusion": "rrf"}
+    assert dict(session.weights.tweaks) == {"fusion": "rrf"}
+    assert dict(back.weights.tweaks) == {"fusion": "rrf", "bm25_weight": 0.9, "vector_weight": 0.1}
+    assert (back.weights.k, back.weights.undo, current(back).pool) == (7, (), 7)
+    assert dict(redone(back).weights.tweaks) == {"fusion": "rrf"}
     assert current(redone(back)).vector_weight == 0.15
 
 
 def test_there_is_nothing_to_undo_once_what_was_saved_already_is_saved_again() -> None:
-    assert stored(nudged(SAVED, 5), {"vector_weight": 0.1}, was=Config()).undo == ()
+    assert stored(nudged(SAVED, 5), {"vector_weight": 0.1}, was=Config()).weights.undo == ()
 
 
 def test_without_an_answer_there_is_nothing_to_weigh() -> None:
@@ -149,7 +152,11 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
     """A session whose question in words has this many rows."""
     plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
     answer = Answer(plan, None, None, total, "d" * 64, 1, "s1", 0.0, {}, (), "whitespace", {})
-    return SAVED._replace(text=text, answer=answer, plain=Config())
+    return SAVED._replace(
+        query=SAVED.query._replace(text=text),
+        results=SAVED.results._replace(answer=answer),
+        weights=SAVED.weights._replace(plain=Config()),
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,14 +181,14 @@ def test_only_what_decides_the_candidates_is_a_new_question(
 
     moved = change(session)
 
-    assert moved.generation == session.generation + 1
-    assert (moved.question > session.question, moved.busy) == (is_new, is_new)
-    assert undone(moved).question - moved.question == is_new
-    assert redone(undone(moved)).tweaks == moved.tweaks
+    assert moved.query.generation == session.query.generation + 1
+    assert (moved.query.question > session.query.question, moved.query.busy) == (is_new, is_new)
+    assert undone(moved).query.question - moved.query.question == is_new
+    assert redone(undone(moved)).weights.tweaks == moved.weights.tweaks
 
 
 def test_before_anything_is_asked_another_pool_searches_nothing() -> None:
-    assert not stepped(SAVED, "pool", 1).busy
+    assert not stepped(SAVED, "pool", 1).query.busy
 
 
 def test_whole_numbers_stop_where_a_step_is_felt_and_at_the_ends() -> None:
@@ -198,68 +205,88 @@ def test_words_list_all_rows_until_a_number_is_asked_for_and_again_above_the_las
     session = answered(total=40)
 
     ten = counted(session, -1)
-    numbers = [each.k for each in (ten, counted(ten, -1), counted(ten, 1), counted(counted(ten, 1), 1))]
+    numbers = [each.weights.k for each in (ten, counted(ten, -1), counted(ten, 1), counted(counted(ten, 1), 1))]
     thirty = counted(counted(counted(ten, 1), 1), 1)
 
     assert counted(session, 1) is session
     assert numbers == [10, 5, 15, 20]
-    assert (thirty.k, counted(thirty, 1).k) == (30, None)
+    assert (thirty.weights.k, counted(thirty, 1).weights.k) == (30, None)
     assert query_request(ten).k == 10
-    assert reset(ten).k is None
-    assert undone(reset(ten)).k == 10
+    assert reset(ten).weights.k is None
+    assert undone(reset(ten)).weights.k == 10
 
 
 def test_a_query_goes_on_from_its_own_limit() -> None:
     session = answered()
-    assert session.answer is not None
-    plan = session.answer.plan._replace(rql="SELECT * FROM chunk", limit=10, is_capped=True)
-    session = session._replace(answer=session.answer._replace(plan=plan))
+    assert session.results.answer is not None
+    plan = session.results.answer.plan._replace(rql="SELECT * FROM chunk", limit=10, is_capped=True)
+    session = session._replace(results=session.results._replace(answer=session.results.answer._replace(plan=plan)))
 
-    assert (counted(session, 1).k, counted(session, -1).k) == (15, 5)
+    assert (counted(session, 1).weights.k, counted(session, -1).weights.k) == (15, 5)
 
 
 def test_a_change_after_an_undo_leaves_nothing_to_redo() -> None:
     session = undone(nudged(nudged(SAVED, 5), 5))
 
-    assert redone(session).tweaks == nudged(nudged(SAVED, 5), 5).tweaks
-    assert redone(turned(session, "fusion")).tweaks == turned(session, "fusion").tweaks
+    assert redone(session).weights.tweaks == nudged(nudged(SAVED, 5), 5).weights.tweaks
+    assert redone(turned(session, "fusion")).weights.tweaks == turned(session, "fusion").weights.tweaks
     assert redone(SAVED) is SAVED
 
 
 def test_a_weight_between_two_hundredths_stays_as_it_is() -> None:
     session = put_at(SAVED, 0.4567)
 
-    assert dict(session.tweaks) == {"bm25_weight": 0.5433, "vector_weight": 0.4567}
+    assert dict(session.weights.tweaks) == {"bm25_weight": 0.5433, "vector_weight": 0.4567}
     assert exact_share(current(session)) == Fraction(4567, 10000)
 
 
 def test_settings_put_on_take_the_place_of_all_that_was_moved() -> None:
     session = dressed(turned(nudged(SAVED, 5), "match"), {"fusion": "rrf", "match": "any"})
 
-    assert dict(session.tweaks) == {"fusion": "rrf"}
-    assert dict(undone(session).tweaks) == {"bm25_weight": 0.85, "vector_weight": 0.15, "match": "all"}
+    assert dict(session.weights.tweaks) == {"fusion": "rrf"}
+    assert dict(undone(session).weights.tweaks) == {"bm25_weight": 0.85, "vector_weight": 0.15, "match": "all"}
     assert dressed(session, {"fusion": "rrf"}) is session
 
 
 def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
-    session = without(turned(nudged(SAVED, 5), "match")._replace(k=5), ["bm25_weight", "vector_weight"])
+    session = without(
+        (base := turned(nudged(SAVED, 5), "match"))._replace(weights=base.weights._replace(k=5)),
+        ["bm25_weight", "vector_weight"],
+    )
 
-    assert (dict(session.tweaks), session.k) == ({"match": "all"}, None)
-    assert undone(session).k == 5
+    assert (dict(session.weights.tweaks), session.weights.k) == ({"match": "all"}, None)
+    assert undone(session).weights.k == 5
 
 
 def test_a_recalled_question_is_one_step_there_and_back() -> None:
-    asked_first = asked(nudged(SAVED, 5), "tea", 0.0)._replace(filter="doc.tag = 'x'")
+    asked_first = (base := asked(nudged(SAVED, 5), "tea", 0.0))._replace(
+        query=base.query._replace(filter="doc.tag = 'x'")
+    )
 
     session = recalled(asked_first, "budget", "", Moved({"fusion": "rrf", "vector_weight": 0.1}, 7))
 
-    assert (session.text, session.filter, dict(session.tweaks), session.k) == ("budget", "", {"fusion": "rrf"}, 7)
-    assert session.question > asked_first.question
+    assert (session.query.text, session.query.filter, dict(session.weights.tweaks), session.weights.k) == (
+        "budget",
+        "",
+        {"fusion": "rrf"},
+        7,
+    )
+    assert session.query.question > asked_first.query.question
     back = undone(session)
-    assert (back.text, back.filter, back.tweaks, back.k) == ("tea", "doc.tag = 'x'", asked_first.tweaks, None)
+    assert (back.query.text, back.query.filter, back.weights.tweaks, back.weights.k) == (
+        "tea",
+        "doc.tag = 'x'",
+        asked_first.weights.tweaks,
+        None,
+    )
     again = redone(back)
-    assert (again.text, again.filter, again.tweaks, again.k) == ("budget", "", session.tweaks, 7)
-    assert undone(undone(again)).tweaks == {}
+    assert (again.query.text, again.query.filter, again.weights.tweaks, again.weights.k) == (
+        "budget",
+        "",
+        session.weights.tweaks,
+        7,
+    )
+    assert undone(undone(again)).weights.tweaks == {}
 
 
 def test_an_undo_leaves_a_text_that_was_written_since() -> None:
@@ -267,11 +294,11 @@ def test_an_undo_leaves_a_text_that_was_written_since() -> None:
 
     back = undone(asked(session, "budgets", 0.0))
 
-    assert (back.text, back.filter, dict(back.tweaks)) == ("budgets", "", {})
-    assert (redone(back).text, redone(back).filter) == ("budgets", "doc.tag = 'x'")
+    assert (back.query.text, back.query.filter, dict(back.weights.tweaks)) == ("budgets", "", {})
+    assert (redone(back).query.text, redone(back).query.filter) == ("budgets", "doc.tag = 'x'")
 
 
 def test_recalling_what_stands_there_is_no_step() -> None:
     session = asked(nudged(SAVED, 5), "tea", 0.0)
 
-    assert recalled(session, "tea", "", Moved(session.tweaks)) is session
+    assert recalled(session, "tea", "", Moved(session.weights.tweaks)) is session

@@ -37,8 +37,8 @@ from recall_tui.state.events import (
     Unread,
     Unusable,
 )
+from recall_tui.state.records import Packing
 from recall_tui.state.requests import QueryRequest
-from recall_tui.state.session import Packing
 from recall_tui.state.store_pane import StoreCommand
 from recall_tui.threads import query_thread
 from recall_tui.threads.ingest_thread import IngestThread

@@ -127,7 +127,7 @@ class ContextPane(Vertical, can_focus=True):
         slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
         self._session = session
         entitle(self, title(session), under_line(session, self.size.width - CORNERS, counts.glyphs))
-        slider.show(session.budget_tokens)
+        slider.show(session.context.budget_tokens)
         look, before = self._look(session), self._shown
         if look == before:
             return
@@ -154,18 +154,18 @@ class ContextPane(Vertical, can_focus=True):
         study = packing.worth_study(session)
         finding = found(session, study, Worth) if study is not None else None
         if isinstance(finding, Worth):
-            self._worth = session.answered, finding
+            self._worth = session.results.answered, finding
         question, known = self._worth
         return Look(
-            packed=session.packed,
-            block_tokens=session.block_tokens,
+            packed=session.context.packed,
+            block_tokens=session.context.block_tokens,
             entries=packing.entries(session),
             cursor=packing.cursor(session),
-            pins=session.pins,
-            waiting=session.waiting,
-            unfolded=session.unfolded,
+            pins=session.context.pins,
+            waiting=session.context.waiting,
+            unfolded=session.context.unfolded,
             is_whole=session.zoomed and session.pane == "context",
-            worth=known if question == session.answered else None,
+            worth=known if question == session.results.answered else None,
             is_settled=isinstance(finding, Worth),
             trouble=finding.message if isinstance(finding, RecallError) else "",
         )

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from recall_core.types import Block, Omission, Packed
 from recall_tui.state.packing import Entry, Worth, digest
-from recall_tui.state.session import Waiting
+from recall_tui.state.records import Waiting
 from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
 
 REASONS = {

@@ -19,10 +19,10 @@ DIGITS = 12  # of the digest, where people compare it
 
 def title(session: Session) -> str:
     """The pane's title with the what-ifs in it, counted."""
-    marked = (*session.pins, *session.drops)
-    waiting = [each.chunk_id for each in session.waiting if each.chunk_id in marked]
-    pinned = sum(each not in waiting for each in session.pins)
-    out = sum(each not in waiting for each in session.drops)
+    marked = (*session.context.pins, *session.context.drops)
+    waiting = [each.chunk_id for each in session.context.waiting if each.chunk_id in marked]
+    pinned = sum(each not in waiting for each in session.context.pins)
+    out = sum(each not in waiting for each in session.context.drops)
     counts = [(pinned, "pinned"), (out, "forced out"), (len(waiting), "waiting")]
     words = [f"{figure(count)} {word}" for count, word in counts if count]
     words += ["stale"] if is_stale(session) else []
@@ -31,18 +31,18 @@ def title(session: Session) -> str:
 
 def budget_line(session: Session) -> str:
     """Used and allowed tokens of what is packed, and whether another packing is on its way: for which budget."""
-    packed, budget = session.packed, figure(session.budget_tokens)
+    packed, budget = session.context.packed, figure(session.context.budget_tokens)
     if packed is None:
         return f"0/{budget} tok"
     shown = f"{figure(packed.used_tokens)}/{figure(packed.budget_tokens)} tok"
-    if packed.budget_tokens != session.budget_tokens:
+    if packed.budget_tokens != session.context.budget_tokens:
         return f"{shown}, packing for {budget}"
     return shown if is_packed(session) else f"{shown}, packing"
 
 
 def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
     """The budget line and the beginning of the digest, where there is room for both."""
-    packed = session.packed
+    packed = session.context.packed
     if packed is None or not is_packed(session):
         return budget_line(session)
     line = f"{budget_line(session)}{glyphs.dot}sha256 {digest(packed)[:DIGITS]}"
@@ -51,10 +51,10 @@ def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
     """The gauge and its percentage, in `width` cells."""
-    packed = session.packed
+    packed = session.context.packed
     used = packed.used_tokens if packed else 0
-    budget = packed.budget_tokens if packed else session.budget_tokens
-    return f"{gauge(session.block_tokens, used, budget, width - 5, glyphs)}{used / budget:>5.0%}"
+    budget = packed.budget_tokens if packed else session.context.budget_tokens
+    return f"{gauge(session.context.block_tokens, used, budget, width - 5, glyphs)}{used / budget:>5.0%}"
 
 
 def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:

@@ -148,7 +148,7 @@ class ExplainPane(LineView, inherit_bindings=False):
                 lines = funnel_lines(view, _uncounted(session), width, glyphs)
             case "versus", Versus(view):
                 lines = versus_lines(view, width, glyphs)
-            case "ledger", ledger if session.hit is not None:
+            case "ledger", ledger if session.results.hit is not None:
                 lines = self._ledger(session, ledger if isinstance(ledger, Ledger) else None, width)
             case _:
                 lines = [Text(line, Style(dim=True)) for line in folded(hint_of(session), width)]
@@ -156,7 +156,7 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def _ledger(self, session: Session, finding: Ledger | None, width: int) -> list[Text]:
         """The ledger above its passage, or, where there is room, beside it."""
-        hit, glyphs, view = session.hit, self.glyphs, finding.view if finding else None
+        hit, glyphs, view = session.results.hit, self.glyphs, finding.view if finding else None
         assert hit is not None  # noqa: S101 - the caller looked
         most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
         if width < WIDE:
@@ -177,7 +177,7 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def _passage(self, session: Session, finding: DocumentPassage, width: int) -> Drawn:
         shade = self.get_component_rich_style("explain--shared", partial=True)
-        return passage_lines(finding, cut_of(session.packed, finding.chunk_id), shade, width, self.glyphs)
+        return passage_lines(finding, cut_of(session.context.packed, finding.chunk_id), shade, width, self.glyphs)
 
 
 def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None, bool]]:
@@ -185,7 +185,7 @@ def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View 
 
     The tab in front has the pointer. Where there is no room for all, the pane's name goes first.
     """
-    rank = f" #{figure(session.hit.rank)}" if session.hit else ""
+    rank = f" #{figure(session.results.hit.rank)}" if session.results.hit else ""
     heads = [f"3 Explain{rank}  ", f"3{rank}  ", "3 "]
     if is_stale(session):
         heads = [f"3 Explain{rank} (stale) ", "3 Explain (stale) ", "3 (stale) ", "3 stale "]
@@ -223,7 +223,7 @@ def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs
 
 def bound_of(session: Session) -> float | None:
     """The most that the words of the question could score, where raw values are divided by it."""
-    answer = session.answer
+    answer = session.results.answer
     if answer is None or answer.pool is None or not answer.pool.lexical:
         return None
     config = answer.plan.config
@@ -232,28 +232,28 @@ def bound_of(session: Session) -> float | None:
 
 def hint_of(session: Session) -> str:
     """What to do where a tab has nothing to show, or that it is on its way."""
-    if session.answer is None:
+    if session.results.answer is None:
         return "Ask something to see where its scores come from."
     match session.view:
         case "absence":
-            hint = _to_come("Looking for it at every stage.", session) if session.sought else SEEK
+            hint = _to_come("Looking for it at every stage.", session) if session.results.sought else SEEK
         case "funnel":
             hint = _to_come("Counting rows.", session)
         case "versus":
             hint = _hint_to_compare(session)
-        case _ if session.answer.total == 0:
+        case _ if session.results.answer.total == 0:
             hint = "Nothing was found. t asks why a document is missing."
-        case _ if session.hit is None:
+        case _ if session.results.hit is None:
             hint = "Select a result to see where its score comes from."
         case _:
-            hint = "Reading the document." if session.hit.chunk else no_chunk(session.hit)
+            hint = "Reading the document." if session.results.hit.chunk else no_chunk(session.results.hit)
     return hint
 
 
 def _hint_to_compare(session: Session) -> str:
-    if session.answer is None or session.answer.pool is None:
+    if session.results.answer is None or session.results.answer.pool is None:
         return "The query names no signal, so there are no scores to compare."
-    if session.marked is None:
+    if session.results.marked is None:
         return "m marks a hit. Select another to see them leaf by leaf."
     if versus_study(session) is None:
         return "This hit is the marked one. Select another to compare with it."
@@ -267,15 +267,27 @@ def _to_come(told: str, session: Session) -> str:
 
 def _shown(session: Session) -> tuple[object, ...]:
     """All that the tab in front is drawn from."""
-    scratch = (session.zoomed, session.pins, session.drops, session.budget_tokens, len(standing(session)))
-    chosen = (session.hit, session.sought, session.marked, session.cursors.get(CURSOR, 0))
-    known = (session.answer, is_stale(session), session.packed, _finding(session), _beside_of(session))
+    scratch = (
+        session.zoomed,
+        session.context.pins,
+        session.context.drops,
+        session.context.budget_tokens,
+        len(standing(session)),
+    )
+    chosen = (session.results.hit, session.results.sought, session.results.marked, session.cursors.get(CURSOR, 0))
+    known = (
+        session.results.answer,
+        is_stale(session),
+        session.context.packed,
+        _finding(session),
+        _beside_of(session),
+    )
     return (session.view, *known, *chosen, *scratch)
 
 
 def _subject(session: Session) -> tuple[object, ...]:
     """What the tab in front is about: while it stays, so does the place that was scrolled to."""
-    return (session.view, session.hit, session.sought, session.marked)
+    return (session.view, session.results.hit, session.results.sought, session.results.marked)
 
 
 def _finding(session: Session) -> object:
@@ -309,4 +321,6 @@ def _note(session: Session) -> str:
 
 def _uncounted(session: Session) -> str:
     """What the account of a context leaves out, where there is any of it."""
-    return "Pins and what is forced out are not counted here." if session.pins or session.drops else ""
+    return (
+        "Pins and what is forced out are not counted here." if session.context.pins or session.context.drops else ""
+    )

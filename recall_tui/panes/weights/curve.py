@@ -49,7 +49,7 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     if isinstance(finding, RecallError):
         return [Text(line, Style(dim=True)) for line in folded(finding.message, width)]
     if finding is None:
-        moved = session.studying
+        moved = session.analysing
         known = moved is not None and moved[0] == study
         said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
@@ -57,13 +57,13 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
         said = ["no grades for this question", _key_of_all(finding)] if finding.judged else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     weight = exact_share(current(session))
-    pieces = _of_all(finding, weight, glyphs) if session.is_of_all else _of_one(finding, weight, glyphs)
+    pieces = _of_all(finding, weight, glyphs) if session.weights.is_of_all else _of_one(finding, weight, glyphs)
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""
     if remark:
         pieces.insert(1, remark)
     lines = joined(pieces, width, glyphs)
-    other = "c this question" if session.is_of_all else _key_of_all(finding)
+    other = "c this question" if session.weights.is_of_all else _key_of_all(finding)
     for more in (other, f"drawn from {min(finding.means):.3f} to {max(finding.means):.3f}"):
         longer = joined([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):

@@ -48,7 +48,7 @@ Size = tuple[int, int]
 
 def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     """The settings, the verdict and the pins in figures; then the drawings, in the height that is left."""
-    width, answer, chart = size[0], session.answer, drawn(session)
+    width, answer, chart = size[0], session.results.answer, drawn(session)
     if wrong := why_not(answer):
         reason = [Text(line, Style(dim=True)) for line in folded(wrong, width)]
         return [*reason, *settings_lines(session, width, glyphs)] if answer and answer.pool else reason
@@ -82,7 +82,9 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     if len(lines) + len(under) > room:
         lines = moved_settings(session, width, glyphs, with_keys=False)
     left = room - len(lines) - len(under)
-    least = LEAST_CURVE_ROWS + (0 if session.is_of_all else LEAST_RANK_ROWS)  # who turns to the mean wants to see it
+    least = LEAST_CURVE_ROWS + (
+        0 if session.weights.is_of_all else LEAST_RANK_ROWS
+    )  # who turns to the mean wants to see it
     has_curve = curve is not None and bool(curve.steps) and left >= least
     ranks = _rank_rows(left, has_curve=has_curve)
     drawn_ranks = rank_lines(chart, weight, thick_line(session), (width, ranks), glyphs) if ranks else []
@@ -102,10 +104,10 @@ def _rank_rows(left: int, *, has_curve: bool) -> int:
 
 def thick_line(session: Session) -> int | None:
     """The position in the pool of the selected row; None where no line is drawn for it."""
-    answer, chart = session.answer, drawn(session)
+    answer, chart = session.results.answer, drawn(session)
     if answer is None or answer.ranked is None or chart is None:
         return None
-    at = listed(answer)[0] + session.selected
+    at = listed(answer)[0] + session.results.selected
     selected = answer.ranked.order[at] if at < len(answer.ranked.order) else None
     return selected if selected in top_at(chart, exact_share(current(session))) else None
 
@@ -133,9 +135,9 @@ class WeightsPane(Vertical):
     def show(self, session: Session) -> None:
         """Show the settings of this session, and what was found out about every weight."""
         self._session = session
-        config, answer = current(session), session.answer
+        config, answer = current(session), session.results.answer
         moved = is_moved(session)
-        keys = "S saves, r resets" if moved else "as saved" if session.saved else ""
+        keys = "S saves, r resets" if moved else "as saved" if session.weights.saved else ""
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
@@ -143,16 +145,16 @@ class WeightsPane(Vertical):
         known = (
             drawn(session),
             pins_of(session),
-            session.studying if session.studying and session.studying[0] in studies else None,
+            session.analysing if session.analysing and session.analysing[0] in studies else None,
             *(found(session, each, object) for each in studies),
         )
         told = (
             thick_line(session),
-            session.saved,
-            session.fixed,
-            tuple(session.tweaks),
-            session.k,
-            session.is_of_all,
+            session.weights.saved,
+            session.weights.fixed,
+            tuple(session.weights.tweaks),
+            session.weights.k,
+            session.weights.is_of_all,
             session.zoomed,
         )
         shown = (config, answer, known, told)

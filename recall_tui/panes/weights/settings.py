@@ -35,7 +35,7 @@ class SettingLine(NamedTuple):
 def settings_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """As few lines as hold them, in columns; a star stands behind each value that is moved."""
     shown = _shown(session, current(session))
-    if why_not(session.answer):
+    if why_not(session.results.answer):
         del shown[0]  # one signal is not fused
     rows_least = ceil(len(shown) / _columns(shown, session, width))
     lines = _in_columns(shown, session, ceil(len(shown) / rows_least), width, glyphs)
@@ -92,7 +92,7 @@ def _in_columns(
 
 def _decided(session: Session, width: int) -> list[Text]:
     """What the query itself sets, which no key moves."""
-    told = f"OPTION decides {', '.join(session.fixed)}" if session.fixed else ""
+    told = f"OPTION decides {', '.join(session.weights.fixed)}" if session.weights.fixed else ""
     return [Text(line) for line in folded(told, width)]
 
 
@@ -118,7 +118,7 @@ def _spelled(setting: SettingLine, session: Session) -> str:
 
 
 def _is_moved(setting: SettingLine, session: Session) -> bool:
-    return session.k is not None if setting.key == "k" else setting.key in session.tweaks
+    return session.weights.k is not None if setting.key == "k" else setting.key in session.weights.tweaks
 
 
 def _value(config: Config, setting: SettingLine) -> object:
@@ -127,13 +127,13 @@ def _value(config: Config, setting: SettingLine) -> object:
 
 
 def _count(session: Session) -> str:
-    answer = session.answer
-    if session.k is not None:
-        return str(session.k)
+    answer = session.results.answer
+    if session.weights.k is not None:
+        return str(session.weights.k)
     return "all" if answer is None or answer.plan.rql is None else str(answer.plan.limit)
 
 
 def _pool_name(session: Session) -> str:
     """In brackets while every row is a candidate, whatever the pool is."""
-    answer = session.answer
+    answer = session.results.answer
     return "(pool)" if answer is not None and answer.pool is not None and answer.pool.exact else "pool"

@@ -1,0 +1,201 @@
+"""The six records of a session: what is known of query, results, weights, context, judgements and store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from recall_core.config import Config
+from recall_core.errors import RecallError
+from recall_core.types import Hit, Packed, Progress, StoreInfo
+from recall_tui.home.history import PastQuestion
+from recall_tui.state.completion import Lookup, LookupResult
+from recall_tui.state.runs import Run
+
+if TYPE_CHECKING:
+    from recall_core.evaluate.grades import Regrade
+    from recall_core.retrieve import Answer
+    from recall_core.retrieve.freshness import State
+    from recall_tui.home.profiles import Profile
+    from recall_tui.state.chart import Chart
+    from recall_tui.state.fixes import Tried
+    from recall_tui.state.judging import Grading
+    from recall_tui.state.tuning import PinnedChunk
+
+Tweaks: TypeAlias = Mapping[str, str | float | bool]
+"""Settings that are moved away from their saved values, by key."""
+
+FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
+
+
+class Packing(NamedTuple):
+    """How a context is packed. pins, drops: ids of chunks that must be in it, or must not."""
+
+    budget_tokens: int
+    pins: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+
+
+class Waiting(NamedTuple):
+    """A chunk that is pinned or forced out, and that the question does not have. path: "" once the store has not."""
+
+    chunk_id: str
+    path: str
+
+
+class QuestionChange(NamedTuple):
+    """A question that took the place of another in one step with settings: text and filter, of each."""
+
+    before: tuple[str, str]
+    after: tuple[str, str]
+
+
+class Moved(NamedTuple):
+    """What a person has moved away from where it is saved."""
+
+    tweaks: Mapping[str, str | float | bool] = {}
+    k: int | None = None
+    asked: QuestionChange | None = None
+    """Among what can be undone, or made again: the question that came with the step away from here."""
+
+
+class QueryState(NamedTuple):
+    """The question: what is written, what was asked last, and what completion knows."""
+
+    text: str = ""
+    filter: str = ""
+    """An expression that the rows of plain words have to satisfy; a query in RQL has its own."""
+    generation: int = 0
+    """Counts questions and moved settings; an event of an older one changes nothing."""
+    question: int = 0
+    """Counts questions alone."""
+    asked_at: float = 0.0
+    """Seconds on the caller's clock when the newest question was asked."""
+    busy: bool = False
+    lingers: int = -1
+    """The question that has been under way for so long that it is offered to give it up, counted."""
+    given_up: int = -1
+    """The question that was given up, counted."""
+    trouble: RecallError | None = None
+    """Why the newest question has no answer; the older answer is stale then."""
+    is_settled: bool = False
+    """The person has let the text stand: ran it, went on from it, or left."""
+    kept: PastQuestion = PastQuestion("")
+    """The question that went into the history last."""
+    kept_at: int = 0
+    """Which question that was, counted."""
+    entries: Mapping[Lookup, LookupResult] = {}
+    """What completion knows of the store as it is."""
+    lookups: tuple[Lookup, ...] = ()
+    """What completion still wants to know."""
+
+
+class ResultsState(NamedTuple):
+    """The rows of an answer, which one is selected, and what is looked for among them."""
+
+    answer: Answer | None = None
+    answered: int = 0
+    """The question that `answer` belongs to, counted."""
+    ranked_at: int = 0
+    """The generation that `answer` belongs to: a setting that has moved since is not in its order yet."""
+    took_ms: float = 0.0
+    """From the question to its first rows."""
+    window: tuple[int, int] = (0, FIRST_WINDOW)
+    """Rows the list wants: first and end."""
+    hits: Mapping[int, Hit] = {}
+    """The fetched rows by their place in the list, from 0."""
+    hit: Hit | None = None
+    """The selected hit; the one before it until its own has arrived."""
+    states: Mapping[str, State] = {}
+    """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
+    matched: Mapping[str, tuple[tuple[int, int], ...]] = {}
+    """Where words of the question stand in the titles and headings of the fetched rows, by their text."""
+    selected: int = 0
+    displaced: int = 0
+    """Counts how often another document came under the selection because the one before it left the list."""
+    marked: Hit | None = None
+    """The hit that the selected one is compared with."""
+    sought: str = ""
+    """What is missed: a path, lines, an id or a text, as `recall whynot` takes it."""
+    picking: str | None = None
+    """What has been typed to find it, while that is asked for."""
+
+
+class WeightsState(NamedTuple):
+    """The settings: those that are saved, what was moved away from them, and what that does to the rows."""
+
+    saved: Config | None = None
+    """The settings in recall.toml."""
+    toml: Path | None = None
+    tweaks: Mapping[str, str | float | bool] = {}
+    k: int | None = None
+    """Rows that are asked for; None leaves it to the question: its LIMIT, or for words the whole ranking."""
+    undo: tuple[Moved, ...] = ()
+    """What was moved before the newest change, and before those."""
+    redo: tuple[Moved, ...] = ()
+    """What was undone, the newest last."""
+    plain: Config | None = None
+    """The settings of the answer's question without tweaks."""
+    fixed: tuple[str, ...] = ()
+    """The settings that the answer's question itself decides."""
+    saved_ranks: Mapping[int, int | None] = {}
+    chart: Chart | None = None
+    must: tuple[PinnedChunk, ...] = ()
+    """Chunks that shall be among the first rows of a question, or shall not."""
+    is_of_all: bool = False
+    """The curve is the mean of all judged queries, not that of the question."""
+    profile: Profile | None = None
+    """The kept settings that were chosen last."""
+    applied: tuple[Tried, ...] = ()
+    """The fixes that were tried, the newest last; `standing` gives those that still are."""
+
+
+class ContextState(NamedTuple):
+    """The budget, what is forced in or out, and what was packed."""
+
+    budget_tokens: int = 2_000
+    pins: tuple[str, ...] = ()
+    """Chunks that a person forced into the context, by id."""
+    drops: tuple[str, ...] = ()
+    """Chunks that a person forced out of it."""
+    packed: Packed | None = None
+    block_tokens: tuple[int, ...] = ()
+    packing: Packing | None = None
+    """How `packed` was packed, with the pins and drops that were among its candidates."""
+    packed_at: int = 0
+    """The generation that `packed` belongs to."""
+    waiting: tuple[Waiting, ...] = ()
+    """Pins and drops that were not among its candidates: they wait for a question that has them."""
+    unfolded: str = ""
+    """The id of a chunk whose block is shown whole."""
+
+
+class JudgeState(NamedTuple):
+    """The grades that were given here."""
+
+    gradings: tuple[Grading, ...] = ()
+    """Grades that were given and that no finding has yet, the newest last."""
+    regrades: tuple[Regrade, ...] = ()
+    """What was graded, the newest last, for an undo."""
+
+
+class StoreState(NamedTuple):
+    """The store, what is read into it, and what is done to it."""
+
+    info: StoreInfo | None = None
+    is_storeless: bool = False  # no store can be opened; before the first is open, one may be
+    run: Run | None = None
+    watching: bool = False
+    """The store follows its folders."""
+    is_behind: bool = False
+    """Something changed in them that no run has begun to read, or that one could not."""
+    synced: Mapping[str, str] = {}
+    """The time of day at which each folder was last brought up to date by this workbench."""
+    task: str = ""
+    """What is being done to the store."""
+    task_progress: Progress | None = None
+    tasks_done: int = 0
+    """Counts chores that ended: judgements and repairs change what studies find."""
+    writes: int = 0
+    """Counts what was seen to be written, by whomever: it may change the file alone."""
