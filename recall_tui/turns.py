@@ -31,6 +31,8 @@ class Turns:
         self._deal = deal
         self._waiting: deque[Event] = deque()
         self._followed: asyncio.Task[None] | None = None
+        self._written: Widget | None = None
+        """The field that the newest character went to, which is followed when something else comes."""
         self._has_begun = False
 
     async def begin(self) -> None:
@@ -51,25 +53,36 @@ class Turns:
 
     async def _go_on(self) -> None:
         while self._has_begun and self._waiting and self._followed is None:
-            event = self._waiting.popleft()
-            before = self._target
-            await self._deal(event)
-            if isinstance(event, Key | Paste) and not self._is_within_a_word(event, before):
-                target = before if event.is_forwarded else self._target
-                self._followed = asyncio.create_task(self._follow(target.ancestors_with_self))
+            if self._written is not None and not self._is_written_on:
+                self._follow(self._written)
+            else:
+                await self._give_turn(self._waiting.popleft())
 
-    def _is_within_a_word(self, event: Event, field: Widget) -> bool:
-        """True for a character that went to a field, with another one next: in its queue they keep their order."""
-        following = self._waiting[0] if self._waiting else None
-        return event.is_forwarded and _is_taken(event, field) and _is_taken(following, field)
+    async def _give_turn(self, event: Event) -> None:
+        before = self._target
+        await self._deal(event)
+        if event.is_forwarded and _is_taken(event, before):
+            self._written = before
+        elif isinstance(event, Key | Paste):
+            self._follow(before if event.is_forwarded else self._target)
+
+    @property
+    def _is_written_on(self) -> bool:
+        """True where one character comes behind another: in the queue of their field they keep their order."""
+        return self._written is self._target and _is_taken(self._waiting[0], self._target)
+
+    def _follow(self, target: Widget) -> None:
+        """Let the next one wait until the one that went to this target has led to nothing more."""
+        self._written = None
+        self._followed = asyncio.create_task(self._go_up(target.ancestors_with_self))
 
     @property
     def _target(self) -> Widget:
         """What gets the keys."""
         return self._app.focused or self._app.screen
 
-    async def _follow(self, way: Sequence[DOMNode]) -> None:
-        """Go the way of a key, from its target up to the application, until it has led to nothing more."""
+    async def _go_up(self, way: Sequence[DOMNode]) -> None:
+        """Go the way of a key, from its target up to the application, behind all that it has led to."""
         for _ in range(ROUNDS):
             for node in way:
                 await _passed(node)
@@ -80,7 +93,7 @@ class Turns:
         await self._go_on()
 
 
-def _is_taken(event: Event | None, field: Widget) -> bool:
+def _is_taken(event: Event, field: Widget) -> bool:
     """True for a key that goes no further than to this widget."""
     return isinstance(event, Key) and field.check_consume_key(event.key, event.character)
 

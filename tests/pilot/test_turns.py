@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,6 +18,7 @@ from textual.widgets import Input
 
 from recall_tui.home import history
 from recall_tui.home.history import PastQuestion
+from recall_tui.screens.line import LineScreen
 from tests.workbench_driver import Driver, workbench
 
 CHARACTERS = {"enter": "\r", "tab": "\t", "escape": "\x1b", "backspace": "\x7f"}
@@ -59,7 +61,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
     def begin() -> None:
         home = tmp_path / f"home{next(homes)}"
         monkeypatch.setenv("XDG_STATE_HOME", str(home))
-        for text in ("tea", "household tea"):
+        for text in ("household tea", "tea"):
             history.append(home / "recall" / "history.jsonl", PastQuestion(text))
 
     return begin
@@ -131,7 +133,7 @@ BURSTS = {
     "the filter": Burst((*FILTER, *"xy", "home", *"NOT ", "end", *"z"), "NOT xyz|", "PromptScreen"),
     "the filter cleared": Burst((*FILTER, *"a", "ctrl+a", "ctrl+k", *"doc.tag = 'x'", "enter", "1", *"tea"), "tea|"),
     "the history": Burst(("ctrl+r", *"house", "enter", *" cup", "home", *"a "), "a |household tea cup"),
-    "an older text": Burst(("ctrl+r", *"tea", "down", "f5", *" cup"), "tea cup|"),
+    "an older text": Burst(("ctrl+r", *"tea", "down", "f5", *" cup"), "household tea cup|"),
 }
 
 
@@ -150,6 +152,24 @@ async def test_each_key_of_one_read_waits_for_the_one_before(
     fresh()
 
     await together(shared_store, BURSTS[name].keys, shown(BURSTS[name]))
+
+
+async def test_a_key_waits_for_what_those_before_it_have_led_to_however_long_that_takes(
+    shared_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered = LineScreen.on_input_submitted
+
+    async def passed_on_late(_screen: LineScreen, _event: Key) -> None:
+        await asyncio.sleep(0.1)
+
+    async def entered_late(screen: LineScreen, event: Input.Submitted) -> None:
+        await asyncio.sleep(0.1)
+        entered(screen, event)
+
+    monkeypatch.setattr(LineScreen, "on_key", passed_on_late, raising=False)
+    monkeypatch.setattr(LineScreen, "on_input_submitted", entered_late)
+
+    await together(shared_store, (*LINE, *"theme", "enter", *"stats"), shown(Burst((), "stats|", "LineScreen")))
 
 
 KEYS = (
