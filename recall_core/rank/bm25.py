@@ -22,7 +22,7 @@ Number = TypeVar("Number", float, "Column")
 
 IDF_FLOOR = 1e-6  # FTS5's floor for a term in half the rows or more (sqlite fts5_aux.c)
 
-FTS5_B = 0.7  # fixed in FTS5's bm25()
+FTS5_B = 0.75  # fixed in FTS5's bm25()
 
 _PLAIN_COUNTS = 500  # below this, plain Python costs less than filling arrays
 
