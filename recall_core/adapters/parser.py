@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag
 from recall_core.adapters.menu import BY_NAME, COMMANDS
@@ -43,6 +43,14 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would have printed."""
         raise UsageError("missing_argument", f"{self.prog}: {message}", hint=f"{self.prog} --help")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """argparse drops a `--` among the values, even one that stands behind `=`, and makes a list of the rest."""
+        if arg_strings == ["--"] and action.option_strings and action.nargs is None:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return value
+        return super()._get_values(action, arg_strings)
 
 
 class _Once(argparse.Action):

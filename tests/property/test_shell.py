@@ -23,8 +23,8 @@ def test_a_line_splits_into_the_words_it_was_made_of(line: list[str]) -> None:
     assert shlex.split(shell.join(line)) == line
 
 
-@given(words, words.filter("--".__ne__), st.lists(words.filter("--".__ne__), max_size=2))
-@example("-x", "--json", ["--k", "-"])
+@given(words, words, st.lists(words, max_size=2))
+@example("-x", "--", ["--k", "-"])
 @example("…", "=", ["a b"])
 def test_a_hint_is_understood_as_it_was_meant(word: str, where: str, settings: list[str]) -> None:
     hint = shell.Hint("search", word, filter=where, set=tuple(settings), mode="lexical", store=where)

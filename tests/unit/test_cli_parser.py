@@ -256,3 +256,14 @@ def test_a_switch_takes_no_value(argv: tuple[str, ...], flag: str) -> None:
     error = refused(*argv)
 
     assert (error.code, error.message, error.hint) == ("bad_value", f"{flag} takes no value.", flag)
+
+
+@pytest.mark.parametrize("value", ["--", "-", "-x", "--json", ""])
+def test_what_stands_behind_an_equals_sign_is_the_value(value: str) -> None:
+    request = parse(["search", "x", f"--filter={value}", f"--set={value}"])
+
+    assert (request.flags.filter, request.flags.set, request.json) == (value, [value], False)
+
+
+def test_two_dashes_are_no_number() -> None:
+    assert refused("search", "x", "--k=--").code == "bad_value"
