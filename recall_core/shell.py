@@ -73,12 +73,17 @@ def _line(action: str, words: Iterable[str], options: Options) -> str:
     flags = [word for name, value in options.items() if name != "store" for word in _option(name, value)]
     if action == INSTALL:
         return join(["pip", "install", *flags, *named])
-    is_flagged = any(word.startswith("-") for word in named)
+    is_flagged = any(_is_like_flag(word) if action == "query" else word.startswith("-") for word in named)
     told = [*flags, "--", *named] if is_flagged else [*named, *flags]
     if action == AGAIN:
         return join([*told, *rest])
     store = _option("store", options.get("store"))
     return join(["recall", *store, *action.split(), *told, *rest])
+
+
+def _is_like_flag(word: str) -> bool:
+    """Whether the word would be taken for a flag; dashes and a space begin a comment of a query."""
+    return word.startswith("-") and " " not in word.partition("=")[0]
 
 
 def _is_rest(word: str) -> bool:
@@ -93,7 +98,7 @@ def _option(name: str, value: Option) -> list[str]:
         return [] if value is None else [flag(name if value else f"no_{name}")]
     if isinstance(value, str | int):
         word = value if isinstance(value, str) else str(value)
-        return [f"{flag(name)}={word}"] if word.startswith("-") else [flag(name), word]
+        return [f"{flag(name)}={word}"] if _is_like_flag(word) else [flag(name), word]
     return [word for each in value for word in _option(name, each)]
 
 

@@ -25,13 +25,16 @@ def test_a_line_splits_into_the_words_it_was_made_of(line: list[str]) -> None:
 
 @given(words, words, st.lists(words, max_size=2))
 @example("-x", "--", ["--k", "-"])
+@example("-- a", "-- a = b", ["--k=3 a"])
 @example("…", "=", ["a b"])
 def test_a_hint_is_understood_as_it_was_meant(word: str, where: str, settings: list[str]) -> None:
     hint = shell.Hint("search", word, filter=where, set=tuple(settings), mode="lexical", store=where)
+    query = shell.Hint("query", word, set=tuple(settings))
 
     request = parse(shlex.split(hint)[1:])
 
     told = request.flags
+    assert parse(shlex.split(query)[1:]).words == (word,)
     assert (request.words, told.filter, list(told.set or ()), told.bm25) == ((word,), where, settings, True)
     assert request.store == where
 

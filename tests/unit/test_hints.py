@@ -173,6 +173,8 @@ def test_the_command_of_a_question_asks_that_question() -> None:
         (Hint("reembed", "local", set=("a=1", "b=2")), "recall reembed local --set a=1 --set b=2"),
         (Hint("rm", "-x.md"), "recall rm -- -x.md"),
         (Hint("whynot", "words", target="-x.md"), "recall whynot words --target=-x.md"),
+        (Hint("whynot", rql="-- all\nFROM doc"), "recall whynot --rql '-- all\nFROM doc'"),
+        (Hint("query", "-- all\nFROM doc", k=3), "recall query '-- all\nFROM doc' --k 3"),
         (Hint("tune", Verbatim('"words"'), sweep=True), 'recall tune "words" --sweep'),
         (Hint("search", "…", k=1), "recall search '…' --k 1"),
         (Hint(AGAIN, budget_tokens=2000), "--budget-tokens 2000"),
