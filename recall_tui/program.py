@@ -10,6 +10,7 @@ from recall_core.adapters import headless, parser
 from recall_core.adapters.flags import VERSION, Flag
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
+from recall_core.shell import INSTALL, Hint
 
 PORT = 7322  # "RECA" on the keys of a telephone; no service that is common on developers' machines has it
 LAST_PORT = 65_535
@@ -86,7 +87,7 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
         raise UsageError(
             "serve_unavailable",
             f"--serve needs textual-serve, which is not installed ({error}).",
-            hint="pip install 'recall-tui[serve]'",
+            hint=Hint(INSTALL, "recall-tui[serve]"),
         ) from error
     return serve(store, port=port, streams=streams)
 

@@ -19,6 +19,7 @@ from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
 from recall_core.contract import Response
 from recall_core.errors import StoreError, UsageError, why_unread
+from recall_core.shell import Hint
 from recall_core.types import Root
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
@@ -101,7 +102,7 @@ def _drawn(response: Response, stdout: TextIO) -> bool:
 
 def _init(request: Request) -> Response:
     if request.store is not None:
-        raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint="recall init DIR")
+        raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     return Recall.init(folder, embedding=request.flags.embedding, settings=tuple(request.flags.set or ()))
 
@@ -194,7 +195,7 @@ def _export(recall: Recall, request: Request, streams: Streams) -> Response:
     if request.flags.out in (None, "-"):
         return recall.export(streams.stdout, embeddings=embeddings)
     target = Path(request.flags.out)
-    with replacing(target, hint="recall export --out FILE") as out:
+    with replacing(target, hint=Hint("export", out="FILE")) as out:
         response = recall.export(out, embeddings=embeddings)
     if "transfer" in response:
         response["transfer"]["path"] = str(target)

@@ -18,6 +18,7 @@ from recall_core.api.recall import Recall
 from recall_core.contract import Response, ResultView
 from recall_core.contract.comparing import MoveView, StandingView
 from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
@@ -26,7 +27,9 @@ def diff(request: Request, streams: Streams, opener: Opener) -> Response:
     """`recall diff`. Raises Interrupted on Ctrl-C."""
     flags = request.flags
     if not (flags.a or flags.b or flags.a_store or flags.b_store):
-        raise UsageError("missing_argument", "There is nothing to compare with.", hint="recall diff WORDS --b CONFIG")
+        raise UsageError(
+            "missing_argument", "There is nothing to compare with.", hint=Hint("diff", "WORDS", b="CONFIG")
+        )
     asked = _asked(request, streams)
     with ExitStack() as opened:
         if flags.a_store and flags.b_store:
@@ -49,7 +52,9 @@ def _asked(request: Request, streams: Streams) -> DiffRequest:
         text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
         return DiffRequest(text, is_rql=is_rql, gate=flags.gate)
     if request.words or flags.rql is not None:
-        raise UsageError("unexpected_argument", "Give either one question or --queries.", hint="--queries FILE")
+        raise UsageError(
+            "unexpected_argument", "Give either one question or --queries.", hint=Hint(AGAIN, queries="FILE")
+        )
     return DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 

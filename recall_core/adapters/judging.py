@@ -23,6 +23,7 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.formats import QrelsFormat
 from recall_core.evaluate.measures import DEFAULT
 from recall_core.evaluate.options import DEPTH, MODES, EvalOptions, RunWriter, parse_modes
+from recall_core.shell import AGAIN, Hint
 
 MODE = "{mode}"
 
@@ -79,7 +80,7 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
 
     def write(mode: str, lines: Iterator[str]) -> str:
         target = Path(pattern.replace(MODE, mode))
-        with replacing(target, hint="recall eval --run FILE") as out:
+        with replacing(target, hint=Hint("eval", run="FILE")) as out:
             out.writelines(lines)
         return str(target)
 
@@ -89,7 +90,7 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
 def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
     if str(path) == "-":
         return nullcontext(streams.stdout)
-    return replacing(path, hint="recall judge export --qrels FILE")
+    return replacing(path, hint=Hint("judge export", qrels="FILE"))
 
 
 def _export(
@@ -98,9 +99,13 @@ def _export(
     """Both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
-        raise UsageError("missing_argument", "judge export needs --queries or --qrels.", hint="--qrels FILE")
+        raise UsageError(
+            "missing_argument", "judge export needs --queries or --qrels.", hint=Hint(AGAIN, qrels="FILE")
+        )
     if len(named) != len({os.path.realpath(path) for path in named}):
-        raise UsageError("conflicting_flags", "--queries and --qrels name the same file.", hint="--qrels qrels.tsv")
+        raise UsageError(
+            "conflicting_flags", "--queries and --qrels name the same file.", hint=Hint(AGAIN, qrels="qrels.tsv")
+        )
     with ExitStack() as files:
         queries_out, qrels_out = (
             None if path is None else files.enter_context(_opened(path, streams)) for path in (queries, qrels)
@@ -186,7 +191,7 @@ def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
 def _ask(flags: Namespace) -> Ask:
     modes = parse_modes("hybrid" if flags.modes is None else flags.modes)
     if len(modes) > 1:
-        raise UsageError("bad_value", "--modes: one mode at a time here.", hint=f"--modes {modes[0]}")
+        raise UsageError("bad_value", "--modes: one mode at a time here.", hint=Hint(AGAIN, modes=modes[0]))
     return Ask(k=flags.k, mode=MODES[modes[0]], settings=tuple(flags.set or ()))
 
 

@@ -14,6 +14,7 @@ from recall_core.contract import LeafView, LedgerView, PartView, Response, Versu
 from recall_core.contract.ledger import ColumnsView, NeighbourView, StabilityView
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
+from recall_core.shell import Hint
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60
@@ -41,7 +42,9 @@ def explain(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
     check_question(request)
     if flags.chunk is None:
-        raise UsageError("missing_argument", "recall explain needs --chunk.", hint="recall explain WORDS --chunk ID")
+        raise UsageError(
+            "missing_argument", "recall explain needs --chunk.", hint=Hint("explain", "WORDS", chunk="ID")
+        )
     words = " ".join(request.words) if flags.rql is None else None
     rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
     return recall.explain(words, ask_of(flags), flags.chunk, versus=flags.vs, rql=rql)

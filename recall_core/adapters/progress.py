@@ -12,6 +12,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.contract import Response
 from recall_core.errors import Interrupted
+from recall_core.shell import Hint
 from recall_core.types import Progress
 
 Work = Generator[Progress, None, Response]
@@ -106,4 +107,6 @@ def watch(recall: Recall, streams: Streams, emit: Callable[[Response], None]) ->
             is_first = False
     except KeyboardInterrupt:
         pass
-    raise Interrupted("interrupted", "Stopped watching; what was told is in the store.", hint="recall sync --watch")
+    raise Interrupted(
+        "interrupted", "Stopped watching; what was told is in the store.", hint=Hint("sync", watch=True)
+    )

@@ -14,6 +14,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract import Response
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
+from recall_core.shell import AGAIN, Hint
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
@@ -57,7 +58,7 @@ def read_rql(given: str, stdin: TextIO) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint="--rql @FILE"
+            "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, rql="@FILE")
         ) from error
 
 
@@ -97,6 +98,6 @@ def _written(response: Response, source: str, text: str) -> Response:
     formatted = response["rql"]["text"] + "\n"
     response["rql"] |= {"path": str(path), "changed": formatted != text}
     if formatted != text:
-        with replacing(path, hint="recall rql format @FILE") as out:
+        with replacing(path, hint=Hint("rql format", "@FILE")) as out:
             out.write(formatted)
     return response

@@ -28,6 +28,7 @@ from recall_core.contract.tuning import (
 from recall_core.errors import UsageError
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
+from recall_core.shell import Hint, Verbatim
 
 COLUMNS = 64
 """Weights from 0 to 1 side by side in the chart."""
@@ -36,6 +37,7 @@ SHOWN = 5
 
 _BARS = "▁▂▃▄▅▆▇█"
 _JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--grid", "--apply")
+_WORDS = Verbatim('"words"')
 _QUESTION_ONLY = ("--pin", "--pin-not", "--k", "--filter", "--exact", "--snapshot")
 
 
@@ -44,7 +46,7 @@ def tune(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
     if request.words or flags.rql is not None:
         return _question(recall, request, streams)
-    _refuse(flags, _QUESTION_ONLY, "needs a question", hint='recall tune "words" --pin ID')
+    _refuse(flags, _QUESTION_ONLY, "needs a question", hint=Hint("tune", _WORDS, pin="ID"))
     if flags.apply and flags.set:
         raise UsageError(
             "conflicting_flags",
@@ -100,14 +102,14 @@ def _touches(bands: Sequence[BandView], column: int) -> bool:
 
 def _question(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
-    _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint="recall tune --queries FILE --qrels FILE")
+    _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint=Hint("tune", queries="FILE", qrels="FILE"))
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
     wishes = (*(PinTarget("in", each) for each in pins), *(PinTarget("out", each) for each in nots))
     if wishes and flags.sweep:
-        raise UsageError("conflicting_flags", "Give either --sweep or pins.", hint='recall tune "words" --sweep')
+        raise UsageError("conflicting_flags", "Give either --sweep or pins.", hint=Hint("tune", _WORDS, sweep=True))
     if flags.rql is not None:
         if request.words:
-            raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint="recall tune --rql @FILE")
+            raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint=Hint("tune", rql="@FILE"))
         _refuse(flags, ("--filter",), "does not go with --rql", hint="say it in the query: FILTER")
     text = " ".join(request.words) if flags.rql is None else read_rql(flags.rql, streams.stdin)
     return recall.sweep(text, ask_of(flags), is_rql=flags.rql is not None, breaks=flags.sweep, wishes=wishes)

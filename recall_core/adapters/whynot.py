@@ -14,6 +14,7 @@ from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract import Response, TraceView, WhyNotView
 from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView
 from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint
 
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
@@ -23,7 +24,7 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> Response:
     """`recall whynot WORDS --target TARGET`."""
     target = request.flags.target
     if target is None:
-        hint = "recall whynot WORDS --target docs/a.md"
+        hint = Hint("whynot", "WORDS", target="docs/a.md")
         raise UsageError("missing_argument", "recall whynot needs --target.", hint=hint)
     words, ask, pack, rql = _question(request, streams)
     response = recall.why_not(words, target, ask, pack, rql=rql, fixes=not request.flags.no_fixes)
@@ -90,7 +91,9 @@ def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack
     if flags.budget_tokens is None and (flags.diversity is not None or flags.counter is not None):
         flag = "--diversity" if flags.diversity is not None else "--counter"
         raise UsageError(
-            "conflicting_flags", f"{flag} speaks of a context, which has a budget.", hint="--budget-tokens 2000"
+            "conflicting_flags",
+            f"{flag} speaks of a context, which has a budget.",
+            hint=Hint(AGAIN, budget_tokens=2000),
         )
     words = " ".join(request.words) if flags.rql is None else None
     rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)

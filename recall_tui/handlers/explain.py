@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from recall_core.errors import RecallError, UsageError, why_unread
+from recall_core.shell import REST, Hint
 from recall_tui import files
 from recall_tui.messages import FixChosen, Picking, ViewChosen
 from recall_tui.opening import open_store
@@ -176,5 +177,5 @@ def document_text(store: str | None, doc_id: str) -> str:
     with open_store(store) as recall, recall.store.reading():
         found = recall.get(doc_id)["found"]
         if found["kind"] != "doc":
-            raise UsageError("unknown_target", f"{doc_id} is no document.", hint="recall search …")
+            raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
         return found["text"]

@@ -46,21 +46,20 @@ def command(session: Session, store: str | None) -> str:
         return ""
     if session.pane == "explain":
         return explained(session, store)
-    verb = ["recall", *(["--store", store] if store else [])]
     plan = answer.plan
     in_context = session.pane == "context"
     if in_context:
-        verb += ["context", *flags(session.context.packing, session.context.budget_tokens)]
+        verb = ["context", *flags(session.context.packing, session.context.budget_tokens)]
         verb += ["--k", str(plan.limit)] if session.weights.k is not None and plan.is_capped else []
     elif plan.rql is not None:
-        verb += ["query"]
+        verb = ["query"]
     else:
-        verb += ["search", "--k", str(rows_asked(answer))]
+        verb = ["search", "--k", str(rows_asked(answer))]
     verb += _set(assignments(differences(plan.config, session.weights.plain)))
     rql = plan.rql
     if rql is not None and session.weights.k is not None and not in_context:
         rql = with_options(rql, {}, limit=plan.limit)
-    return shell.join([*verb, *_question(plan, rql)])
+    return typed(store, *verb, *_question(plan, rql))
 
 
 def commands(session: Session, store: str | None) -> str:
@@ -74,18 +73,17 @@ def commands(session: Session, store: str | None) -> str:
 def _tune(session: Session, store: str | None) -> str:
     """The command that says at every weight what the pane draws: the mean curve, the pins, or the rank lines."""
     answer = session.results.answer
-    verb = ["recall", *(["--store", store] if store else []), "tune"]
     if session.weights.is_of_all and judging.is_measurable(session):
         changed = differences(of_words(session), session.weights.saved)
-        return shell.join([*verb, "--sweep", *_set(assignments(changed))])
+        return typed(store, "tune", "--sweep", *_set(assignments(changed)))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return ""
-    plan, pins = answer.plan, pins_of(session)
+    verb, plan, pins = ["tune"], answer.plan, pins_of(session)
     for pin in pins:
         verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
     verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
     verb += _set(assignments(differences(plan.config, session.weights.plain)))
-    return shell.join([*verb, *_question(plan, plan.rql)])
+    return typed(store, *verb, *_question(plan, plan.rql))
 
 
 def _evaluation(session: Session, store: str | None) -> str:
@@ -124,7 +122,7 @@ def _question(plan: Plan, rql: str | None) -> list[str]:
 
 def typed(store: str | None, *words: str) -> str:
     """A command as it is typed, with the store where one was named."""
-    return shell.join(["recall", *(["--store", store] if store else []), *words])
+    return shell.in_store(shell.join(["recall", *words]), store or None)
 
 
 def explained(session: Session, store: str | None) -> str:

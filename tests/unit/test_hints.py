@@ -113,7 +113,7 @@ def test_an_action_and_its_options_are_those_of_the_command_line(call: Call) -> 
             assert spelled(option, value) <= flags_of(commands)
         if operand:
             assert commands[0].operand is not None
-            assert operand in commands[0].operand.choices
+            assert operand in (*commands[0].operand.choices, *commands[0].operand.actions)
 
 
 @pytest.mark.parametrize("call", tuple(calls("flag")), ids=lambda call: call.place)

@@ -22,6 +22,7 @@ from recall_core.api.recall import Recall
 from recall_core.contract import Response, ResultView
 from recall_core.contract.comparing import ReportView
 from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint
 
 _SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
@@ -121,9 +122,13 @@ def report(recall: Recall, request: Request, streams: Streams) -> Response:
     flags = request.flags
     check_question(request)
     if flags.html is None and flags.md is None:
-        raise UsageError("missing_argument", "A report goes somewhere: --html or --md.", hint="--html report.html")
+        raise UsageError(
+            "missing_argument", "A report goes somewhere: --html or --md.", hint=Hint(AGAIN, html="report.html")
+        )
     if flags.html == flags.md:
-        raise UsageError("conflicting_flags", "--html and --md name the same place.", hint="--html report.html")
+        raise UsageError(
+            "conflicting_flags", "--html and --md name the same place.", hint=Hint(AGAIN, html="report.html")
+        )
     is_rql = flags.rql is not None
     text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
     response = recall.report(text, ask_of(flags), pack_of(flags), is_rql=is_rql)
@@ -144,6 +149,6 @@ def _write(text: str, target: str, streams: Streams) -> str:
     if target == STDOUT:
         streams.stdout.write(text)
     else:
-        with replacing(Path(target), hint="recall report WORDS --html FILE") as out:
+        with replacing(Path(target), hint=Hint("report", "WORDS", html="FILE")) as out:
             out.write(text)
     return target
