@@ -12,6 +12,7 @@ import numpy as np
 from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.retrieve.query import literal
+from recall_core.store.sqlite.lexical import expression
 from recall_core.store.sqlite.schema import PAGE_SIZE, TOKENIZER
 from recall_core.types import Pool
 
@@ -37,7 +38,7 @@ def insert(path: Path, rows: Sequence[tuple[str, str]], *, batch: int) -> None:
 
 def lexical(recall: Recall, questions: Sequence[str], *, k: int) -> Search:
     """The k best rowids by FTS5's own bm25() over the store's own table."""
-    asked = {text: literal(text, tokens=recall.store.tokens, match="any").match for text in questions}
+    asked = {text: expression(literal(text, tokens=recall.store.tokens, match="any")) for text in questions}
     return lambda text: recall.store.execute(_BEST, (asked[text], k))
 
 

@@ -91,15 +91,32 @@ class Phrase(NamedTuple):
     """As the index folds them, before stemming."""
 
 
-class LexicalQuery(NamedTuple):
-    """A lexical query ready for the full-text index."""
+class LiteralQuery(NamedTuple):
+    """Words and phrases as they were typed, folded for the full-text index."""
 
     text: str
-    match: str
-    """The FTS5 MATCH expression; "" when nothing can match."""
     phrases: tuple[Phrase, ...]
-    raw: bool = False
-    """match is the user's own FTS5 syntax; phrases are then unknown."""
+    match: Literal["any", "all"] = "any"
+    """Whether a row must hold one of the phrases, or each of them."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing can match."""
+        return not self.phrases
+
+
+class RawQuery(NamedTuple):
+    """An expression in the syntax of the store's own full-text index, which alone knows its phrases."""
+
+    text: str
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing can match."""
+        return not self.text
+
+
+LexicalQuery = LiteralQuery | RawQuery
 
 
 class TermStat(NamedTuple):

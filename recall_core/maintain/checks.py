@@ -30,7 +30,7 @@ from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
 from recall_core.text import STOP_WORDS, embedded_text, spaced
-from recall_core.types import Fingerprint, LexicalQuery, Phrase, Root, Row, Vector
+from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector
 
 _SYNC = Hint("sync")
 
@@ -181,10 +181,9 @@ def _is_found_by_words(store: Store, row: Row) -> bool:
     words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
     words = [word for word in words if word not in STOP_WORDS] or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
-    terms = store.term_stats(LexicalQuery("", "", phrases))
+    terms = store.term_stats(LiteralQuery("", phrases))
     rarest = sorted(range(len(words)), key=lambda place: (terms[place].df, place))[:_RAREST]
-    match = " AND ".join(f'"{words[place]}"' for place in rarest)
-    query = LexicalQuery("", match, tuple(phrases[place] for place in rarest))
+    query = LiteralQuery("", tuple(phrases[place] for place in rarest), "all")
     return not words or row.rowid in store.lexical_scores(query, [row.rowid], title_weight=1.0)
 
 

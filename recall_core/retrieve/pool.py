@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from recall_core.config import EXACT_VECTORS, Config
+from recall_core.errors import UsageError
 from recall_core.ports import Embedder
 from recall_core.rank.bm25 import bound, scores
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
-from recall_core.types import Key, LexicalQuery, Pool, TermStat, Vector
+from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
 
 
 class SignalQuery(NamedTuple):
@@ -25,6 +27,16 @@ class SignalQuery(NamedTuple):
     """Who scores the words: FTS5's own bm25, or bm25f, which knows only literal queries."""
 
 
+class Candidates(NamedTuple):
+    """Rows in natural order, and the raw values of each signal by rowid."""
+
+    rows: tuple[Key, ...]
+    lexical: Mapping[int, float]
+    semantic: Mapping[int, float]
+    is_searched_whole: bool = True
+    """No vector was passed over by an index that only comes near."""
+
+
 def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     """Every candidate with all its raw values, in natural order.
 
@@ -35,8 +47,8 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     question = ask(plan, store, embedder)
     model = question.lexical_model
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
-    rows, lexical, semantic = (_everything if whole else _proposed)(plan, store, question)
-    if model == "bm25f" and question.lexical is not None:
+    rows, lexical, semantic, is_searched_whole = (_everything if whole else _proposed)(plan, store, question)
+    if model == "bm25f" and isinstance(question.lexical, LiteralQuery):
         lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
     rowids = [key.rowid for key in rows]
     return Pool(
@@ -46,7 +58,7 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
         bound=bound(question.terms, plan.config._replace(lexical_model=model)),
         terms=question.terms,
         exact=whole,
-        index_kind="exact",
+        index_kind="exact" if is_searched_whole else "approximate",
         warnings=question.warnings,
         lexical_model=model,
     )
@@ -59,61 +71,68 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
     if complaint is not None:
         warnings.append(f"W_FTS_SANITIZED: {complaint}; the words were searched for literally")
     vector = None if plan.semantic is None or embedder is None else embedder.embed([plan.semantic], is_query=True)[0]
-    terms = store.term_stats(lexical) if lexical and lexical.match else ()
+    is_empty = lexical is None or lexical.is_empty
+    terms = store.term_stats(lexical) if lexical is not None and not is_empty else ()
     unknown = dict.fromkeys(term.text for term in terms if term.df == 0)
     warnings += [f"W_UNKNOWN_TERM: {text} occurs nowhere in this store" for text in unknown]
-    if not (lexical and lexical.match) and not vector:
+    if is_empty and not vector:
         warnings.append("W_EMPTY_QUERY: the query has no word to look for")
     model = plan.config.lexical_model if lexical else "fts5"
-    if model != "fts5" and lexical and lexical.raw:
+    if model != "fts5" and isinstance(lexical, RawQuery):
         warnings.append(f"W_LEXICAL_MODEL: {model} knows nothing of FTS5's syntax; FTS5's own score stands")
         model = "fts5"
     return SignalQuery(lexical, vector, terms, tuple(warnings), model)
 
 
 def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | None]:
-    """The plan's words as a full-text query, and what FTS5 finds wrong with them where they are its own syntax."""
+    """The plan's words as a full-text query, and what the index finds wrong with them where they are its own syntax.
+
+    Raises UsageError `lexical_fts_unsupported`.
+    """
     if plan.lexical is None:
         return None, None
-    complaint = store.syntax_error(plan.lexical) if plan.lexical_raw else None
-    if plan.lexical_raw and complaint is None:
-        return LexicalQuery(plan.lexical, plan.lexical, (), raw=True), None
+    complaint = None
+    if plan.lexical_raw:
+        if "lexical_fts" not in store.capabilities:
+            message = "This kind of store has no full-text syntax of its own, which lexical_fts would be in."
+            raise UsageError("lexical_fts_unsupported", message, hint="lexical('…') takes words and \"phrases\"")
+        raw = RawQuery(plan.lexical)
+        complaint = store.syntax_error(raw)
+        if complaint is None:
+            return raw, None
     return literal(plan.lexical, tokens=store.tokens, match=plan.config.match), complaint
 
 
-def _everything(
-    plan: Plan, store: Store, question: SignalQuery
-) -> tuple[tuple[Key, ...], dict[int, float], dict[int, float]]:
+def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     lexical: dict[int, float] = {}
     if question.lexical is not None:
         weight = plan.config.title_weight
         lexical = store.lexical(question.lexical, where=plan.where, k=None, title_weight=weight)
     if question.vector:
         semantic = store.cosines(question.vector, where=plan.where)
-        return store.candidates(plan.where), lexical, semantic
-    return store.candidates(None, rowids=list(lexical)), lexical, {}
+        return Candidates(store.candidates(plan.where), lexical, semantic)
+    return Candidates(store.candidates(None, rowids=list(lexical)), lexical, {})
 
 
-def _proposed(
-    plan: Plan, store: Store, question: SignalQuery
-) -> tuple[tuple[Key, ...], dict[int, float], dict[int, float]]:
+def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     """The best `pool` of each signal together, each with its true value in the other."""
     k, weight = plan.config.pool, plan.config.title_weight
     lexical: dict[int, float] = {}
-    semantic: dict[int, float] = {}
+    semantic: Mapping[int, float] = {}
+    is_searched_whole = True
     if question.lexical is not None:
         lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight)
     if question.vector:
-        semantic = store.nearest(question.vector, where=plan.where, k=k)
+        semantic, is_searched_whole = store.nearest(question.vector, where=plan.where, k=k)
     rowids = list({**lexical, **semantic})
     if question.lexical is not None:
         lexical = store.lexical_scores(question.lexical, rowids, title_weight=weight)
     if question.vector:
         semantic = store.cosines(question.vector, where=None, rowids=rowids)
-    return store.candidates(None, rowids=rowids), lexical, semantic
+    return Candidates(store.candidates(None, rowids=rowids), lexical, semantic, is_searched_whole)
 
 
-def _by_bm25f(query: LexicalQuery, rowids: list[int], store: Store, config: Config) -> dict[int, float]:
+def _by_bm25f(query: LiteralQuery, rowids: list[int], store: Store, config: Config) -> dict[int, float]:
     """The rows that FTS5 found, scored again."""
     found = store.occurrences(query, rowids)
     return dict(zip(rowids, scores(found, rowids, config), strict=True))

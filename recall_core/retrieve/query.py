@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable
 
 from recall_core.text import STOP_WORDS, spaced
-from recall_core.types import LexicalQuery, Phrase
+from recall_core.types import LiteralQuery, Phrase
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
 
-def literal(text: str, *, tokens: Callable[[str], tuple[str, ...]], match: str) -> LexicalQuery:
+def literal(text: str, *, tokens: Callable[[str], tuple[str, ...]], match: str) -> LiteralQuery:
     """The literal query: every word a phrase of its own, "words in quotes" one phrase, repeats kept.
 
-    Stop words outside quotes are dropped unless nothing would remain. match: "any" joins with OR, "all" with AND.
+    Stop words outside quotes are dropped unless nothing would remain. match: "any" phrase will do, or "all" must.
     Nothing in the text is syntax but the double quote; an unclosed one reaches to the end.
     """
     quoted: list[Phrase] = []
@@ -29,9 +29,7 @@ def literal(text: str, *, tokens: Callable[[str], tuple[str, ...]], match: str) 
         end = found.end()
     phrases += _words(text[end:], tokens)
     kept = [phrase for phrase in phrases if phrase in quoted or phrase.text not in STOP_WORDS] or phrases
-    joint = " OR " if match == "any" else " AND "
-    expression = joint.join('"' + " ".join(phrase.tokens) + '"' for phrase in kept)
-    return LexicalQuery(text, expression, tuple(kept))
+    return LiteralQuery(text, tuple(kept), "any" if match == "any" else "all")
 
 
 def _words(text: str, tokens: Callable[[str], tuple[str, ...]]) -> list[Phrase]:

@@ -16,9 +16,11 @@ from recall_core.types import (
     Fingerprint,
     Key,
     LexicalQuery,
+    LiteralQuery,
     MetaValue,
     NewFile,
     Occurrences,
+    RawQuery,
     Root,
     Row,
     StoreInfo,
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
     from recall_core.rql.complete import Vocabulary
     from recall_core.store.one_thread import ThreadGuard
     from recall_core.store.values import (
+        Capability,
         FilterCounts,
         Finding,
         JudgementRow,
+        Nearest,
         NearPairs,
         ReembedTarget,
         Sizes,
@@ -126,13 +130,16 @@ class Search(Protocol):
         In order, and merged where they overlap.
         """
 
-    def syntax_error(self, match: str) -> str | None:
-        """What the full-text index finds wrong with a raw expression, or None."""
+    def syntax_error(self, raw: RawQuery) -> str | None:
+        """What the full-text index finds wrong with a raw expression, or None.
+
+        Without the capability `lexical_fts` neither this nor a RawQuery is ever asked of a store.
+        """
 
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
 
-    def occurrences(self, query: LexicalQuery, rowids: Sequence[int] | None) -> Occurrences:
+    def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
@@ -149,8 +156,8 @@ class Search(Protocol):
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
 
-    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> dict[int, float]:
-        """The k best of `cosines`, ties in natural order."""
+    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
+        """The k best of `cosines`, best first, ties in natural order; and whether they are, or only come near."""
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""
@@ -364,6 +371,10 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
     @property
     def path(self) -> str:
         """Where it is kept, as errors and answers name it."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do that not every store can."""
 
     @property
     def guard(self) -> ThreadGuard:

@@ -59,6 +59,17 @@ class JudgementRow(NamedTuple):
     grade: int
 
 
+Capability = Literal["lexical_fts"]
+"""lexical_fts: it understands a RawQuery, in a full-text syntax of its own."""
+
+
+class Nearest(NamedTuple):
+    """rowid to cosine, the best first. is_exact: False where an index may have passed over some that are nearer."""
+
+    cosines: Mapping[int, float]
+    is_exact: bool
+
+
 class Finding(NamedTuple):
     """The answer to one check: how bad it is, what was counted, and a command of its own that helps."""
 

@@ -10,7 +10,7 @@ from recall_core.config import Config
 from recall_core.rank.bm25 import IDF_FLOOR, bound, contributions, idf, plain, scores, vectorised
 from recall_core.retrieve.query import literal
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import LexicalQuery
+from recall_core.types import LiteralQuery
 from tests.builders import memory_store, new_file, put
 
 WORDS = ["alpha", "beta", "Betas", "naïve", "running", "run", "色", "红色", "ก", "the"]
@@ -35,7 +35,7 @@ def store_of(documents: list[tuple[str, str]]) -> SqliteStore:
     return store
 
 
-def question(store: SqliteStore, words: str, match: str = "any") -> LexicalQuery:
+def question(store: SqliteStore, words: str, match: str = "any") -> LiteralQuery:
     return literal(words, tokens=store.tokens, match=match)
 
 

@@ -20,7 +20,7 @@ from recall_core.contract import ExplainView, Response
 from recall_core.embed.hash import HashEmbedder, features, log_tf, plain_sums, word_shares, words
 from recall_core.rank.bm25 import contributions
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import LexicalQuery
+from recall_core.types import RawQuery
 from tests.builders import memory_store, new_file, put
 
 WORDS = ["alpha", "beta", "Betas", "naïve", "running", "run", "色", "红色", "ก", "the"]
@@ -92,8 +92,8 @@ def test_phrases_add_up_to_bm25_for_every_shape(
     documents: list[tuple[str, list[str]]], match: str, weight: float
 ) -> None:
     store = store_of(documents)
-    query = LexicalQuery(match, match, (), raw=True)
-    if store.syntax_error(match) is not None:
+    query = RawQuery(match)
+    if store.syntax_error(RawQuery(match)) is not None:
         return
     expected = store.lexical(query, where=None, k=None, title_weight=weight)
     standing = store.phrases(query, store.term_stats(query), list(expected))

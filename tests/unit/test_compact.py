@@ -14,10 +14,10 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.compact import compact
 from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.types import LexicalQuery, NewChunk, NewDocument, NewFile, Phrase, Row, Span
+from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Row, Span
 
 EMBEDDER = HashEmbedder(64)
-QUERY = LexicalQuery("alpha", '"alpha"', (Phrase("alpha", ("alpha",)),))
+QUERY = LiteralQuery("alpha", (Phrase("alpha", ("alpha",)),))
 SECRET = "zanzibarium"
 
 

@@ -3,13 +3,14 @@ from __future__ import annotations
 import pytest
 
 from recall_core.retrieve.query import literal
+from recall_core.store.sqlite.lexical import expression
 from tests.builders import memory_store
 
 STORE = memory_store()
 
 
 def match(text: str, how: str = "any") -> str:
-    return literal(text, tokens=STORE.tokens, match=how).match
+    return expression(literal(text, tokens=STORE.tokens, match=how))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import lexical, postings
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import LexicalQuery
+from recall_core.types import LiteralQuery
 from tests.builders import fish_store, memory_store
 
 WORDS = 'fishes story blue "fish fish" 色 "红色" unheard it\'s blue '
@@ -21,7 +21,7 @@ def store() -> SqliteStore:
     return fish_store()
 
 
-def long_query(store: SqliteStore, *, match: str = "any") -> LexicalQuery:
+def long_query(store: SqliteStore, *, match: str = "any") -> LiteralQuery:
     query = literal(WORDS * (postings.FEW // 8 + 1), tokens=store.tokens, match=match)
     assert len(query.phrases) > postings.FEW
     return query
@@ -29,7 +29,7 @@ def long_query(store: SqliteStore, *, match: str = "any") -> LexicalQuery:
 
 def test_very_many_words_score_as_fts5_scores_them(store: SqliteStore) -> None:
     query = long_query(store)
-    expected = lexical.scores(store.execute, query.match, where=None, k=None, title_weight=3.0)
+    expected = lexical.scores(store.execute, lexical.expression(query), where=None, k=None, title_weight=3.0)
     assert postings.is_long(query)
     assert store.lexical(query, where=None, k=None, title_weight=3.0) == pytest.approx(expected, rel=1e-12)
     assert list(store.lexical(query, where=None, k=None, title_weight=3.0)) == sorted(expected)
@@ -45,7 +45,7 @@ def test_very_many_words_score_as_the_formula_of_the_core_says(store: SqliteStor
 def test_very_many_words_respect_the_filter_and_the_number_of_rows(store: SqliteStore) -> None:
     query, where = long_query(store), parse_filter("doc.path != 'b.txt'")
     for k in (None, 0, 1, 2):
-        expected = lexical.scores(store.execute, query.match, where=where, k=k, title_weight=3.0)
+        expected = lexical.scores(store.execute, lexical.expression(query), where=where, k=k, title_weight=3.0)
         found = store.lexical(query, where=where, k=k, title_weight=3.0)
         assert found == pytest.approx(expected, rel=1e-12)
         assert list(found) == list(expected)
@@ -53,7 +53,7 @@ def test_very_many_words_respect_the_filter_and_the_number_of_rows(store: Sqlite
 
 def test_very_many_words_score_the_rows_that_are_asked_for(store: SqliteStore) -> None:
     query, rowids = long_query(store), [key.rowid for key in store.candidates(None)][1:]
-    expected = lexical.scores_of(store.execute, query.match, rowids, title_weight=3.0)
+    expected = lexical.scores_of(store.execute, lexical.expression(query), rowids, title_weight=3.0)
     assert store.lexical_scores(query, rowids, title_weight=3.0) == pytest.approx(expected, rel=1e-12)
     assert store.lexical_scores(query, [], title_weight=3.0) == {}
 

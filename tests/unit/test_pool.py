@@ -8,12 +8,15 @@ from operator import add
 import pytest
 
 from recall_core.config import Config
+from recall_core.errors import UsageError
 from recall_core.rank.bm25 import contributions
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
 from recall_core.retrieve.plan import Plan
+from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import Pool
+from recall_core.store.values import Nearest
+from recall_core.types import Pool, Vector
 from recall_core.views import plan_echo
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -109,3 +112,35 @@ def test_an_answer_by_bm25f_is_in_the_order_of_its_scores(store: SqliteStore) ->
     listed = answering.page(found, store)
     assert [hit.doc.path for hit in listed] == ["c.txt", "a.txt", "b.txt"]
     assert [hit.score for hit in listed] == sorted((hit.score or 0 for hit in listed), reverse=True)
+
+
+class Plainer(SqliteStore):
+    """A store without a full-text syntax of its own, whose index of vectors only comes near."""
+
+    capabilities = frozenset()
+
+    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
+        return super().nearest(vector, where=where, k=k)._replace(is_exact=False)
+
+
+@pytest.fixture
+def plainer(store: SqliteStore) -> Plainer:
+    return Plainer(store.db, store.path, writable=True)
+
+
+def test_a_store_without_a_syntax_of_its_own_is_never_asked_in_it(plainer: Plainer) -> None:
+    asked = plan_rql("SELECT * FROM chunk USING lexical_fts('ship')", config=BM25F, exact=False)
+    with pytest.raises(UsageError) as refused:
+        pool.retrieve(asked, plainer, None)
+    assert refused.value.code == "lexical_fts_unsupported"
+    assert lexical(pool.retrieve(words("ship", BM25F), plainer, EMBEDDER)).keys() == {"a.txt", "b.txt"}
+
+
+@pytest.mark.parametrize(("few", "kind"), [(0, "approximate"), (20_000, "exact")])
+def test_an_index_that_only_comes_near_is_told(
+    plainer: Plainer, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, few: int, kind: str
+) -> None:
+    monkeypatch.setattr(pool, "EXACT_VECTORS", few)
+    found = pool.retrieve(words("ship", BM25F), plainer, EMBEDDER)
+    assert (found.index_kind, found.exact) == (kind, few > 0)
+    assert pool.retrieve(words("ship", BM25F), store, EMBEDDER).index_kind == "exact"

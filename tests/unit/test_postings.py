@@ -7,7 +7,7 @@ import pytest
 from recall_core.retrieve.query import literal
 from recall_core.store.sqlite import postings
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import LexicalQuery, Occurrences
+from recall_core.types import LiteralQuery, Occurrences
 from tests.builders import fish_store, memory_store, new_file, put
 
 
@@ -20,7 +20,7 @@ def rowids(store: SqliteStore) -> dict[str, int]:
     return {key.path[0]: key.rowid for key in store.candidates(None)}
 
 
-def question(store: SqliteStore, words: str) -> LexicalQuery:
+def question(store: SqliteStore, words: str) -> LiteralQuery:
     return literal(words, tokens=store.tokens, match="any")
 
 

@@ -18,6 +18,7 @@ from recall_core.store.sqlite import connect
 from recall_core.store.sqlite.check import counts, fulltext
 from recall_core.store.sqlite.schema import PAGE_SIZE, SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
+from recall_core.types import RawQuery
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
@@ -192,7 +193,7 @@ def test_term_stats_of_phrases_and_raw_syntax_count_matching_rows() -> None:
     put(store, new_file("a.txt", ["new york city"]), new_file("b.txt", ["york new"]), new_file("c.txt", ["newest"]))
     phrase = store.term_stats(literal('"new york"', tokens=store.tokens, match="any"))
     assert [(term.text, term.df) for term in phrase] == [('"new york"', 1)]
-    raw = literal("x", tokens=store.tokens, match="any")._replace(match="new* AND york", raw=True)
+    raw = RawQuery("new* AND york")
     assert [term.df for term in store.term_stats(raw)] == [3, 2]
 
 
@@ -213,14 +214,14 @@ def test_filters_come_before_the_cut() -> None:
     query = literal("needle", tokens=store.tokens, match="any")
     assert len(store.lexical(query, where=where, k=3, title_weight=3.0)) == 3
     vector = EMBEDDER.embed(["needle"])[0]
-    assert len(store.nearest(vector, where=where, k=3)) == 3
+    assert len(store.nearest(vector, where=where, k=3).cosines) == 3
     assert len(store.cosines(vector, where=where)) == 4
 
 
 def test_nearest_breaks_ties_in_natural_order() -> None:
     store = memory_store()
     put(store, *(new_file(f"{name}.txt", ["identical words"]) for name in "dbcae"))
-    found = store.nearest(EMBEDDER.embed(["identical words"])[0], where=None, k=3)
+    found = store.nearest(EMBEDDER.embed(["identical words"])[0], where=None, k=3).cosines
     assert [row.doc.path for row in store.fetch(list(found))] == ["a.txt", "b.txt", "c.txt"]
 
 

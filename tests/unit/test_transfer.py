@@ -18,7 +18,7 @@ from recall_core.errors import StoreError, UsageError
 from recall_core.maintain.transfer import export, import_
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.text import embedded_hash, embedded_text, spaced
-from recall_core.types import LexicalQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
+from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
 
 EMBEDDER = HashEmbedder(64)
 ROOT = Root("/notes", globs=("**/*.md",), tags=("n",), meta=(("owner", "ann"),))
@@ -119,7 +119,7 @@ def test_an_imported_store_answers_as_the_first_does(saved: Callable[[str], Path
     import_(copy, saved(exported(first)), embedder=EMBEDDER)
 
     asked = EMBEDDER.embed(["delta"])[0]
-    query = LexicalQuery("京", '"京"', (Phrase("京", ("京",)),))
+    query = LiteralQuery("京", (Phrase("京", ("京",)),))
     assert copy.info()._replace(generation=0, tombstones=0) == first.info()._replace(generation=0, tombstones=0)
     for store in (first, copy):
         assert len(store.lexical(query, where=None, k=None, title_weight=3.0)) == 1

@@ -31,7 +31,7 @@ from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
 from recall_core.rql.ast import Value
 from recall_core.text import STOP_WORDS, spaced
-from recall_core.types import LexicalQuery, Packed, Phrase
+from recall_core.types import LiteralQuery, Packed, Phrase
 
 _DROPS_TRIED = 3
 
@@ -187,7 +187,7 @@ def rare_words(asker: Asker, start: Start, sought: Sought) -> list[str]:
     words = dict.fromkeys(store.tokens(spaced(sought.row.chunk.text)))
     new = [word for word in words if word not in asked and word not in STOP_WORDS]
     phrases = tuple(Phrase(word, (word,)) for word in new)
-    stats = store.term_stats(LexicalQuery("", "", phrases)) if phrases else ()
+    stats = store.term_stats(LiteralQuery("", phrases)) if phrases else ()
     # A word of a letter or two brings the chunk in and tells a person nothing.
     telling = [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
     return [each.text for each in sorted(telling, key=lambda each: -each.idf)]

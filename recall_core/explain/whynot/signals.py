@@ -13,7 +13,7 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import IDF_FLOOR
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.pool import ask
-from recall_core.types import LexicalQuery, Part, Signal, TermStat
+from recall_core.types import LexicalQuery, LiteralQuery, Part, RawQuery, Signal, TermStat
 
 
 def lexical_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
@@ -25,7 +25,7 @@ def lexical_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought, *, is
         return passed_over("lexical", "the question does not look for words")
     question = ask(plan, asker.store, None)
     query = question.lexical
-    if query is None or not query.match:
+    if query is None or query.is_empty:
         return failed("lexical", "lexical", "the question has no word to look for")
     part = _part(found, sought, "lexical")
     raw = part.raw if part else _alone(asker, query, sought, plan)
@@ -40,7 +40,11 @@ def lexical_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought, *, is
         return failed("lexical", "lexical", needed + without, evidence)
     floored = [view["text"] for view in views if view["floored"]]
     common = f"; in half of all chunks or more, and so with the least weight: {', '.join(floored)}" if floored else ""
-    held = "its words match" if query.raw else f"it holds {len(views) - len(missing)} of {len(views)} terms"
+    held = (
+        "its words match"
+        if isinstance(query, RawQuery)
+        else f"it holds {len(views) - len(missing)} of {len(views)} terms"
+    )
     return passed("lexical", f"{held}{_ranked(evidence)}{common}", evidence)
 
 
@@ -86,7 +90,7 @@ def full_ranks(asker: Asker, plan: Plan, found: Answer, sought: Sought) -> dict[
     """Its rank in each signal's full list, from 1; of the vector, by the question's own text asked once more."""
     ranks: dict[Signal, int | None] = {}
     query = ask(plan, asker.store, None).lexical
-    if query is not None and query.match:
+    if query is not None and not query.is_empty:
         weight = plan.config.title_weight
         ranks["lexical"] = _rank(
             asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought
@@ -140,7 +144,7 @@ def _terms(asker: Asker, query: LexicalQuery, terms: tuple[TermStat, ...], sough
     views: list[dict[str, Any]] = [
         {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR} for term in terms
     ]
-    if not query.raw and query.phrases:
+    if isinstance(query, LiteralQuery) and query.phrases:
         rowid = sought.row.rowid
         counts = asker.store.occurrences(query, [rowid]).counts
         for view, phrase, held in zip(views, query.phrases, counts, strict=True):

@@ -19,7 +19,7 @@ from recall_core.store.sqlite.compile import compile_filter
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.text import spaced
-from recall_core.types import LexicalQuery, TermStat
+from recall_core.types import LexicalQuery, RawQuery, TermStat
 
 
 def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
@@ -49,11 +49,18 @@ def _run(tokenizer: Any, text: str) -> tuple[str, ...]:  # apsw gives its tokeni
 
 def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows: int) -> tuple[TermStat, ...]:
     """One entry a phrase, in query order. rows: how many rows the index holds."""
-    if query.raw:
+    if isinstance(query, RawQuery):
         frequencies = _raw_frequencies(db, execute, query)
     else:
         frequencies = [(phrase.text, frequency(db, execute, phrase.tokens)) for phrase in query.phrases]
     return tuple(TermStat(text, df, idf(df, rows)) for text, df in frequencies)
+
+
+def expression(query: LexicalQuery) -> str:
+    """The query in FTS5's words; "" when nothing can match."""
+    if isinstance(query, RawQuery):
+        return query.text
+    return (" OR " if query.match == "any" else " AND ").join(quoted(phrase.tokens) for phrase in query.phrases)
 
 
 def quoted(tokens: Sequence[str]) -> str:
@@ -71,10 +78,10 @@ def frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) ->
     return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quoted(tokens),))[0][0])
 
 
-def _raw_frequencies(db: apsw.Connection, execute: Execute, query: LexicalQuery) -> list[tuple[str, int]]:
+def _raw_frequencies(db: apsw.Connection, execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
     """Each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
     db.register_fts5_function("recall_phrases", _phrase_frequencies)
-    found = execute("SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", (query.match,))
+    found = execute("SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", (query.text,))
     return [(text, df) for text, df in json.loads(found[0][0])] if found else []
 
 

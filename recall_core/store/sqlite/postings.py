@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 import apsw
 
@@ -19,9 +19,9 @@ from recall_core.config import BM25_K1
 from recall_core.rank.bm25 import FTS5_B, idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
-from recall_core.store.sqlite.lexical import frequency, quoted, scores, stemmed_tokens
+from recall_core.store.sqlite.lexical import expression, frequency, quoted, scores, stemmed_tokens
 from recall_core.store.sqlite.records import Execute
-from recall_core.types import LexicalQuery, Occurrences, Phrase, TermStat
+from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, TermStat
 
 _LOOK_UP = 40  # entries of a posting list are read in the time in which FTS5 finds one row in it
 
@@ -45,7 +45,7 @@ Counts = dict[int, tuple[int, int]]
 def occurrences(
     db: apsw.Connection,
     execute: Execute,
-    query: LexicalQuery,
+    query: LiteralQuery,
     rowids: Sequence[int] | None,
     *,
     sizes: Mapping[int, tuple[int, int]] | None,
@@ -162,8 +162,8 @@ def counted(
     `a OR (b AND c)` finds by a alone, b counts 0. terms: `term_stats` of the same query, one a phrase.
     """
     db.register_fts5_function("recall_counted", _count_phrases)
-    sql = _COUNTED + (_WALKING if query.raw else _THESE)
-    found = execute(sql, (query.match, json.dumps(list(rowids)))) if query.match and rowids else []
+    sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
+    found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
     counts: list[dict[int, tuple[int, int]]] = [{} for _ in terms]
     lengths: dict[int, tuple[int, int]] = {}
     rows, totals = 0, (0, 0)
@@ -212,15 +212,15 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 """
 
 
-def is_long(query: LexicalQuery) -> bool:
+def is_long(query: LexicalQuery) -> TypeGuard[LiteralQuery]:
     """Whether the query joins more words than FTS5 should be given at once."""
-    return len(query.phrases) > FEW and query.match == _any(query.phrases)
+    return isinstance(query, LiteralQuery) and query.match == "any" and len(query.phrases) > FEW
 
 
 def long_scores(
     db: apsw.Connection,
     execute: Execute,
-    query: LexicalQuery,
+    query: LiteralQuery,
     *,
     where: Expr | None,
     k: int | None,
@@ -237,14 +237,14 @@ def long_scores(
 
 
 def long_scores_of(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
+    db: apsw.Connection, execute: Execute, query: LiteralQuery, rowids: Sequence[int], *, title_weight: float
 ) -> dict[int, float]:
     """As `lexical.scores_of`."""
     raws = _raws(db, execute, query, title_weight) if rowids else {}
     return {rowid: raws[rowid] for rowid in sorted(rowids) if rowid in raws}
 
 
-def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
+def _raws(db: apsw.Connection, execute: Execute, query: LiteralQuery, title_weight: float) -> dict[int, float]:
     """rowid to raw BM25 of every row that holds a phrase: the sum over phrases, taken in parts."""
     words: Counter[str] = Counter()
     phrases: list[Phrase] = []
@@ -258,7 +258,7 @@ def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weig
             phrases.append(phrase)
     raws = _by_words(db, execute, words, title_weight)
     for start in range(0, len(phrases), _AT_ONCE):
-        some = _any(phrases[start : start + _AT_ONCE])
+        some = expression(LiteralQuery("", tuple(phrases[start : start + _AT_ONCE])))
         for rowid, raw in scores(execute, some, where=None, k=None, title_weight=title_weight).items():
             raws[rowid] = raws.get(rowid, 0.0) + raw
     return raws
@@ -279,9 +279,5 @@ def _tokens_of(*sizes: Any) -> int:  # what SQLite hands over has no narrower ty
     return sum(sum(pair(size)) for size in sizes)
 
 
-def _tokens(query: LexicalQuery) -> set[tuple[str, ...]]:
+def _tokens(query: LiteralQuery) -> set[tuple[str, ...]]:
     return {phrase.tokens for phrase in query.phrases}
-
-
-def _any(phrases: Sequence[Phrase]) -> str:
-    return " OR ".join(quoted(phrase.tokens) for phrase in phrases)

@@ -20,7 +20,9 @@ from recall_core.store.sqlite.write import COUNTS
 from recall_core.types import (
     Key,
     LexicalQuery,
+    LiteralQuery,
     Occurrences,
+    RawQuery,
     Row,
     Table,
     TermStat,
@@ -28,7 +30,7 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
-    from recall_core.store.values import FilterCounts
+    from recall_core.store.values import Capability, FilterCounts, Nearest
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
@@ -62,6 +64,8 @@ def open_store(path: str) -> SqliteStore:
 class SqliteStore(SqliteJudgements, SqliteMaintenance):
     """See store.port.Store, and Search for what is here. One connection; use one in each thread."""
 
+    capabilities: frozenset[Capability] = frozenset({"lexical_fts"})
+
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
         super().__init__(db, path, writable=writable)
         self._keys = Memo(self, lambda: records.Keys(self._candidates(None, None)))
@@ -83,16 +87,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         wanted = lexical.stemmed(tuple(phrases))
         return [lexical.stem_spans(text, wanted) for text in texts]
 
-    def syntax_error(self, match: str) -> str | None:
+    def syntax_error(self, raw: RawQuery) -> str | None:
         """What the full-text index finds wrong with a raw expression, or None."""
-        return lexical.check_syntax(self.execute, match)
+        return lexical.check_syntax(self.execute, raw.text)
 
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
         with translated(self.path):
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
 
-    def occurrences(self, query: LexicalQuery, rowids: Sequence[int] | None) -> Occurrences:
+    def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
         sizes = self._lengths.get() if self._is_small() else None
         with translated(self.path):
@@ -131,14 +135,14 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if postings.is_long(query):
             with translated(self.path):
                 return postings.long_scores(self.db, self.execute, query, where=where, k=k, title_weight=title_weight)
-        return lexical.scores(self.execute, query.match, where=where, k=k, title_weight=title_weight)
+        return lexical.scores(self.execute, lexical.expression(query), where=where, k=k, title_weight=title_weight)
 
     def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
         if postings.is_long(query):
             with translated(self.path):
                 return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
-        return lexical.scores_of(self.execute, query.match, rowids, title_weight=title_weight)
+        return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
 
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
@@ -153,17 +157,20 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         )
         return vectors.cosines(vector, vectors.rows_of(rows))
 
-    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> dict[int, float]:
-        """The k best of `cosines`, ties in natural order.
+    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
+        """The k best of `cosines`, best first, ties in natural order; always exactly those.
 
         sqlite-vec's float32 distances only propose: every row that could tie with the k-th is fetched and settled.
         """
+        from recall_core.store.values import Nearest  # noqa: PLC0415 - a small store never needs it
+
         load_vector_functions(self.db)
         condition, parameters = records.condition_of(where, None)
         near = vectors.near(self.execute, vector, condition, parameters, k=k)
         exact = self.cosines(vector, where=None, rowids=near)
         order = [key.rowid for key in self.candidates(None, rowids=near)]
-        return {rowid: exact[rowid] for rowid in sorted(order, key=lambda rowid: -exact[rowid])[:k]}
+        best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
+        return Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""
