@@ -46,7 +46,7 @@ def nearest(recall: Recall, questions: Sequence[str], *, k: int) -> Search:
     """The k nearest rows of a float32 matrix that is in memory already, in no order."""
     blobs = recall.store.execute("SELECT embedding FROM vec ORDER BY chunk")
     matrix = np.frombuffer(b"".join(blob for (blob,) in blobs), "<f4").reshape(len(blobs), -1)
-    asked = {text: np.frombuffer(recall.embedder.embed([text])[0], "<f4") for text in questions}
+    asked = {text: np.frombuffer(recall.engine.embedder.embed([text])[0], "<f4") for text in questions}
 
     def search(text: str) -> Any:
         distances = -(matrix @ asked[text])

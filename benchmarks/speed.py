@@ -158,12 +158,14 @@ def showing(lab: Lab) -> Iterator[Comparison]:
 
 def ranking(lab: Lab) -> Iterator[Comparison]:
     """A slider moved by one step, beside the same sum and order in NumPy."""
-    whole = lab.recall.answer(lab.recall.plan(lab.questions.wide[0]))
+    whole = lab.recall.engine.answer(lab.recall.engine.plan(lab.questions.wide[0]))
     config = whole.plan.config._replace(bm25_weight=0.4, vector_weight=0.6)
     for candidates in (500, 5_000):
-        answer = lab.recall.weigh(_shortened(whole, candidates), whole.plan.config)  # the first step has been taken
+        answer = lab.recall.engine.weigh(
+            _shortened(whole, candidates), whole.plan.config
+        )  # the first step has been taken
         if answer.pool is not None and len(answer.pool.keys) == candidates:
-            ours = cpu(partial(lab.recall.weigh, answer, config))
+            ours = cpu(partial(lab.recall.engine.weigh, answer, config))
             yield lab.beside(f"slider, {candidates} hits", ours, "NumPy sort", cpu(peers.order(answer.pool, config)))
 
 
@@ -271,7 +273,7 @@ def _in_new_store(folder: Path, base: Path, work: Callable[[Recall], None]) -> N
     peers.remove(folder / "recall.db")
     Recall.init(str(folder), settings=corpus.SETTINGS)
     with Recall.open(str(folder / "recall.db")) as recall:
-        recall.base = base
+        recall.engine.base = base
         work(recall)
 
 
@@ -283,9 +285,14 @@ def _write(files: Sequence[NewFile], recall: Recall) -> None:
 
 
 def _add(embedder: Embedder, recall: Recall) -> None:
-    place = str(recall.base / "docs")
+    place = str(recall.engine.base / "docs")
     for _ in ingest(
-        [place], template=Root(""), store=recall.store, embedder=embedder, config=recall.config, base=recall.base
+        [place],
+        template=Root(""),
+        store=recall.store,
+        embedder=embedder,
+        config=recall.config,
+        base=recall.engine.base,
     ):
         pass
 

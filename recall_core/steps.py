@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from recall_core.api import stores
-from recall_core.api.answers import Ask
-from recall_core.api.engine import Engine
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import RRF_K, Config, replace
 from recall_core.errors import UsageError
 from recall_core.ingest.chunk import chunk as spans_of
@@ -208,7 +207,7 @@ def chunk(text_or_segments: str | Iterable[Segment], policy: ChunkPolicy = Chunk
     return pieces
 
 
-def index(chunks: Iterable[Piece], store: Engine, *, mtime_ns: int = 0) -> dict[str, int]:
+def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[str, int]:
     """Put pieces into a store, in one transaction; the same pieces again write nothing.
 
     All pieces of a document come together, in any order, and replace what the store holds under its doc_id.
@@ -225,7 +224,7 @@ def index(chunks: Iterable[Piece], store: Engine, *, mtime_ns: int = 0) -> dict[
     return store.guard.call(_indexed, documents, store, mtime_ns)
 
 
-def retrieve(query: str, plan: RetrievePlan, store: Engine) -> list[Candidate]:
+def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
     """What a store's signals propose, at most plan.k each, best first by the store's own score.
 
     One signal's score is its stage value, from 0 to 1; of two it is their fusion as the settings say.
@@ -295,7 +294,7 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
     )
 
 
-def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Engine, mtime_ns: int) -> dict[str, int]:
+def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Recall, mtime_ns: int) -> dict[str, int]:
     counting = counter(store.store.info().counter)
     files = [
         file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
@@ -310,7 +309,9 @@ def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Engine, mtime_
     ]
     missing = missing_texts(changed, store.store)
     made = {
-        text_hash: one for part in made_in_turn(missing, store.embedder, Pace()) for text_hash, one in part.items()
+        text_hash: one
+        for part in made_in_turn(missing, store.engine.embedder, Pace())
+        for text_hash, one in part.items()
     }
     if changed:
         with store.store.writer() as writer:
@@ -327,11 +328,11 @@ def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Engine, mtime_
     }
 
 
-def _retrieved(query: str, plan: RetrievePlan, store: Engine) -> list[Candidate]:
-    asked = store.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
+def _retrieved(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
+    asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
     config = asked.config._replace(pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="")
     with store.store.reading():
-        answer = store.answer(asked._replace(config=config))
+        answer = store.engine.answer(asked._replace(config=config))
         if answer.pool is None or answer.ranked is None:
             return []
         chosen = [each for each in answer.ranked[: answer.ranked.kept] if _is_proposed(each, plan.k)]
@@ -344,7 +345,7 @@ def _is_proposed(ranked: Ranked, k: int) -> bool:
     return any(part.rank is not None and part.rank <= k for part in ranked.parts)
 
 
-def _chunk_indexes(rows: Sequence[Row], store: Engine) -> dict[int, int]:
+def _chunk_indexes(rows: Sequence[Row], store: Recall) -> dict[int, int]:
     """rowid to chunk_index: the place among the chunks of the document, which the store keeps by offset."""
     paths = tuple(sorted({row.doc.path for row in rows}))
     numbers: dict[int, int] = {}

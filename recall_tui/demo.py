@@ -150,7 +150,7 @@ def _check_citations(database: Path, streams: Streams) -> int:
     with Recall.open(str(database)) as store:
         answer = store.context(QUESTION, Ask(), Pack(budget_tokens=BUDGET_TOKENS))
         blocks = answer["context"]["blocks"]
-        wrong = [block for block in blocks if not is_verbatim(block, store.base)]
+        wrong = [block for block in blocks if not is_verbatim(block, store.engine.base)]
     streams.stdout.write("\n")
     for block in blocks:
         lines = f"{block['line_start']}-{block['line_end']}"

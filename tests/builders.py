@@ -10,6 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from recall_core.api import stores
+from recall_core.api.engine import Engine
+from recall_core.api.recall import Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.text import embedded_hash, embedded_text, spaced
@@ -24,6 +27,12 @@ def memory_store(path: str = ":memory:") -> SqliteStore:
     return create_store(
         path, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="boundary-1:400:80:6000"
     )
+
+
+def opened_by(kind: type[Engine], store: str | Path) -> Recall:
+    """The store of that file, whose steps this kind of engine takes."""
+    place = stores.find(str(store), start=None)
+    return Recall(kind(stores.open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml))
 
 
 def new_chunk(text: str, *, offset: int = 0, line: int = 1, path: str = "", title: str = "") -> NewChunk:

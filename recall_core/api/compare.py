@@ -22,10 +22,11 @@ from recall_core.contract.comparing import (
 )
 from recall_core.contract.evaluation import ConditionView
 from recall_core.errors import ConfigError
-from recall_core.evaluate.asker import Searching
 from recall_core.evaluate.formats import read_queries
 from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
 from recall_core.explain.moves import DEPTH, PERSISTENCE, Diff, Move, RowStanding, Side, diff
+from recall_core.retrieve import Answer
+from recall_core.retrieve.asking import Ask, Asker, rows_of
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.types import Progress, Table
 
@@ -78,7 +79,30 @@ def configured(config: Config, given: Sequence[str]) -> Config:
     return config
 
 
-def compare(a: Searching, b: Searching, asked: DiffRequest) -> Generator[Progress, None, Response]:
+class _Sides(NamedTuple):
+    """The two that are compared, asked alike. k: the rows of each that are looked at."""
+
+    a: Asker
+    b: Asker
+    ask: Ask
+    is_rql: bool
+
+    @property
+    def k(self) -> int:
+        return rows_of(self.ask)
+
+    def answers(self, text: str) -> tuple[Answer, Answer]:
+        return self._answer(self.a, text), self._answer(self.b, text)
+
+    def diff(self, answers: tuple[Answer, Answer]) -> Diff:
+        return diff(Side(answers[0], self.a.store), Side(answers[1], self.b.store), k=self.k)
+
+    def _answer(self, asker: Asker, text: str) -> Answer:
+        ask = self.ask._replace(k=self.k)
+        return asker.answer(asker.rql_plan(text, ask) if self.is_rql else asker.words_plan(text, ask))
+
+
+def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, Response]:
     """What b answers beside what a answers. Each store is read at one state from the first question to the last.
 
     Raises UsageError `bad_gate`, `bad_queries` before anything is asked.
@@ -87,41 +111,39 @@ def compare(a: Searching, b: Searching, asked: DiffRequest) -> Generator[Progres
     conditions = _conditions(asked.gate)
     texts = {"": asked.text or ""} if asked.queries is None else read_queries(asked.queries)
     response: dict[str, Any] = {}
+    sides = _Sides(a, b, ask, asked.is_rql)
     with a.store.reading(), b.store.reading():
-        sides = _side_view(a, b), _side_view(b, a)
+        shown = _side_view(a, b, ask), _side_view(b, a, ask)
         if asked.queries is None:
-            view, response["query"], warnings = _one(a, b, texts[""], sides)
+            view, response["query"], warnings = _one(sides, texts[""], shown)
         else:
-            view, warnings = yield from _many(a, b, texts, sides)
+            view, warnings = yield from _many(sides, texts, shown)
     if conditions:
         view["gate"] = [_held(condition, view) for condition in conditions]
     took_ms = round((perf_counter() - started) * 1000, 3)
     return views.ok(**response, diff=view, stats=StatsView(took_ms=took_ms), warnings=warnings)
 
 
-def _one(
-    a: Searching, b: Searching, text: str, sides: tuple[SideView, SideView]
-) -> tuple[DiffView, object, list[str]]:
-    answers = a.answer(a.plan(text)), b.answer(b.plan(text))
-    for side, answer in zip(sides, answers, strict=True):
+def _one(sides: _Sides, text: str, shown: tuple[SideView, SideView]) -> tuple[DiffView, object, list[str]]:
+    answers = sides.answers(text)
+    for side, answer in zip(shown, answers, strict=True):
         if answer.pool is not None:
             side["plan"] = views.plan_echo(answer.plan, answer.pool)
-    found = diff(Side(answers[0], a.store), Side(answers[1], b.store), k=a.k)
-    view = _view(sides, [found], a.k)
-    view["moves"] = _move_views(found.moves, a, b, table=answers[0].plan.table)
-    echo = views.query_echo(answers[0].plan, None, limit=a.k)
+    found = sides.diff(answers)
+    view = _view(shown, [found], sides.k)
+    view["moves"] = _move_views(found.moves, sides.a, sides.b, table=answers[0].plan.table)
+    echo = views.query_echo(answers[0].plan, None, limit=sides.k)
     return view, echo, list(dict.fromkeys([*answers[0].warnings, *answers[1].warnings]))
 
 
 def _many(
-    a: Searching, b: Searching, texts: dict[str, str], sides: tuple[SideView, SideView]
+    sides: _Sides, texts: dict[str, str], shown: tuple[SideView, SideView]
 ) -> Generator[Progress, None, tuple[DiffView, list[str]]]:
     compared = []
     for number, (query, text) in enumerate(texts.items(), start=1):
-        both = Side(a.answer(a.plan(text)), a.store), Side(b.answer(b.plan(text)), b.store)
-        compared.append(_Compared(query, text, diff(*both, k=a.k)))
+        compared.append(_Compared(query, text, sides.diff(sides.answers(text))))
         yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
-    view = _view(sides, [each.diff for each in compared], a.k)
+    view = _view(shown, [each.diff for each in compared], sides.k)
     changed = [each for each in compared if _is_changed(each.diff)]
     # Stable: questions that changed as much stay in the order of the file.
     changed.sort(key=lambda each: (each.diff.rbo, each.diff.jaccard))
@@ -166,8 +188,8 @@ def _set_changes(moves: Iterable[Move]) -> list[SetChangeView]:
     ]
 
 
-def _side_view(own: Searching, other: Searching) -> SideView:
-    ours, theirs = own.config._asdict(), other.config._asdict()
+def _side_view(own: Asker, other: Asker, ask: Ask) -> SideView:
+    ours, theirs = (override(each.config, ask.settings)._asdict() for each in (own, other))
     view: dict[str, Any] = {"settings": {key: value for key, value in ours.items() if value != theirs[key]}}
     info = own.store.info()
     if own.store is not other.store:
@@ -187,7 +209,7 @@ def _query_view(compared: _Compared) -> QueryDiffView:
     )
 
 
-def _move_views(moves: Sequence[Move], a: Searching, b: Searching, *, table: Table) -> list[MoveView]:
+def _move_views(moves: Sequence[Move], a: Asker, b: Asker, *, table: Table) -> list[MoveView]:
     """The moves with the rows they are of, as b has them, else as a has them."""
     listed = []
     for move in moves:

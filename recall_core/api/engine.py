@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from recall_core.api import answers, stores
-from recall_core.api.answers import Ask, Pack
+from recall_core.api import stores
+from recall_core.api.packing import packing
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
-from recall_core.errors import UsageError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
 from recall_core.retrieve import answer as answering
+from recall_core.retrieve.asking import Ask, Pack
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
@@ -28,13 +27,20 @@ if TYPE_CHECKING:
 
 @one_thread_at_a_time
 class Engine:
-    """One store and what it takes to ask it. Close it, or use it in a `with` block.
+    """One store and what it takes to ask it, for one thread at a time, as class Recall says.
 
-    It serves one thread at a time, and threads may hand it on. A call beside another thread's raises UsageError
-    `wrong_thread`, as every call does in a process that was forked off since.
+    toml: where its settings stand; by default recall.toml in its folder.
     """
 
-    def __init__(self, store: Store, *, config: Config, base: Path, toml: Path | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        config: Config,
+        base: Path,
+        toml: Path | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
         self.store = store
         """Its methods are not guarded: they are for the thread that uses this object."""
         self.guard = store.guard
@@ -43,17 +49,18 @@ class Engine:
         self.base = base
         self.toml = toml or base / FILE_NAME
         self._watched: Event | None = None
-        self._embedder: Embedder | None = None
+        self._embedder = embedder
         self._rerankers: dict[str, Reranker] = {}
 
-    @classmethod
-    def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
-        """The store at that path, or the one named by the nearest recall.toml upwards from `start`.
+    def beside(self, config: Config | None = None, *, embedder: Embedder | None = None) -> Engine:
+        """Another one of the same store, with settings and an embedder of its own."""
+        return Engine(self.store, config=config or self.config, base=self.base, toml=self.toml, embedder=embedder)
 
-        start: None is the current folder.
-        """
-        place = stores.find(store, start=start)
-        return cls(stores.open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml)
+    def once(self) -> Engine:
+        """Another one of the same store, whose embedder reads a question once however often it is asked in a row."""
+        from recall_core.embed.cached import Once  # noqa: PLC0415 - a search never needs it
+
+        return self.beside(embedder=Once(self.embedder))
 
     @property
     def config(self) -> Config:
@@ -91,19 +98,6 @@ class Engine:
     def close(self) -> None:
         """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call."""
         self.guard.last_call(self.store.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.close()
-        except UsageError as refused:
-            if error is None:
-                raise
-            error.add_note(str(refused))  # what ends the block is not hidden by what that leaves open
 
     @from_any_thread
     def interrupt(self) -> None:
@@ -176,7 +170,7 @@ class Engine:
 
     def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
         """The ranked list packed under a budget."""
-        return answers.packing(answering.packable(answer, self.store), options, store=self.store)
+        return packing(answering.packable(answer, self.store), options, store=self.store)
 
     # What commands share.
 

@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TextIO
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
 
 from recall_core import views
 from recall_core.api import answers, stores
-from recall_core.api.answers import Ask, Pack
-from recall_core.api.measure import Measured
+from recall_core.api.engine import Engine
 from recall_core.config import Config
 from recall_core.contract import Response, StatsView
-from recall_core.errors import IngestError, UsageError
-from recall_core.retrieve import Plan, plan_rql, targets
-from recall_core.shell import REST, Hint, flag
-from recall_core.store.one_thread import Steps, one_thread_at_a_time
+from recall_core.errors import UsageError
+from recall_core.retrieve import Plan, plan_rql
+from recall_core.retrieve.asking import Ask, Pack
+from recall_core.store.one_thread import Steps, from_any_thread, one_thread_at_a_time
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
-    from recall_core.explain.whynot.question import Asker as Seeker
-    from recall_core.explain.whynot.question import Question
+    from recall_core.evaluate.formats import QrelsFormat
+    from recall_core.evaluate.options import EvalOptions
+    from recall_core.evaluate.tune import TuneOptions
+    from recall_core.evaluate.tune_question import PinTarget
+    from recall_core.ingest.watch import Stop
 
 __all__ = ["Ask", "Pack", "Recall"]
 
 
 @one_thread_at_a_time
-class Recall(Measured):
+class Recall:
     """One store. Close it, or use it in a `with` block.
 
     It serves one thread at a time: open one in each thread, or hand one on, also between two steps of a generator.
@@ -36,13 +39,30 @@ class Recall(Measured):
     every call in a process that was forked off since it was opened. `interrupt` and `end` may come from any thread.
     """
 
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        """The finer steps: plan, answer, rank again, fetch hits, pack."""
+        self.store = engine.store
+        """Its methods are not guarded: they are for the thread that uses this object."""
+        self.guard = engine.guard
+
+    @classmethod
+    def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
+        """The store at that path, or the one named by the nearest recall.toml upwards from `start`.
+
+        start: None is the current folder.
+        """
+        place = stores.find(store, start=start)
+        opened = stores.open_store(str(place.path))
+        return cls(Engine(opened, config=place.config, base=place.base, toml=place.toml))
+
     @staticmethod
     def init(
         folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = (), name: str = ""
     ) -> Response:
         """Make a store and its recall.toml in a folder. settings: `key=value` for any setting; name: see `make`."""
         place, store, warnings, resolved = stores.make(Path(folder), embedding, settings, name)
-        with Recall(store, config=place.config, base=place.base, toml=place.toml) as recall:
+        with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
             if resolved:
                 from recall_core.maintain.settings import settle  # noqa: PLC0415 - rarely needed
 
@@ -50,55 +70,76 @@ class Recall(Measured):
             response = recall.stats()
             return {**response, "warnings": [*warnings, *response.get("warnings", [])]}
 
+    @property
+    def config(self) -> Config:
+        """The settings."""
+        return self.engine.config
+
+    @from_any_thread
+    def close(self) -> None:
+        """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call."""
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.close()
+        except UsageError as refused:
+            if error is None:
+                raise
+            error.add_note(str(refused))  # what ends the block is not hidden by what that leaves open
+
+    @from_any_thread
+    def interrupt(self) -> None:
+        """From any thread: end a watch, and abort the statement that runs; its call raises Interrupted.
+
+        So does one that asks an embedder's server, or else the next one that does: it can meet only one.
+        Where no statement runs, or all is closed, there is none to abort.
+        """
+        self.engine.interrupt()
+
+    @from_any_thread
+    def end(self) -> None:
+        """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
+        self.engine.end()
+
+    @from_any_thread
+    def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
+        """The places below the remembered roots that changed, as they change; sync after each answer.
+
+        Only this call reads the store: waiting for the next answer keeps no thread out.
+        """
+        return self.engine.changes(stop)
+
+    def under(self, given: Sequence[str]) -> Recall:
+        """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
+        from recall_core.api.compare import configured  # noqa: PLC0415 - a search never needs it
+
+        return Recall(self.engine.beside(configured(self.config, given)))
+
     # Commands that read.
 
     def search(self, words: str, ask: Ask = Ask()) -> Response:
         """The best chunks for these words."""
-        return self._listed(self.words_plan(words, ask), ask)
+        return answers.listed(self.engine, self.engine.words_plan(words, ask), ask)
 
     def query(self, rql: str, ask: Ask = Ask()) -> Response:
         """The rows of an RQL query."""
-        return self._listed(self.rql_plan(rql, ask), ask)
+        return answers.listed(self.engine, self.engine.rql_plan(rql, ask), ask)
 
     def context(self, words: str | None, ask: Ask, pack: Pack, *, rql: str | None = None) -> Response:
         """The best chunks for these words, or the rows of an RQL query, packed under a token budget."""
-        started = perf_counter()
-        plan = self.words_plan(words or "", ask) if rql is None else self.rql_plan(rql, ask)
-        self._refresh(ask)
-        with self.store.reading():
-            answer = answers.asserted(self.answer(plan), ask)
-            return answers.packed(
-                answer,
-                ask,
-                pack,
-                store=self.store,
-                base=self.base,
-                notes=self.notes(),
-                started=started,
-                ledger=self.leaves if ask.explain else None,
-            )
+        return answers.packed(self.engine, self._plan(words, rql, ask), ask, pack)
 
     def explain(
         self, words: str | None, ask: Ask, chunk: str, *, versus: str | None = None, rql: str | None = None
     ) -> Response:
         """Why a chunk scores what it scores for these words or an RQL query, whatever its rank; beside another."""
-        from recall_core.explain.explanation import explanation  # noqa: PLC0415 - a search never needs it
-
-        started = perf_counter()
-        plan = self.words_plan(words or "", ask) if rql is None else self.rql_plan(rql, ask)
-        self._refresh(ask)
-        with self.store.reading():
-            answer = answers.asserted(self.answer(plan), ask)
-            embedder = None if plan.semantic is None else self.embedder
-            rows = [targets.chunk(self.store, each, base=self.base) for each in (chunk, versus) if each is not None]
-            _, stale = answers.checked((row.doc for row in rows), ask, store=self.store, base=self.base)
-            return views.ok(
-                query=views.query_echo(plan, answer.pool, limit=plan.limit),
-                explanation=explanation(answer, *rows, store=self.store, embedder=embedder),
-                sparse=views.sparse_view(answer, explain=True),
-                stats=answers.stats_view(answer, started),
-                warnings=[*self.notes(), *answer.warnings, *stale],
-            )
+        return answers.explained(self.engine, self._plan(words, rql, ask), ask, chunk, versus)
 
     def why_not(
         self,
@@ -116,26 +157,23 @@ class Recall(Measured):
         """
         from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
-        self._refresh(ask)
-        with self.store.reading():
-            question = whynot.question_of(words, ask, pack, rql=rql)
-            return whynot.why_not(self.seeker(question), question, target, ask, fixes=fixes, notes=self.notes())
+        answers.refresh(self.engine, ask)
+        question = whynot.question_of(words, ask, pack, rql=rql)
+        return whynot.why_not(self.engine, question, target, ask, fixes=fixes)
 
     def trace(self, words: str | None, ask: Ask = Ask(), pack: Pack = Pack(), *, rql: str | None = None) -> Response:
         """How many rows are left after each step from the store to the answer, or to the context of a budget."""
         from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
-        self._refresh(ask)
-        with self.store.reading():
-            question = whynot.question_of(words, ask, pack, rql=rql)
-            return whynot.trace(self.seeker(question), question, ask, notes=self.notes())
+        answers.refresh(self.engine, ask)
+        return whynot.trace(self.engine, whynot.question_of(words, ask, pack, rql=rql), ask)
 
     def get(self, target: str) -> Response:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
         from recall_core.api.get import find  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
-            return find(self.store, target, base=self.base)
+            return find(self.store, target, base=self.engine.base)
 
     def stats(self) -> Response:
         """What the store holds."""
@@ -152,13 +190,14 @@ class Recall(Measured):
         )
         took_ms = round((perf_counter() - started) * 1000, 3)
         stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
-        return views.ok(store=view, stats=stats, warnings=list(self.notes()))
+        return views.ok(store=view, stats=stats, warnings=list(self.engine.notes()))
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> Response:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
         from recall_core.maintain.doctor import doctor  # noqa: PLC0415 - a search never needs it
 
-        return views.ok(checks=doctor(self.store, self.base, config=self.config, fix=fix, dups=dups), warnings=[])
+        checks = doctor(self.store, self.engine.base, config=self.config, fix=fix, dups=dups)
+        return views.ok(checks=checks, warnings=[])
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> Response:
         """Write the whole store as JSONL."""
@@ -174,35 +213,21 @@ class Recall(Measured):
 
         return views.ok(embedders=embedders(config, in_use=in_use, probe=probe), warnings=[])
 
-    def under(self, given: Sequence[str]) -> Recall:
-        """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
-        from recall_core.api.compare import configured  # noqa: PLC0415 - a search never needs it
-
-        return Recall(self.store, config=configured(self.config, given), base=self.base, toml=self.toml)
-
     def diff(self, other: Recall, asked: DiffRequest, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
         from recall_core.api.compare import compare  # noqa: PLC0415 - a search never needs it
-        from recall_core.embed.cached import Once  # noqa: PLC0415
 
-        sides = self.under(()), other.under(())
-        if other.store is self.store and ask.mode != "lexical" and not asked.is_rql:
-            sides[0]._embedder = sides[1]._embedder = Once(self.embedder)
-        mine, theirs = (each._asker(ask, is_rql=asked.is_rql) for each in sides)
-        return Steps(other.guard, compare(mine, theirs, asked))
+        is_embedded_twice = other.store is self.store and ask.mode != "lexical" and not asked.is_rql
+        mine = self.engine.once() if is_embedded_twice else self.engine.beside()
+        theirs = other.engine.beside(embedder=mine.embedder if is_embedded_twice else None)
+        return Steps(other.guard, compare(mine, theirs, asked, ask))
 
     def report(self, text: str, ask: Ask, pack: Pack, *, is_rql: bool = False) -> Response:
         """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
-        from recall_core.api.report import Shared, report  # noqa: PLC0415 - a search never needs it
+        from recall_core.api.report import report  # noqa: PLC0415 - a search never needs it
 
-        started = perf_counter()
-        plan = self.rql_plan(text, ask) if is_rql else self.words_plan(text, ask)
-        self._refresh(ask)
-        with self.store.reading():
-            answer = answers.asserted(self.answer(plan), ask)
-            traced = self.trace(text, ask._replace(fresh=False), rql=text if is_rql else None)
-            kept = Shared(self.leaves, traced["trace"], self.store, self.base, self.notes(), started)
-            return report(answer, ask, pack, kept)
+        plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
+        return report(self.engine, plan, ask, pack)
 
     # The query language, for those who write queries.
 
@@ -224,18 +249,9 @@ class Recall(Measured):
 
     def explain_rql(self, text: str, ask: Ask = Ask()) -> Response:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
-        from recall_core.api.whynot import explained_query  # noqa: PLC0415 - a search never needs it
+        from recall_core.api.whynot import explain_query  # noqa: PLC0415 - a search never needs it
 
-        started = perf_counter()
-        plan = self.rql_plan(text, ask)
-        with self.store.reading():
-            answer = answers.asserted(self.answer(plan), ask)
-            return views.ok(
-                query=views.query_echo(plan, answer.pool, limit=plan.limit),
-                explained=explained_query(plan, self.store),
-                stats=answers.stats_view(answer, started),
-                warnings=[*self.notes(), *answer.warnings],
-            )
+        return explain_query(self.engine, self.engine.rql_plan(text, ask), ask)
 
     def complete_rql(self, text: str, cursor: int) -> Response:
         """What may stand at a cursor (code points) of a query that is being written."""
@@ -244,36 +260,87 @@ class Recall(Measured):
         with self.store.reading():
             return views.completion(text, cursor, self.store.vocabulary(SUGGESTIONS))
 
+    # Commands that measure.
+
+    def evaluate(self, options: EvalOptions) -> Generator[Progress, None, Response]:
+        """Measure the ranking on judged queries; documents are ranked by their best chunk."""
+        from recall_core.evaluate.run import evaluate  # noqa: PLC0415 - a search never needs it
+
+        return evaluate(options, self.engine.once() if options.is_semantic else self.engine)
+
+    def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
+        """The weights that judged queries speak for, written into recall.toml if that is asked for."""
+        from recall_core.evaluate.tune import tune  # noqa: PLC0415 - a search never needs it
+
+        return tune(options, self.engine.once(), ask, toml=self.engine.toml)
+
+    def sweep(
+        self,
+        text: str,
+        ask: Ask = Ask(),
+        *,
+        is_rql: bool = False,
+        breaks: bool = False,
+        wishes: tuple[PinTarget, ...] = (),
+    ) -> Response:
+        """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them."""
+        plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
+        return answers.swept(self.engine, plan, ask, wishes, breaks=breaks)
+
+    def judge_import(self, *, queries: Path | None, qrels: Path | None) -> Response:
+        """Read queries and judgements into the store, whole or not at all."""
+        from recall_core.evaluate.questions import import_  # noqa: PLC0415 - a search never needs it
+
+        return import_(self.store, queries=queries, qrels=qrels)
+
+    def judge_export(self, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat = "beir") -> Response:
+        """Write the store's queries and judgements."""
+        from recall_core.evaluate.questions import export  # noqa: PLC0415 - a search never needs it
+
+        return export(self.store, queries=queries, qrels=qrels, form=form)
+
+    def check_fixtures(
+        self, fixtures: Path, ask: Ask = Ask(), *, baseline: Path | None = None, gate: str | None = None
+    ) -> Response:
+        """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
+        from recall_core.evaluate.fixture.rates import checked  # noqa: PLC0415 - a search never needs it
+
+        with self.store.reading():
+            view = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
+        return views.ok(fixtures=view, warnings=list(self.engine.notes()))
+
+    def calibrate_sparse(
+        self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
+    ) -> Response:
+        """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
+        from recall_core.evaluate.calibrate import calibrate, judged_paths  # noqa: PLC0415 - a search never needs it
+
+        with self.store.reading():
+            judged, warnings = judged_paths(self.store, queries=queries, qrels=qrels)
+            view = calibrate(judged, self.engine, ask)
+        return views.ok(calibration=view, warnings=[*self.engine.notes(), *warnings])
+
     # Commands that write.
 
     def add(
         self, targets: Sequence[str], template: Root, *, mtime_only: bool = False, strict: bool = False
     ) -> Generator[Progress, None, Response]:
         """Ingest files and folders. strict: files that had to be skipped are an error, told after the rest is in."""
-        from recall_core.ingest.pipeline import ingest  # noqa: PLC0415 - a search never needs it
+        from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        events = ingest(
-            targets,
-            template=template,
-            store=self.store,
-            embedder=self.embedder,
-            config=self.store_config(),
-            base=self.base,
-            mtime_only=mtime_only,
-        )
-        return (yield from self._ingested(events, strict=strict))
+        return filling.add(self.engine, targets, template, mtime_only=mtime_only, strict=strict)
 
     def sync(self) -> Generator[Progress, None, Response]:
         """Bring every remembered folder and file up to date."""
-        from recall_core.ingest.pipeline import sync  # noqa: PLC0415 - a search never needs it
+        from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        return (yield from self._ingested(sync(self.store, self.embedder, self.store_config(), self.base)))
+        return filling.sync(self.engine)
 
     def remove(self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False) -> Response:
         """Take documents out, or name them; purge: leave no byte of their text in any file of the store."""
         from recall_core.maintain.remove import remove  # noqa: PLC0415 - a search never needs it
 
-        view = remove(self.store, targets, base=self.base, purge=purge, dry_run=dry_run)
+        view = remove(self.store, targets, base=self.engine.base, purge=purge, dry_run=dry_run)
         return views.ok(removed=view, warnings=[])
 
     def compact(self) -> Response:
@@ -286,9 +353,9 @@ class Recall(Measured):
         """Make every vector anew with another embedder; recall.toml follows. settings: `key=value` for it."""
         from recall_core.maintain.reembed import reembed  # noqa: PLC0415 - a search never needs it
 
-        done = yield from reembed(self.store, name, settings, config=self.config, toml=self.toml)
-        self.config = done.config
-        return views.ok(reembedded=done.view, warnings=[*done.warnings, *self.notes()])
+        done = yield from reembed(self.store, name, settings, config=self.config, toml=self.engine.toml)
+        self.engine.config = done.config
+        return views.ok(reembedded=done.view, warnings=[*done.warnings, *self.engine.notes()])
 
     def import_(
         self, source: Path, *, on_conflict: str = "error", embeddings: bool = True, reembed: bool = False
@@ -296,58 +363,9 @@ class Recall(Measured):
         """Read an export into this store, whole or not at all."""
         from recall_core.maintain.transfer import import_  # noqa: PLC0415 - a search never needs it
 
-        view = import_(
-            self.store, source, embedder=self.embedder, on_conflict=on_conflict, reembed=reembed or not embeddings
-        )
+        embedder, again = self.engine.embedder, reembed or not embeddings
+        view = import_(self.store, source, embedder=embedder, on_conflict=on_conflict, reembed=again)
         return views.ok(transfer=view, warnings=[])
 
-    def _listed(self, plan: Plan, ask: Ask) -> Response:
-        started = perf_counter()
-        self._refresh(ask)
-        with self.store.reading():
-            answer = answers.asserted(self.answer(plan), ask)
-            return answers.listed(
-                answer,
-                ask,
-                store=self.store,
-                base=self.base,
-                notes=self.notes(),
-                started=started,
-                ledger=self.leaves if ask.explain else None,
-            )
-
-    def seeker(self, question: Question) -> Seeker:
-        """The store as the explanations of absence ask it, step by step."""
-        from recall_core.api.whynot import pack_of  # noqa: PLC0415 - a search never needs it
-        from recall_core.explain.whynot.question import Asker as Seeker  # noqa: PLC0415
-
-        asked = self if question.mode == "lexical" else self._asked_once()
-        return Seeker(
-            self.store,
-            self.base,
-            self.config,
-            asked.answer,
-            asked.weigh,
-            lambda found, changed: asked.pack(found, pack_of(changed)),
-        )
-
-    def _refresh(self, ask: Ask) -> None:
-        for _ in self.sync() if ask.fresh else ():
-            pass
-
-    def _ingested(self, events: Iterator[Progress], *, strict: bool = False) -> Generator[Progress, None, Response]:
-        last: Progress | None = None
-        for last in events:
-            yield last
-        if last is None:
-            raise UsageError("missing_argument", "There is nothing to add.", hint=Hint("add", "FOLDER"))
-        self.store.fold()
-        if strict and last.skipped:
-            first = last.skipped[0]
-            raise IngestError(
-                "files_skipped",
-                f"{len(last.skipped)} files were skipped, the first {first.path}: {first.reason}",
-                hint=f"{Hint('add', REST)} without {flag('strict')}",
-                details=[skip._asdict() for skip in last.skipped],
-            )
-        return views.ok(ingest=views.ingest_view(last), warnings=list(self.notes()))
+    def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
+        return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from time import perf_counter
+from typing import Any, cast
 
 from recall_core.api import answers
-from recall_core.api.answers import Ask, Ledger, Pack
+from recall_core.api.engine import Engine
+from recall_core.api.whynot import question_of, trace
 from recall_core.contract import Response
 from recall_core.contract.comparing import RankLineView, RankStepView, ReportView
-from recall_core.contract.whynot import TraceView
 from recall_core.explain.lines import Lines, lines_of, weight_of
 from recall_core.explain.winning import rank_line
-from recall_core.retrieve import Answer
-from recall_core.store.port import Store
+from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.asking import Ask, Pack
 from recall_core.types import Ranked
 
 MOST_LINES = 8
@@ -26,28 +26,26 @@ RANKS = 12
 """Ranks that the picture shows at least."""
 
 
-class Shared(NamedTuple):
-    """What every part of a report is made with. ledger: leaves of hits. started: perf_counter() at the question."""
-
-    ledger: Ledger
-    trace: TraceView
-    store: Store
-    base: Path
-    notes: tuple[str, ...]
-    started: float
-
-
-def report(found: Answer, ask: Ask, pack: Pack, shared: Shared) -> Response:
+def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> Response:
     """The answer as search gives it with --explain, its funnel, the context from the same pool, and the rank lines.
 
     The context takes the whole list, whatever k says; of a query with a LIMIT, what that leaves.
     """
-    ask = ask._replace(explain=True)
-    ledger, trace, store, base, notes, started = shared
-    listed = answers.listed(found, ask, store=store, base=base, notes=notes, started=started, ledger=ledger)
-    whole = found._replace(plan=found.plan._replace(is_capped=found.plan.rql is not None and found.plan.is_capped))
-    packed = answers.packed(whole, ask, pack, store=store, base=base, notes=notes, started=started, ledger=ledger)
-    parts: dict[str, Any] = {**listed, "trace": trace, "context": packed["context"], "report": report_view(found)}
+    started = perf_counter()
+    answers.refresh(engine, ask)
+    with engine.store.reading():
+        found = answers.answered(engine, plan, ask)
+        traced = trace(engine, question_of(plan.text, ask, Pack(), rql=plan.rql), ask)
+        ask = ask._replace(explain=True)
+        listed = answers.listing(engine, found, ask, started=started)
+        whole = found._replace(plan=found.plan._replace(is_capped=plan.rql is not None and found.plan.is_capped))
+        packed = answers.context(engine, whole, ask, pack, started=started)
+    parts: dict[str, Any] = {
+        **listed,
+        "trace": traced["trace"],
+        "context": packed["context"],
+        "report": report_view(found),
+    }
     parts["warnings"] = list(dict.fromkeys([*listed.get("warnings", []), *packed.get("warnings", [])]))
     order = ("ok", "schema_version", "query", "results", "sparse", "context", "trace", "report", "stats", "warnings")
     return cast(Response, {key: parts[key] for key in order if key in parts})

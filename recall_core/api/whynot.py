@@ -5,17 +5,18 @@ What a query will do: its filter part by part with the rows each leaves, its ord
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from time import perf_counter
 from typing import cast
 
 from recall_core import views
-from recall_core.api.answers import Ask, Pack, asserted, stats_view
+from recall_core.api.answers import asserted, stats_view
+from recall_core.api.engine import Engine
 from recall_core.contract import Response
 from recall_core.explain.funnel import trace as traced
-from recall_core.explain.whynot.question import Asker, Question
+from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained
 from recall_core.retrieve import Plan
+from recall_core.retrieve.asking import Ask, Pack
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter, print_order
 from recall_core.rql.views import ExplainedView, FilterView
@@ -39,37 +40,50 @@ def question_of(words: str | None, ask: Ask, pack: Pack, *, rql: str | None) -> 
     )
 
 
-def pack_of(question: Question) -> Pack:
-    """How such a question is packed."""
-    return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
+def asker_of(engine: Engine, question: Question) -> Engine:
+    """What the question is asked anew of, often: the same words are embedded once."""
+    return engine if question.mode == "lexical" else engine.once()
 
 
-def why_not(
-    asker: Asker, question: Question, target: str, ask: Ask, *, fixes: bool, notes: Sequence[str]
-) -> Response:
+def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes: bool) -> Response:
     """The account of one target. Raises UnknownTarget, SnapshotMismatch."""
-    started = perf_counter()
-    done = explained(asker, question, target, fixes=fixes)
-    found = asserted(done.found, ask)
-    return views.ok(
-        query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
-        whynot=done.view,
-        stats=stats_view(found, started),
-        warnings=[*notes, *found.warnings],
-    )
+    with engine.store.reading():
+        started = perf_counter()
+        done = explained(asker_of(engine, question), question, target, fixes=fixes)
+        found = asserted(done.found, ask)
+        return views.ok(
+            query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+            whynot=done.view,
+            stats=stats_view(found, started),
+            warnings=[*engine.notes(), *found.warnings],
+        )
 
 
-def trace(asker: Asker, question: Question, ask: Ask, *, notes: Sequence[str]) -> Response:
+def trace(engine: Engine, question: Question, ask: Ask) -> Response:
     """The funnel of one question. Raises SnapshotMismatch."""
+    with engine.store.reading():
+        started = perf_counter()
+        done = traced(asker_of(engine, question), question)
+        found = asserted(done.found, ask)
+        return views.ok(
+            query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+            trace=done.view,
+            stats=stats_view(found, started),
+            warnings=[*engine.notes(), *found.warnings],
+        )
+
+
+def explain_query(engine: Engine, plan: Plan, ask: Ask) -> Response:
+    """What a query does."""
     started = perf_counter()
-    done = traced(asker, question)
-    found = asserted(done.found, ask)
-    return views.ok(
-        query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
-        trace=done.view,
-        stats=stats_view(found, started),
-        warnings=[*notes, *found.warnings],
-    )
+    with engine.store.reading():
+        answer = asserted(engine.answer(plan), ask)
+        return views.ok(
+            query=views.query_echo(plan, answer.pool, limit=plan.limit),
+            explained=explained_query(plan, engine.store),
+            stats=stats_view(answer, started),
+            warnings=[*engine.notes(), *answer.warnings],
+        )
 
 
 def explained_query(plan: Plan, store: Store) -> ExplainedView:

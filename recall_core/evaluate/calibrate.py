@@ -8,13 +8,14 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from recall_core.config import override
 from recall_core.contract.evaluation import CalibrationView, CeilingView, DistancesView
-from recall_core.evaluate.asker import Searching
 from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.questions import questions
 from recall_core.retrieve import Answer
+from recall_core.retrieve.asking import Ask, Asker, rows_of
 from recall_core.store.port import Store
 
 _STEPS = 10_000  # a ceiling is proposed with four decimals, rounded up
@@ -47,7 +48,7 @@ class Effect(NamedTuple):
     relevant: int
 
 
-def calibrate(judged: Mapping[str, Collection[str]], asker: Searching) -> CalibrationView:
+def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> CalibrationView:
     """The ceiling with the highest F-measure over these queries, beside the one that is set.
 
     judged: query text to the paths of its relevant documents.
@@ -55,19 +56,20 @@ def calibrate(judged: Mapping[str, Collection[str]], asker: Searching) -> Calibr
     short documents left out of the list, those that come back. Of equal ones the lowest ceiling is proposed.
     held_out says how far that can be trusted: what all queries but one propose, measured on that one.
     """
-    gathered = _gather(judged, asker, allowed=max(1, asker.config.sparse_max_injections))
+    config, k = override(asker.config, ask.settings), rows_of(ask)
+    gathered = _gather(judged, asker, ask._replace(k=k), allowed=max(1, config.sparse_max_injections))
     missed = sum(gathered.missed)
     nearest = min((each.distance for each in gathered.near), default=None)
-    current = effect(gathered.injectable, asker.config.sparse_distance_ceiling)
+    current = effect(gathered.injectable, config.sparse_distance_ceiling)
     view = CalibrationView(
         queries=len(judged),
-        k=asker.k,
+        k=k,
         embedder=asker.store.info().embedder,
         left_out=missed,
         relevant=_distances(each.distance for each in gathered.near if each.relevant),
         irrelevant=_distances(_nearest_irrelevant(gathered.near)),
         current=_ceiling_view(current, missed),
-        can_fire=nearest is not None and nearest <= asker.config.sparse_distance_ceiling,
+        can_fire=nearest is not None and nearest <= config.sparse_distance_ceiling,
     )
     proposed = propose(gathered.injectable, missed)
     if proposed is not None:
@@ -122,12 +124,12 @@ def held_out(judged: JudgedDistances, ceiling: float) -> Effect:
     return Effect(ceiling, injections, relevant)
 
 
-def _gather(judged: Mapping[str, Collection[str]], asker: Searching, *, allowed: int) -> JudgedDistances:
+def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, allowed: int) -> JudgedDistances:
     near: list[ShortDocument] = []
     injectable: list[ShortDocument] = []
     missed: list[int] = []
     for number, (query, paths) in enumerate(judged.items()):
-        found = asker.answer(asker.plan(query))
+        found = asker.answer(asker.words_plan(query, ask))
         own = [ShortDocument(number, distance, key.path in paths) for key, distance in left_out(found, asker.store)]
         near += own
         injectable += own[:allowed]

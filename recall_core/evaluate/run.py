@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from time import perf_counter
 
 from recall_core import views
@@ -15,32 +15,31 @@ from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import parse_measures, values
 from recall_core.evaluate.names import Names, Spot
-from recall_core.evaluate.options import EvalOptions, RunWriter, parse_modes
+from recall_core.evaluate.options import MODES, EvalOptions, RunWriter, parse_modes
 from recall_core.evaluate.questions import questions
+from recall_core.retrieve.asking import Ask, Asker
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.types import Progress
-
-Rank = Callable[[str, str, int], Sequence[str]]
-
-"""Words, a mode as the command line names it, and a depth, to the paths of the best documents, best first."""
 
 REGRESSIONS = "regressions"
 
 """The figure of a gate that counts the queries whose first measure fell."""
 
 
-def evaluate(options: EvalOptions, *, store: Store, rank: Rank) -> Generator[Progress, None, Response]:
-    """Measure the ranking, telling how far it is; the store is read at one state from the first query to the last.
+def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Response]:
+    """Measure the ranking of documents, each by its best chunk, telling how far it is.
+
+    The store is read at one state from the first query to the last.
 
     Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
     `bad_gate`, `bad_baseline`, `bad_run`, `eval_unavailable`.
     """
     started = perf_counter()
-    with store.reading():
-        board = _set_up(options, store)
-        rankings = yield from _asked(board, rank)
-        info = store.info()
+    with asker.store.reading():
+        board = _set_up(options, asker.store)
+        rankings = yield from _asked(board, asker, options.settings)
+        info = asker.store.info()
     measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
     view = evaluation_view(board, rankings, measured)
     if board.conditions:
@@ -99,15 +98,26 @@ def _check(condition: Condition, board: Setup) -> None:
         raise bad_gate(f"{condition.figure} is not among the measures", hint=Hint(AGAIN, metrics=measures))
 
 
-def _asked(board: Setup, rank: Rank) -> Generator[Progress, None, dict[str, dict[str, Sequence[str]]]]:
+def _asked(
+    board: Setup, asker: Asker, settings: tuple[str, ...]
+) -> Generator[Progress, None, dict[str, dict[str, Sequence[str]]]]:
     """Mode to query to the documents found."""
     found: dict[str, dict[str, Sequence[str]]] = {mode: {} for mode in board.modes}
     texts = board.questions.texts
     for number, (query, text) in enumerate(texts.items(), start=1):
         for mode in board.modes:
-            found[mode][query] = rank(text, mode, board.depth)
+            ask = Ask(k=board.depth, mode=MODES[mode], settings=settings)
+            found[mode][query] = _best_documents(asker, text, ask)
         yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
     return found
+
+
+def _best_documents(asker: Asker, words: str, ask: Ask) -> list[str]:
+    """Their paths, best first."""
+    answer = asker.answer(asker.words_plan(words, ask)._replace(table="doc"))
+    if answer.pool is None or answer.ranked is None:
+        return []
+    return [answer.pool.keys[each].path for each in answer.ranked.order[: min(answer.plan.limit, answer.total)]]
 
 
 def _measured(board: Setup, rankings: Mapping[str, Sequence[str]]) -> Values:

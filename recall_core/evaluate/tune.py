@@ -5,14 +5,15 @@ What swept queries say, as the contract spells it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
 from recall_core import views
-from recall_core.config import Config
+from recall_core.config import Config, override
 from recall_core.contract import Response, StatsView
 from recall_core.contract.evaluation import IntervalView
 from recall_core.contract.tuning import (
@@ -26,7 +27,6 @@ from recall_core.contract.tuning import (
     TuningView,
 )
 from recall_core.errors import UsageError
-from recall_core.evaluate.asker import Searching
 from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import Measure, parse_measure
@@ -47,6 +47,8 @@ from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.stability import FRAGILE, stability
 from recall_core.explain.sweep import sweep_documents
 from recall_core.maintain.settings import write_settings
+from recall_core.retrieve import Plan
+from recall_core.retrieve.asking import Ask, Asker
 from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 
@@ -78,7 +80,7 @@ class _Found(NamedTuple):
     distances: list[float | None]
 
 
-def tune(options: TuneOptions, asker: Searching, *, toml: Path) -> Generator[Progress, None, Response]:
+def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generator[Progress, None, Response]:
     """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
 
     The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
@@ -89,11 +91,12 @@ def tune(options: TuneOptions, asker: Searching, *, toml: Path) -> Generator[Pro
     """
     started = perf_counter()
     measure = _measure(options.measure)
-    combinations = parse_grid(options.grid, asker.config)
+    config = override(asker.config, ask.settings)
+    combinations = parse_grid(options.grid, config)
     with asker.store.reading():
         asked = questions(asker.store, names_of(asker.store), queries=options.queries, qrels=options.qrels)
         info = asker.store.info()
-        found = yield from _asked(asked, asker, combinations, measure)
+        found = yield from _asked(asked, asker, ask, combinations, measure)
     tuned = Tuned(
         measure=measure.name,
         asked=asked,
@@ -108,16 +111,16 @@ def tune(options: TuneOptions, asker: Searching, *, toml: Path) -> Generator[Pro
         view["applied"] = {"path": str(toml), "settings": view["recommended"]["settings"]}
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
-    tuning = TuningView(weight=float(weight_of(asker.config)), judged=view)
-    return views.ok(tuning=tuning, stats=stats, warnings=[*asked.warnings, *not_swept(asker.config)])
+    tuning = TuningView(weight=float(weight_of(config)), judged=view)
+    return views.ok(tuning=tuning, stats=stats, warnings=[*asked.warnings, *not_swept(config)])
 
 
 def _asked(
-    asked: Questions, asker: Searching, combinations: Sequence[Config], measure: Measure
+    asked: Questions, asker: Asker, ask: Ask, combinations: Sequence[Config], measure: Measure
 ) -> Generator[Progress, None, _Found]:
     found = _Found([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
-        for place, (config, pool) in enumerate(_pools(text, asker, combinations)):
+        for place, (config, pool) in enumerate(_pools(asker, partial(asker.words_plan, text, ask), combinations)):
             values, judged, distance = swept(pool, config, asked.grades[query], measure, is_current=place == 0)
             found.values[place].append(values)
             found.judged[place].append(judged)
@@ -127,14 +130,14 @@ def _asked(
     return found
 
 
-def _pools(text: str, asker: Searching, combinations: Sequence[Config]) -> Iterator[tuple[Config, Pool]]:
+def _pools(asker: Asker, plan: Callable[[], Plan], combinations: Sequence[Config]) -> Iterator[tuple[Config, Pool]]:
     """The pool under each combination; those that differ in ranking alone share one."""
     pools: dict[tuple[object, ...], Pool] = {}
     for config in combinations:
         key = retrieval(config)
         if key not in pools:
             plain = config._replace(rerank="", sparse_recall=False, min_score=0.0)
-            pool = asker.answer(asker.plan(text)._replace(config=plain)).pool
+            pool = asker.answer(plan()._replace(config=plain)).pool
             assert pool is not None  # noqa: S101 - a search for words has signals
             pools[key] = pool
         yield config, pools[key]

@@ -21,7 +21,6 @@ from recall_core.contract.tuning import (
     WishView,
 )
 from recall_core.errors import UsageError
-from recall_core.evaluate.asker import Searching
 from recall_core.evaluate.tune import weights
 from recall_core.explain.intervals import Interval, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
@@ -30,6 +29,7 @@ from recall_core.explain.stability import stability
 from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents
 from recall_core.retrieve import Answer
 from recall_core.retrieve import targets as finding
+from recall_core.retrieve.asking import Asker
 from recall_core.shell import Hint, Verbatim
 from recall_core.store.port import Store
 from recall_core.types import Pool, Row
@@ -44,7 +44,7 @@ class PinTarget(NamedTuple):
     target: str
 
 
-def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Searching, *, breaks: bool) -> TuningView:
+def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, breaks: bool) -> TuningView:
     """One answer at every weight; with wishes, the weights that grant them."""
     view = TuningView(weight=float(weight_of(answer.plan.config)))
     if wishes:

@@ -7,10 +7,11 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
 from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
-from recall_core.explain.whynot.question import Asker, Question, planned
+from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.rank.fuse import rank
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.answer import candidate_range, page
+from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.pool import ask
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter
@@ -47,7 +48,7 @@ def trace(asker: Asker, question: Question) -> Trace:
     the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
     has a value for; else what the signals propose together.
     """
-    plan = planned(question, asker.config)
+    plan = planned(question, asker)
     clock, stages = _Clock(), _Stages()
     found = clock.timed("answer", lambda: asker.answer(plan))
     stages.add("store", clock.timed("store", asker.store.all_chunks))
@@ -123,7 +124,7 @@ def _shown(asker: Asker, question: Question, found: Answer, clock: _Clock, stage
     if question.budget_tokens is None:
         stages.add("top_k", len(clock.timed("top_k", lambda: page(found, asker.store))))
         return
-    packed = clock.timed("packed", lambda: asker.pack(found, question))
+    packed = clock.timed("packed", lambda: asker.pack(found, pack_of(question)))
     start, stop = candidate_range(found)
     stages.add("top_k", stop - start)
     stages.add("packed", sum(len(block.chunk_ids) for block in packed.blocks))

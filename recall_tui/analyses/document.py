@@ -43,7 +43,7 @@ def document_passage(lab: Lab, study: Analysis) -> DocumentPassage:
 
     store, answer = lab.recall.store, lab.session.results.answer
     with store.reading():
-        row = targets.chunk(store, study.target, base=lab.recall.base)
+        row = targets.chunk(store, study.target, base=lab.recall.engine.base)
         chunk = row.chunk
         first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
         rows = store.fetch(store.chunks_near(row.doc.id, first, last))

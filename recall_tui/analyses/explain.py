@@ -11,6 +11,7 @@ Why something is not in the list, or, where the list has it, not in the context;
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recall_core import shell
@@ -24,8 +25,9 @@ from recall_tui.threads.analysis_thread import Lab
 if TYPE_CHECKING:
     from recall_core.contract.whynot import FixView, WhyNotView
     from recall_core.explain.explanation import Ground
-    from recall_core.explain.whynot.question import Asker, Question
+    from recall_core.explain.whynot.question import Question
     from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.asking import Asker, Pack
     from recall_core.types import Packed
 
 KEPT = "ground"
@@ -78,19 +80,31 @@ def list_question(question: Question, rows: int) -> Question:
     return question if question.rql is not None or question.k is not None else question._replace(k=max(1, rows))
 
 
-def asker_of(lab: Lab, question: Question) -> Asker:
+class PausingAsker:
     """The store, asked step by step; each step gives way to what a person does next."""
-    asker = lab.recall.seeker(question)
 
-    def answer(plan: Plan) -> Answer:
-        lab.checkpoint()
-        return asker.answer(plan)
+    def __init__(self, engine: Asker, checkpoint: Callable[[], None]) -> None:
+        self.store, self.base, self.config = engine.store, engine.base, engine.config
+        self.words_plan, self.rql_plan, self.weigh = engine.words_plan, engine.rql_plan, engine.weigh
+        self._engine = engine
+        self._checkpoint = checkpoint
 
-    def pack(found: Answer, changed: Question) -> Packed:
-        lab.checkpoint()
-        return asker.pack(found, changed)
+    def answer(self, plan: Plan) -> Answer:
+        """Search and rank."""
+        self._checkpoint()
+        return self._engine.answer(plan)
 
-    return asker._replace(answer=answer, pack=pack)
+    def pack(self, answer: Answer, options: Pack) -> Packed:
+        """The ranked list packed under a budget."""
+        self._checkpoint()
+        return self._engine.pack(answer, options)
+
+
+def asker_of(lab: Lab, question: Question) -> PausingAsker:
+    """What the question is asked anew of."""
+    from recall_core.api import whynot  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return PausingAsker(whynot.asker_of(lab.recall.engine, question), lab.checkpoint)
 
 
 def chunk_ledger(lab: Lab, study: Analysis) -> Ledger:
@@ -100,8 +114,8 @@ def chunk_ledger(lab: Lab, study: Analysis) -> Ledger:
 
     recall, answer = lab.recall, answer_of(lab.session)
     with recall.store.reading():
-        embedder = None if answer.plan.semantic is None else recall.embedder
-        row = targets.chunk(recall.store, study.target, base=recall.base)
+        embedder = None if answer.plan.semantic is None else recall.engine.embedder
+        row = targets.chunk(recall.store, study.target, base=recall.engine.base)
         view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(lab))
         return Ledger(view)
 
@@ -113,8 +127,8 @@ def two_chunks(lab: Lab, study: Analysis) -> Versus:
 
     recall, answer = lab.recall, answer_of(lab.session)
     with recall.store.reading():
-        embedder = None if answer.plan.semantic is None else recall.embedder
-        rows = [targets.chunk(recall.store, each, base=recall.base) for each in (study.target, study.other)]
+        embedder = None if answer.plan.semantic is None else recall.engine.embedder
+        rows = [targets.chunk(recall.store, each, base=recall.engine.base) for each in (study.target, study.other)]
         view = explanation(answer, *rows, store=recall.store, embedder=embedder, ground=ground(lab))
         return Versus(view)
 
@@ -208,7 +222,7 @@ def _pinned(lab: Lab, view: WhyNotView) -> list[FixOffer]:
     if chosen is None or session.results.answer is None:
         return []
     pin = chosen["chunk_id"]
-    packed = lab.recall.pack(
+    packed = lab.recall.engine.pack(
         session.results.answer,
         Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
     )

@@ -111,10 +111,10 @@ def _ranked(lab: Lab, shelf: BoardCache, text: str, config: Config) -> Ranked:
     key = text, retrieval(config)
     answer = shelf.answers.get(key)
     if answer is not None:
-        answer = lab.recall.weigh(answer, config)
+        answer = lab.recall.engine.weigh(answer, config)
     else:
         plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=DEPTH, exact=False)
-        answer = lab.recall.answer(plan._replace(table="doc"))
+        answer = lab.recall.engine.answer(plan._replace(table="doc"))
         _keep(shelf, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()

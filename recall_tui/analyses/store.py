@@ -28,7 +28,9 @@ def store_checks(lab: Lab, study: Analysis) -> Health:
     from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
 
     recall = lab.recall
-    check = check_one(recall.store, study.target, lambda: recall.embedder, base=recall.base, config=recall.config)
+    check = check_one(
+        recall.store, study.target, lambda: recall.engine.embedder, base=recall.engine.base, config=recall.config
+    )
     return Health(check)
 
 

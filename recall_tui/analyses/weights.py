@@ -89,9 +89,9 @@ def _pool(lab: Lab, text: str) -> Pool:
     """The candidates of a judged query, as `recall tune` finds them."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    plan = lab.recall.words_plan(text, Ask(settings=assignments(lab.session.weights.tweaks)))
+    plan = lab.recall.engine.words_plan(text, Ask(settings=assignments(lab.session.weights.tweaks)))
     plain = plan.config._replace(rerank="", sparse_recall=False, min_score=0.0)
-    pool = lab.recall.answer(plan._replace(config=plain)).pool
+    pool = lab.recall.engine.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals
     return pool
 

@@ -280,7 +280,7 @@ def named(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
     from recall_core.maintain import remove  # noqa: PLC0415 - the engine loads behind the first frame
 
-    going = remove.named(recall.store, [target], base=recall.base)
+    going = remove.named(recall.store, [target], base=recall.engine.base)
     return NamedTarget(going.paths, bool(going.sources))
 
 

@@ -128,6 +128,8 @@ class CommandThread:
         try:
             with self._opener(self._store) as recall:
                 has_changed = recall.config != self._saved
-                self._post(StoreOpened(recall.store.info(), recall.config if has_changed else None, recall.toml))
+                self._post(
+                    StoreOpened(recall.store.info(), recall.config if has_changed else None, recall.engine.toml)
+                )
         except RecallError:
             return  # whatever is wrong with it, the next question says so

@@ -150,8 +150,11 @@ class QueryThread:
             while not self._closing:
                 with self._opener() as recall:
                     self._set_aside(False)
-                    opened, self._settings = self._tell(recall, is_altered=is_another), _written_at(recall.toml)
-                    self._post(opened._replace(config=recall.config, toml=recall.toml))
+                    opened, self._settings = (
+                        self._tell(recall, is_altered=is_another),
+                        _written_at(recall.engine.toml),
+                    )
+                    self._post(opened._replace(config=recall.config, toml=recall.engine.toml))
                     self._serve_all(recall)
                     is_another = True
         except RecallError as error:
@@ -222,16 +225,16 @@ class QueryThread:
 
     def _read_settings(self, recall: Recall) -> None:
         """Take over what someone has written into recall.toml; what cannot be read is told once, no more."""
-        settings = _written_at(recall.toml)
+        settings = _written_at(recall.engine.toml)
         if settings is None or settings == self._settings:
             return
         try:
-            config, info = load(recall.toml), recall.store.info()
+            config, info = load(recall.engine.toml), recall.store.info()
         except ConfigError as error:
             self._post(Unread(error))
         else:
-            recall.config = config
-            self._post(StoreOpened(info, config, recall.toml))
+            recall.engine.config = config
+            self._post(StoreOpened(info, config, recall.engine.toml))
         self._settings = settings
 
     def _tell(self, recall: Recall, *, is_altered: bool = False) -> StoreOpened:
@@ -291,7 +294,7 @@ class QueryThread:
         plain, plan = ranking.plain(recall, wish.text, wish), ranking.planned(recall, wish.text, wish)
         before = self._desk.answer
         with recall.store.reading():
-            answer = ranking.whole(recall.answer(plan), recall)
+            answer = ranking.whole(recall.engine.answer(plan), recall)
             kept, self._desk = self._desk, Progressed({}, answer=answer, fixed=ranking.fixed(plain))
             try:
                 rows, states = self._read(recall, wish, answer, plain)
@@ -345,7 +348,7 @@ class QueryThread:
             return ranks_of(ranking.weighed(recall, answer, plain))
         known = self._desk.plain
         if known is None or retrieval(known.plan.config) != retrieval(plain.config):
-            known = ranking.whole(recall.answer(plain), recall)
+            known = ranking.whole(recall.engine.answer(plain), recall)
         else:
             known = ranking.weighed(recall, known, plain)
         self._desk = self._desk._replace(plain=known)

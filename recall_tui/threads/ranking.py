@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 def take_over(recall: Recall, saved: Config | None, keys: Iterable[str] = KEYS) -> None:
     """Go by these settings as the workbench knows them from recall.toml."""
     if saved is not None:
-        recall.config = recall.config._replace(**{key: getattr(saved, key) for key in keys})
+        recall.engine.config = recall.config._replace(**{key: getattr(saved, key) for key in keys})
 
 
 def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
     """The candidates of an answer ranked as another plan of its question does; what chose them stays."""
     kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
     paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
-    return whole(recall.weigh(answer._replace(plan=paged), plan.config._replace(**kept)), recall)
+    return whole(recall.engine.weigh(answer._replace(plan=paged), plan.config._replace(**kept)), recall)
 
 
 def whole(answer: Answer, recall: Recall) -> Answer:
@@ -55,14 +55,14 @@ def planned(recall: Recall, text: str, wish: QueryRequest) -> Plan:
     """The question under the settings that are moved."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.plan(text, Ask(settings=wish.settings, k=wish.k, filter=wish.filter or None))
+    return recall.engine.plan(text, Ask(settings=wish.settings, k=wish.k, filter=wish.filter or None))
 
 
 def plain(recall: Recall, text: str, wish: QueryRequest) -> Plan:
     """The question under the saved settings."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.plan(text, Ask(filter=wish.filter or None))
+    return recall.engine.plan(text, Ask(filter=wish.filter or None))
 
 
 def fixed(plan: Plan) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def rows_of(recall: Recall, answer: Answer, window: Window) -> dict[int, Hit]:
     """The rows of the window by their place in the list, in order."""
     offset, count = listed(answer)
     first, end = min(window[0], count), min(window[1], count)
-    return dict(enumerate(recall.hits(answer, offset + first, offset + end), start=first))
+    return dict(enumerate(recall.engine.hits(answer, offset + first, offset + end), start=first))
 
 
 def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, State]:
@@ -97,7 +97,7 @@ def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, 
 
     documents = list(dict.fromkeys(hit.doc.id for hit in rows.values()))
     if unknown := [each for each in documents if each not in known]:
-        found = stale_documents(unknown, store=recall.store, base=recall.base)
+        found = stale_documents(unknown, store=recall.store, base=recall.engine.base)
         known.update({each: found.get(each) for each in unknown})
     return {each: state for each in documents if (state := known[each]) is not None}
 
@@ -144,7 +144,7 @@ def repacked(recall: Recall, answer: Answer, wish: QueryRequest) -> Repacked:
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
     absent = {each.chunk_id for each in waiting}
     pins, drops = (tuple(each for each in ids if each not in absent) for ids in (pins, drops))
-    packed = recall.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
+    packed = recall.engine.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
     count = counter(packed.counter).count
     block_tokens = tuple(count(block.text) for block in packed.blocks)
     return Repacked(wish.generation, packed, block_tokens, Packing(budget_tokens, pins, drops), waiting)

@@ -95,8 +95,8 @@ class WriterThread:
             with self._opener() as recall:
                 before = recall.config
                 summary = chore.run(recall, lambda progress: self._moved(chore.name, progress))
-                written = None if recall.config is before else _settings_at(recall.toml)
-                self._post(StoreOpened(recall.store.info(), written, recall.toml))
+                written = None if recall.config is before else _settings_at(recall.engine.toml)
+                self._post(StoreOpened(recall.store.info(), written, recall.engine.toml))
                 self._post(TaskDone(chore.name, summary))
         except RecallError as error:
             failed = TaskDone(chore.name, "", error)

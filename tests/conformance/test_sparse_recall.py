@@ -103,7 +103,7 @@ def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def calibrated(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> Any:
-    queries, qrels = recall.base / "queries.jsonl", recall.base / "qrels.tsv"
+    queries, qrels = recall.engine.base / "queries.jsonl", recall.engine.base / "qrels.tsv"
     queries.write_text("".join(json.dumps({"_id": f"q{n}", "text": text}) + "\n" for n, text in enumerate(judged)))
     rows = [f"q{n}\t{path}\t1\n" for n, paths in enumerate(judged.values()) for path in paths]
     qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(rows))
@@ -184,6 +184,6 @@ def test_the_default_ceiling_recalls_less_than_the_calibrated_one(home: Home) ->
 
 def _documents(home: Home) -> list[str]:
     return [
-        home.recall.get(str(path.relative_to(home.recall.base)))["found"]["doc"]["id"]
-        for path in sorted((home.recall.base / "docs").iterdir())
+        home.recall.get(str(path.relative_to(home.recall.engine.base)))["found"]["doc"]["id"]
+        for path in sorted((home.recall.engine.base / "docs").iterdir())
     ]

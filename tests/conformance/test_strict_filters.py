@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.retrieve import pool
@@ -52,7 +53,7 @@ def files(count: int, chunks: int) -> Iterator[builders.NewFile]:
 def large() -> Iterator[Recall]:
     store = memory_store()
     put(store, *files(FILES, CHUNKS))
-    with Recall(store, config=CONFIG, base=Path("/nonexistent")) as recall:
+    with Recall(Engine(store, config=CONFIG, base=Path("/nonexistent"))) as recall:
         yield recall
 
 
@@ -125,7 +126,7 @@ MOST = SMALL_FILES * SMALL_CHUNKS
 def small() -> Recall:
     store = memory_store()
     put(store, *files(SMALL_FILES, SMALL_CHUNKS))
-    return Recall(store, config=CONFIG._replace(pool=MOST), base=Path("/nonexistent"))
+    return Recall(Engine(store, config=CONFIG._replace(pool=MOST), base=Path("/nonexistent")))
 
 
 @lru_cache

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from textual.events import MouseScrollDown
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import Config, load
 from recall_core.maintain.settings import write_settings
@@ -443,16 +444,16 @@ async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[int] = []
-    search = Recall.answer
+    search = Engine.answer
 
-    def counting(recall: Recall, plan: Plan) -> Answer:
+    def counting(engine: Engine, plan: Plan) -> Answer:
         searched.append(plan.config.pool)
-        return search(recall, plan)
+        return search(engine, plan)
 
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.until(lambda now: now.weights.chart)
-        monkeypatch.setattr(Recall, "answer", counting)
+        monkeypatch.setattr(Engine, "answer", counting)
 
         await bench.press("right_parenthesis")
         await settled(bench)
@@ -896,13 +897,13 @@ async def test_the_slider_moves_while_its_ranking_is_still_being_made(
 ) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        ranked, may_go_on = Recall.weigh, threading.Event()
+        ranked, may_go_on = Engine.weigh, threading.Event()
 
-        def slow(recall: Recall, answer: Answer, config: Config) -> Answer:
+        def slow(engine: Engine, answer: Answer, config: Config) -> Answer:
             assert may_go_on.wait(30)
-            return ranked(recall, answer, config)
+            return ranked(engine, answer, config)
 
-        monkeypatch.setattr(Recall, "weigh", slow)
+        monkeypatch.setattr(Engine, "weigh", slow)
         slider = bench.app.bench.query_one(Slider)
         before = slider.labels(80)
         try:

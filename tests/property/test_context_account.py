@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from tests.builders import EMBEDDER, TEMPORARY, memory_store, new_file, put
@@ -27,8 +28,8 @@ QUERIES = ("retry backoff", "client budget", "nothing", "unheard")
 def recall() -> Iterator[Recall]:
     store = memory_store()
     put(store, *(new_file(path, texts) for path, texts in TEXTS.items()))
-    with Recall(store, config=Config(), base=TEMPORARY) as opened:
-        opened._embedder = EMBEDDER
+    with Recall(Engine(store, config=Config(), base=TEMPORARY)) as opened:
+        opened.engine._embedder = EMBEDDER
         yield opened
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall_core.api.answers import Ask, Pack
-from recall_core.api.recall import Recall
+from recall_core.api.engine import Engine
+from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.contract import ExplainView, Response
 from recall_core.embed.hash import HashEmbedder, features, log_tf, plain_sums, word_shares, words
@@ -72,7 +72,7 @@ def store_of(documents: Sequence[tuple[str, Sequence[str]]]) -> SqliteStore:
 
 
 def recall_of(documents: Sequence[tuple[str, Sequence[str]]]) -> Recall:
-    return Recall(store_of(documents), config=Config(embedding_dim=64), base=Path("/nowhere"))
+    return Recall(Engine(store_of(documents), config=Config(embedding_dim=64), base=Path("/nowhere")))
 
 
 def check(explain: ExplainView, score: float) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError, RqlError
@@ -43,7 +44,7 @@ def recall() -> Iterator[Recall]:
         new_file("src/x/b.py", ["def a(): pass "], meta={"k": "text", "n": None}),
         new_file("c.txt", [""]),
     )
-    with Recall(store, config=Config(embedding_dim=64), base=Path("/nonexistent")) as made:
+    with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nonexistent"))) as made:
         yield made
 
 

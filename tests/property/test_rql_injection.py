@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError
@@ -106,7 +107,7 @@ class Guard:
     def __init__(self) -> None:
         self.store = memory_store()
         put(self.store, new_file("a.txt", ["retry text"], tags=["x"], meta={"k": 1}), new_file("b.txt", ["more"]))
-        self.recall = Recall(self.store, config=Config(embedding_dim=64), base=Path("/nonexistent"))
+        self.recall = Recall(Engine(self.store, config=Config(embedding_dim=64), base=Path("/nonexistent")))
         self.statements: list[str] = []
         self.before = self.everything()
         self.store.db.exec_trace = self.record

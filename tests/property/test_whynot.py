@@ -10,21 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall_core.api.answers import Pack, packing
+from recall_core.api.engine import Engine
 from recall_core.config import Config
 from recall_core.explain.whynot import ranking_fixes
 from recall_core.explain.whynot.fixes import Fixes, fixes
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.question import Asker, Question, planned, with_limit, with_settings
+from recall_core.explain.whynot.question import Question, pack_of, planned, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.why import why_not
-from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve import answer as answering
 from recall_core.rql.ast import Expr
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import Packed, Row
+from recall_core.types import Row
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "omega"]
@@ -69,28 +68,17 @@ def made(seed: int) -> SqliteStore:
     return store
 
 
-def asker_of(store: SqliteStore) -> Asker:
-    def pack(found: Answer, question: Question) -> Packed:
-        options = Pack(budget_tokens=question.budget_tokens, diversity=question.diversity)
-        return packing(answering.packable(found, store), options, store=store)
-
-    return Asker(
-        store,
-        Path(),
-        CONFIG,
-        lambda plan: answering.answer(plan, store, EMBEDDER),
-        lambda found, config: answering.weigh(found, config, store),
-        pack,
-    )
+def asker_of(store: SqliteStore) -> Engine:
+    return Engine(store, config=CONFIG, base=Path(), embedder=EMBEDDER)
 
 
 def shows(store: SqliteStore, question: Question, row: Row) -> bool:
     """Whether a search, or a context, asked from scratch, shows the chunk."""
-    plan: Plan = planned(question, CONFIG)
-    found = answering.answer(plan, store, EMBEDDER)
+    asker = asker_of(store)
+    found = asker.answer(planned(question, asker))
     if question.budget_tokens is None:
         return row.chunk.id in {hit.chunk.id for hit in answering.page(found, store) if hit.chunk}
-    packed = asker_of(store).pack(found, question)
+    packed = asker.pack(found, pack_of(question))
     return any(row.chunk.id in block.chunk_ids and not block.truncated for block in packed.blocks)
 
 
@@ -140,7 +128,7 @@ def fixed(seed: int, question: Question, pick: int) -> tuple[SqliteStore, Row, F
     if shows(store, question, row):
         return None
     asker = asker_of(store)
-    found = asker.answer(planned(question, CONFIG))
+    found = asker.answer(planned(question, asker))
     return store, row, fixes(asker, question, found, Sought(row, key.doc_rowid, None))
 
 
@@ -160,7 +148,7 @@ def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Quest
         return
     check(*done)
     store, row, found = done
-    listed = answering.answer(planned(question, CONFIG), store, EMBEDDER)
+    listed = answering.answer(planned(question, asker_of(store)), store, EMBEDDER)
     if listed.pool is not None and row.rowid in {key.rowid for key in listed.pool.keys}:
         assert found.changes or found.never
 

@@ -45,52 +45,52 @@ def statements(store: SqliteStore) -> Iterator[list[str]]:
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_another_weight_and_its_context_touch_no_store(recall: Recall, text: str, settings: tuple[str, ...]) -> None:
     config = recall.under(settings).config
-    found = recall.weigh(recall.answer(recall.plan(text)), config)
-    recall.hits(found, 0, found.total)
-    recall.pack(found)
+    found = recall.engine.weigh(recall.engine.answer(recall.engine.plan(text)), config)
+    recall.engine.hits(found, 0, found.total)
+    recall.engine.pack(found)
     with statements(recall.store) as seen:
         for weight in WEIGHTS:
-            found = recall.weigh(found, config._replace(vector_weight=weight))
-            recall.hits(found, 0, 50)
-            recall.pack(found, Pack(budget_tokens=300))
+            found = recall.engine.weigh(found, config._replace(vector_weight=weight))
+            recall.engine.hits(found, 0, 50)
+            recall.engine.pack(found, Pack(budget_tokens=300))
     assert seen == []
 
 
 def test_a_text_is_read_once(recall: Recall) -> None:
-    found = recall.answer(recall.plan("token budget"))
-    recall.hits(found, 0, 10)
+    found = recall.engine.answer(recall.engine.plan("token budget"))
+    recall.engine.hits(found, 0, 10)
     with statements(recall.store) as seen:
-        assert [hit.rank for hit in recall.hits(found, 5, 12)] == list(range(6, 13))
+        assert [hit.rank for hit in recall.engine.hits(found, 5, 12)] == list(range(6, 13))
     (sql,) = seen
     assert "json_each" in sql
 
 
 @pytest.mark.parametrize("table", ["doc", "chunk"])
 def test_rows_that_are_only_listed_count_from_one_wherever_they_are_read(recall: Recall, table: str) -> None:
-    found = recall.answer(recall.plan(f"SELECT * FROM {table}"))
+    found = recall.engine.answer(recall.engine.plan(f"SELECT * FROM {table}"))
 
-    assert [hit.rank for hit in recall.hits(found, 0, 3)] == [1, 2, 3]
-    assert [hit.rank for hit in recall.hits(found, 5, 7)] == [6, 7]
+    assert [hit.rank for hit in recall.engine.hits(found, 0, 3)] == [1, 2, 3]
+    assert [hit.rank for hit in recall.engine.hits(found, 5, 7)] == [6, 7]
 
 
 def test_two_answers_share_no_texts(recall: Recall) -> None:
-    one, other = (recall.answer(recall.plan(text)) for text in QUESTIONS[:2])
-    recall.hits(one, 0, 10)
+    one, other = (recall.engine.answer(recall.engine.plan(text)) for text in QUESTIONS[:2])
+    recall.engine.hits(one, 0, 10)
     assert len(one.rows) == 10
     assert not other.rows
 
 
 def test_rows_that_are_gone_are_said_to_be(recall: Recall) -> None:
-    found = recall.answer(recall.plan("token budget"))
-    before = recall.hits(found, 0, 5)
+    found = recall.engine.answer(recall.engine.plan("token budget"))
+    before = recall.engine.hits(found, 0, 5)
     with Recall.open(recall.store.path) as other:
         other.remove(["manual/*"], purge=True)
-    assert recall.hits(found, 0, 5) == before
+    assert recall.engine.hits(found, 0, 5) == before
     with pytest.raises(Outdated) as raised:
-        recall.hits(found, 5, 10)
+        recall.engine.hits(found, 5, 10)
     assert raised.value.code == "outdated"
     with pytest.raises(Outdated):
-        recall.pack(found, Pack(budget_tokens=100_000))
+        recall.engine.pack(found, Pack(budget_tokens=100_000))
 
 
 def test_an_answer_of_which_one_row_became_another_chunk_is_outdated(tmp_path: Path) -> None:
@@ -100,21 +100,21 @@ def test_an_answer_of_which_one_row_became_another_chunk_is_outdated(tmp_path: P
     with Recall.open(str(tmp_path / "recall.db")) as recall:
         for name in ("a.md", "b.md"):
             list(recall.add([str(tmp_path / name)], Root("")))
-        found = recall.answer(recall.plan("budget"))
+        found = recall.engine.answer(recall.engine.plan("budget"))
         with Recall.open(recall.store.path) as other:
             other.remove(["b.md"], purge=True)
             list(other.add([str(tmp_path / "c.md")], Root("")))
 
         with pytest.raises(Outdated):
-            recall.hits(found, 0, 10)
+            recall.engine.hits(found, 0, 10)
 
 
 def test_another_chunk_in_the_place_of_one_that_is_gone_is_not_taken_for_it(recall: Recall, tmp_path: Path) -> None:
-    found = recall.answer(recall.plan("token budget"))
+    found = recall.engine.answer(recall.engine.plan("token budget"))
     (tmp_path / "other.md").write_text("\n\n".join(f"# {n}\n\n{'nothing of it ' * 150}" for n in range(80)))
     with Recall.open(recall.store.path) as other:
         other.remove(["manual/*"], purge=True)
         for _ in other.add([str(tmp_path / "other.md")], Root("")):
             pass
     with pytest.raises(Outdated):
-        recall.hits(found, 0, 10)
+        recall.engine.hits(found, 0, 10)

@@ -32,7 +32,7 @@ def recall(tmp_path: Path) -> Iterator[Recall]:
 
 
 def calibrated(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> Any:
-    queries, qrels = recall.base / "queries.jsonl", recall.base / "qrels.tsv"
+    queries, qrels = recall.engine.base / "queries.jsonl", recall.engine.base / "qrels.tsv"
     queries.write_text("".join(json.dumps({"_id": f"q{n}", "text": text}) + "\n" for n, text in enumerate(judged)))
     rows = [f"q{n}\t{path}\t1\n" for n, paths in enumerate(judged.values()) for path in paths]
     qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(rows))
@@ -118,12 +118,12 @@ def test_a_ceiling_that_no_question_reaches_is_a_warning(
     recall: Recall, changes: dict[str, float], severity: str, evidence: str
 ) -> None:
     config = recall.config._replace(**changes)
-    found = ceiling_reachable(recall.store, recall.embedder, config)
+    found = ceiling_reachable(recall.store, recall.engine.embedder, config)
     assert found.severity == severity
     assert found.evidence.startswith(evidence)
 
 
 def test_a_store_without_short_documents_has_no_ceiling_to_doubt(recall: Recall) -> None:
     recall.remove(["docs/vault.md"])
-    found = ceiling_reachable(recall.store, recall.embedder, recall.config)
+    found = ceiling_reachable(recall.store, recall.engine.embedder, recall.config)
     assert (found.severity, found.evidence) == ("ok", "there is no short document to try")

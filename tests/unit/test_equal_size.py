@@ -166,7 +166,7 @@ def typed(*argv: str) -> dict[str, int]:
 
 
 def test_the_flag_mtime_only_misses_what_the_plain_command_finds(recall: Recall) -> None:
-    write(recall.base / "a.md", AFTER)
+    write(recall.engine.base / "a.md", AFTER)
 
     assert typed("add", "a.md", "--mtime-only")["unchanged"] == 1
     assert typed("add", "a.md")["updated"] == 1

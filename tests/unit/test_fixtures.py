@@ -46,7 +46,7 @@ def line(**changes: Any) -> str:
 
 
 def check(recall: Recall, *lines: str, ask: Ask = Ask(), baseline: Any = None, gate: str | None = None) -> Any:
-    path, before = recall.base / "fixtures.jsonl", recall.base / "before.json"
+    path, before = recall.engine.base / "fixtures.jsonl", recall.engine.base / "before.json"
     path.write_text("\n".join(lines), encoding="utf-8")
     if baseline is not None:
         before.write_text(json.dumps(baseline))
@@ -194,7 +194,7 @@ def test_a_removed_document_is_an_ingestion_failure_by_tombstone(recall: Recall)
 
 
 def test_a_fact_that_is_only_in_the_changed_file_is_stale(recall: Recall) -> None:
-    (recall.base / "docs/vault.md").write_text("The vault code of the Oslo office is 9003.\n")
+    (recall.engine.base / "docs/vault.md").write_text("The vault code of the Oslo office is 9003.\n")
     view = only(recall, must_contain=["9003"])
     assert (view["verdict"], view["cause"]["code"]) == ("ingestion_failure", "stale")
 
@@ -252,7 +252,9 @@ def command(recall: Recall, *argv: str) -> tuple[int, str]:
 
 def test_eval_shows_verdicts_and_a_failed_gate_is_exit_7(recall: Recall) -> None:
     check(recall, line(), line(id="f2", must_contain=["8852"]))
-    code, out = command(recall, "eval", "--fixtures", str(recall.base / "fixtures.jsonl"), "--gate", "forced=1")
+    code, out = command(
+        recall, "eval", "--fixtures", str(recall.engine.base / "fixtures.jsonl"), "--gate", "forced=1"
+    )
     assert code == 7
     assert "verdicts          1 ok, 1 ingestion_failure" in out
     assert "ingestion_failure           f2  absent: no gold document holds it" in out

@@ -13,8 +13,8 @@ import pytest
 
 from recall_core.adapters import cli, ledger
 from recall_core.adapters.streams import Streams
-from recall_core.api.answers import Ask
-from recall_core.api.recall import Recall
+from recall_core.api.engine import Engine
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.contract import LeafView, LedgerView, PartView
 from recall_core.embed.windows import components
@@ -56,7 +56,7 @@ class BlackBox:
 def recall() -> Recall:
     store = memory_store()
     put(store, *(new_file(path, [text]) for path, text in TEXTS.items()))
-    return Recall(store, config=Config(embedding_dim=64), base=Path("/nowhere"))
+    return Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere")))
 
 
 def chunk_id(recall: Recall, path: str) -> str:
@@ -232,7 +232,7 @@ def cosine(question: str, text: str) -> float:
 
 def test_a_black_box_is_asked_about_sentences_only_by_explain(recall: Recall) -> None:
     box = BlackBox()
-    recall._embedder = box
+    recall.engine._embedder = box
     result = recall.search("payment timeout", ASK._replace(explain=True))["results"][0]
     assert "leaves" not in {part["signal"]: part for part in result["explain"]["parts"]}["semantic"]
     assert box.calls == [1]
@@ -261,9 +261,9 @@ def test_a_cosine_below_zero_is_clipped(recall: Recall) -> None:
 
 
 def test_standings_follow_the_order_of_the_rows(recall: Recall) -> None:
-    found = recall.answer(recall.words_plan("payment", ASK))
+    found = recall.engine.answer(recall.engine.words_plan("payment", ASK))
     rows = recall.store.fetch([key.rowid for key in found.pool.keys]) if found.pool else []
-    made = standings(found, rows, recall.store, recall.embedder)
+    made = standings(found, rows, recall.store, recall.engine.embedder)
     assert [each.row for each in made] == rows
     assert sorted(each.place for each in made if each.place is not None) == list(range(len(TEXTS)))
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from recall_core.adapters.render import json_line
-from recall_core.api.answers import Ask
-from recall_core.api.recall import Recall
+from recall_core.api.recall import Ask, Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import IngestError, StoreError, UsageError
 from recall_core.ingest.metadata import DEEPEST, why_unfit

@@ -20,6 +20,7 @@ import pytest
 
 from recall_core import steps
 from recall_core.api.compare import DiffRequest
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError, UsageError
@@ -132,16 +133,19 @@ def measuring(recall: Recall, out: io.StringIO) -> Generator[object, None, objec
     return recall.evaluate(EvalOptions(Path("q.tsv"), Path("r.tsv"), modes="bm25", metrics="mrr", write_run=written))
 
 
-def public() -> list[str]:
-    return sorted(name for name in dir(Recall) if not name.startswith("_") and name not in NO_CONNECTION)
+def public(kind: type) -> list[str]:
+    return sorted(name for name in dir(kind) if not name.startswith("_") and name not in NO_CONNECTION)
 
 
-@pytest.mark.parametrize("name", sorted(set(public()) - FROM_ANY_THREAD))
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(kind, name) for kind in (Recall, Engine) for name in public(kind) if name not in FROM_ANY_THREAD],
+)
 def test_every_public_method_and_property_is_refused_beside_a_call_of_another_thread(
-    recall: Recall, name: str
+    recall: Recall, kind: type, name: str
 ) -> None:
     def use() -> None:
-        getattr(recall, name)()
+        getattr(recall if kind is Recall else recall.engine, name)()
 
     with beside(recall.export):
         refused = outcome(use)
@@ -161,7 +165,7 @@ def test_a_refused_setting_changes_nothing(recall: Recall) -> None:
     before = recall.config
 
     with beside(recall.export), pytest.raises(UsageError):
-        recall.config = before._replace(rrf_k=3)
+        recall.engine.config = before._replace(rrf_k=3)
 
     assert recall.config == before
 
@@ -351,7 +355,7 @@ def test_closing_twice_and_interrupting_what_is_closed_does_nothing(recall: Reca
 
 def test_an_interrupt_may_come_at_any_moment_of_closing() -> None:
     for number in range(300):
-        recall = Recall(memory_store(), config=Config(), base=Path())
+        recall = Recall(Engine(memory_store(), config=Config(), base=Path()))
         start, outcomes = threading.Barrier(3), list[str]()
 
         def run(step: Callable[[], None], start: threading.Barrier = start, said: list[str] = outcomes) -> None:

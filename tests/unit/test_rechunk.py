@@ -236,7 +236,7 @@ def test_a_recall_toml_that_disagrees_cuts_nothing_anew(home: Path, written: str
     toml.write_text(toml.read_text().replace(written, by_now))
     (home / "docs" / "new.txt").write_text(TEXT)
     with Recall.open(start=home) as recall:
-        assert recall.notes()[0].startswith("W_CONFIG: ")
+        assert recall.engine.notes()[0].startswith("W_CONFIG: ")
         before = recall.get("docs/long.txt:1")
 
         *_, done = recall.sync() if verb == "sync" else recall.add([str(home / "docs")], Root(""))

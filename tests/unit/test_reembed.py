@@ -243,11 +243,11 @@ def test_an_add_that_was_running_cannot_mix_in_old_vectors(recall: Recall, home:
     (home / "docs/new.txt").write_text("a new file\n")
     with Recall.open(start=home) as other:
         work = other.add(["docs"], Root(""))
-        old = other.embedder
+        old = other.engine.embedder
         run(recall.reembed("counting"))
 
         with pytest.raises(StoreError) as caught:
-            list(sync(other.store, old, other.store_config(), other.base))
+            list(sync(other.store, old, other.engine.store_config(), other.engine.base))
 
         assert caught.value.code == "embedder_changed"
         assert recall.store.info().vectors == FILES
@@ -359,7 +359,7 @@ def test_recall_toml_follows_after_the_switch(recall: Recall, home: Path) -> Non
     assert toml.read_text() == "# my own words\n" + expected
     assert (recall.config.embedding, recall.config.diversity) == ("counting", 3)
     with Recall.open(start=home) as fresh:
-        assert fresh.notes() == ()
+        assert fresh.engine.notes() == ()
 
 
 def test_weights_that_were_tuned_for_the_embedder_in_use_stay(recall: Recall, home: Path) -> None:

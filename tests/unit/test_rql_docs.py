@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recall_core
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config, override
 from recall_core.errors import RqlError
@@ -48,7 +49,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
     for day, (path, texts, tags, source, meta) in enumerate(files):
         mtime_ns = NEW_YEAR_NS + 3 * day * DAY_NS
         put(store, new_file(path, texts, tags=tags, source=source, meta=meta, mtime_ns=mtime_ns))
-    with Recall(store, config=Config(embedding_dim=64), base=tmp_path_factory.mktemp("base")) as recall:
+    with Recall(Engine(store, config=Config(embedding_dim=64), base=tmp_path_factory.mktemp("base"))) as recall:
         yield recall
 
 

@@ -79,14 +79,14 @@ def test_the_fix_makes_every_vector_anew(tmp_path: Path) -> None:
     with Recall.open(str(tmp_path)) as recall:
         deque(recall.add([str(tmp_path / "docs")], Root("")), maxlen=0)
         damage(recall.store, SWAPPED)
-        assert asked(recall.store, own=recall.embedder)["severity"] == "warning"
+        assert asked(recall.store, own=recall.engine.embedder)["severity"] == "warning"
         with (tmp_path / "all.jsonl").open("w", encoding="utf-8") as out:
             recall.export(out, embeddings=False)
 
     Recall.init(str(tmp_path / "other"))
     with Recall.open(str(tmp_path / "other")) as recall:
         recall.import_(tmp_path / "all.jsonl")
-        check = asked(recall.store, own=recall.embedder)
+        check = asked(recall.store, own=recall.engine.embedder)
 
     assert check["evidence"] == "4 chunks are found by their rarest words and vectors made anew"
 

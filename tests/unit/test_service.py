@@ -243,8 +243,8 @@ def test_a_setting_of_the_store_is_refused_with_what_would_change_it(recall: Rec
 
 
 def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
-    (recall.base / "cache.md").write_text("something else entirely\n")
-    (recall.base / "retry.md").unlink()
+    (recall.engine.base / "cache.md").write_text("something else entirely\n")
+    (recall.engine.base / "retry.md").unlink()
     response = recall.search("cached retry")
     states = {result["doc"]["path"]: result["doc"].get("state") for result in response["results"]}
     assert (states["cache.md"], states["retry.md"], states["notes/todo.txt"]) == ("modified", "missing", None)
@@ -255,7 +255,7 @@ def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
 
 
 def test_a_stale_file_that_no_sync_mends_can_be_taken_out(recall: Recall) -> None:
-    (recall.base / "cache.md").write_bytes(b"\0 no text")
+    (recall.engine.base / "cache.md").write_bytes(b"\0 no text")
     with pytest.raises(StaleError) as error:
         recall.search("cached", Ask(strict_fresh=True))
     assert error.value.hint == "recall sync, or recall rm cache.md where that skips it"
@@ -267,12 +267,12 @@ def test_a_stale_file_that_no_sync_mends_can_be_taken_out(recall: Recall) -> Non
 
 
 def test_a_touched_file_with_equal_bytes_is_not_stale(recall: Recall) -> None:
-    os.utime(recall.base / "cache.md")
+    os.utime(recall.engine.base / "cache.md")
     assert recall.search("cached")["warnings"] == []
 
 
 def test_fresh_reads_changes_before_answering(recall: Recall) -> None:
-    (recall.base / "cache.md").write_text("zeppelins everywhere\n")
+    (recall.engine.base / "cache.md").write_text("zeppelins everywhere\n")
     response = recall.search("zeppelins", Ask(fresh=True))
     assert (response["results"][0]["doc"]["path"], response["warnings"]) == ("cache.md", [])
 
@@ -280,24 +280,24 @@ def test_fresh_reads_changes_before_answering(recall: Recall) -> None:
 def test_a_snapshot_is_asserted(recall: Recall) -> None:
     digest = recall.search("retry")["stats"]["digest"]
     assert recall.search("retry", Ask(snapshot=digest[:12]))["ok"]
-    (recall.base / "new.txt").write_text("new words\n")
-    add(recall, recall.base / "new.txt")
+    (recall.engine.base / "new.txt").write_text("new words\n")
+    add(recall, recall.engine.base / "new.txt")
     with pytest.raises(SnapshotMismatch) as error:
         recall.search("retry", Ask(snapshot=digest))
     assert error.value.exit_code == 4
 
 
 def test_the_store_wins_over_a_recall_toml_that_disagrees(recall: Recall) -> None:
-    toml = recall.base / "recall.toml"
+    toml = recall.engine.base / "recall.toml"
     toml.write_text(toml.read_text().replace("chunk_tokens = 400", "chunk_tokens = 300"))
-    with Recall.open(start=recall.base) as other:
+    with Recall.open(start=recall.engine.base) as other:
         assert other.search("retry")["warnings"][0].startswith("W_CONFIG: recall.toml says chunker ")
 
 
 def test_another_embedder_in_recall_toml_is_told_with_the_command_that_takes_it(recall: Recall) -> None:
-    toml = recall.base / "recall.toml"
+    toml = recall.engine.base / "recall.toml"
     toml.write_text(toml.read_text().replace('embedding = "hash"', 'embedding = "local"'))
-    with Recall.open(start=recall.base) as other:
+    with Recall.open(start=recall.engine.base) as other:
         (warning,) = other.search("retry")["warnings"]
     assert warning.startswith("W_CONFIG: recall.toml says embedder local, ")
     assert warning.endswith("; the store wins until recall reembed local")
@@ -305,7 +305,7 @@ def test_another_embedder_in_recall_toml_is_told_with_the_command_that_takes_it(
 
 def test_adding_again_writes_nothing(recall: Recall) -> None:
     before = recall.stats()["store"]
-    counts = add(recall, recall.base)
+    counts = add(recall, recall.engine.base)
     assert (counts["unchanged"], counts["embedded"]) == (4, 0)
     assert recall.stats()["store"] == before
 
@@ -338,10 +338,10 @@ def test_removed_documents_are_gone_from_every_answer(recall: Recall) -> None:
 
 def test_a_glob_takes_out_the_documents_that_match_and_a_dry_run_only_names_them(recall: Recall) -> None:
     for name in ("a/one.md", "a/b/two.md", "a/three.txt", "a/[x].md"):
-        place = recall.base / name
+        place = recall.engine.base / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(f"Text of {name}.\n")
-    add(recall, recall.base / "a")
+    add(recall, recall.engine.base / "a")
     before = recall.store.info()
 
     would = recall.remove(["a/**/*.md", "a/b"], dry_run=True)["removed"]
@@ -375,18 +375,18 @@ def test_what_a_source_still_holds_comes_back_unless_the_source_was_removed(tmp_
 
 
 def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
-    secret = recall.base / "secret.txt"
+    secret = recall.engine.base / "secret.txt"
     secret.write_text("the launch code is xylophone seventeen\n" * 50)
     add(recall, secret)
     recall.remove([str(secret)], purge=True)
     recall.close()
-    for path in recall.base.glob("recall.db*"):
+    for path in recall.engine.base.glob("recall.db*"):
         assert b"xylophone" not in path.read_bytes(), path
-    assert [path.name for path in recall.base.glob("recall.db*")] == ["recall.db"]
+    assert [path.name for path in recall.engine.base.glob("recall.db*")] == ["recall.db"]
 
 
 def test_purge_says_so_when_a_reader_keeps_the_log(recall: Recall) -> None:
-    with Recall.open(start=recall.base) as reader, reader.store.reading():
+    with Recall.open(start=recall.engine.base) as reader, reader.store.reading():
         reader.store.info()
         with pytest.raises(RecallError) as error:
             recall.remove(["retry.md"], purge=True)
@@ -459,10 +459,10 @@ def test_an_empty_document_is_left_out_of_a_context_and_says_so(tmp_path: Path, 
 
 def test_a_reranker_is_kept_until_other_settings_say_who_makes_vectors(recall: Recall) -> None:
     asked = recall.config._replace(rerank="hash")
-    kept = recall.reranker(asked)
-    recall.config = recall.config._replace(pool=7)
-    assert recall.reranker(asked) is kept
+    kept = recall.engine.reranker(asked)
+    recall.engine.config = recall.config._replace(pool=7)
+    assert recall.engine.reranker(asked) is kept
 
-    recall.config = recall.config._replace(allow_network=True)
+    recall.engine.config = recall.config._replace(allow_network=True)
 
-    assert recall.reranker(asked) is not kept
+    assert recall.engine.reranker(asked) is not kept

@@ -41,8 +41,8 @@ def session(store: Path) -> Session:
 
 def answered(store: Path, text: str) -> Session:
     with Recall.open(str(store)) as recall:
-        answer = recall.answer(recall.plan(text))
-        hits = dict(enumerate(recall.hits(answer, 0, 3)))
+        answer = recall.engine.answer(recall.engine.plan(text))
+        hits = dict(enumerate(recall.engine.hits(answer, 0, 3)))
         info = recall.store.info()
         saved = recall.config
     session = asked(Session(store=StoreState(info=info), weights=WeightsState(saved=saved)), text, 0.0)

@@ -43,9 +43,9 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     recall: Recall, words: str, settings: dict[str, float], k: int | None, is_moved: bool
 ) -> None:
     assignments = tuple(f"{key}={value}" for key, value in settings.items())
-    plan = recall.words_plan(words, Ask(settings=assignments, k=k))
-    start = recall.words_plan(words, Ask()) if is_moved else plan
-    answer = whole(recall.answer(start), recall)
+    plan = recall.engine.words_plan(words, Ask(settings=assignments, k=k))
+    start = recall.engine.words_plan(words, Ask()) if is_moved else plan
+    answer = whole(recall.engine.answer(start), recall)
     answer = weighed(recall, answer, plan) if is_moved else answer
 
     rows = rows_of(recall, answer, (0, 100))
@@ -59,7 +59,7 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
 def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
     settings = ("min_score=0.9", "sparse_distance_ceiling=0.9", "sparse_max_injections=3")
 
-    answer = whole(recall.answer(recall.words_plan("household tea", Ask(settings=settings))), recall)
+    answer = whole(recall.engine.answer(recall.engine.words_plan("household tea", Ask(settings=settings))), recall)
 
     assert answer.recall is not None
     assert answer.recall.given

@@ -127,7 +127,7 @@ def test_an_import_is_cancelled_between_two_statements(store: str, tmp_path: Pat
     exported = tmp_path / "export.jsonl"
     with Recall.open(store) as recall, exported.open("w", encoding="utf-8") as out:
         recall.export(out, embeddings=False)
-        dimension = recall.embedder.dimension
+        dimension = recall.engine.embedder.dimension
     Recall.init(str(tmp_path), embedding="hash")
     said = Listener()
 

@@ -11,6 +11,7 @@ from typing import get_args
 
 import pytest
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_core.errors import EmbedError, Interrupted, RecallError, StoreLocked, UsageError
@@ -32,6 +33,7 @@ from recall_tui.state.transitions import after
 from recall_tui.threads import analysis_thread
 from recall_tui.threads.analysis_thread import AnalysisThread
 from recall_tui.threads.writer_thread import WriterTask, WriterThread
+from tests.builders import opened_by
 from tests.desk import Desk
 from tests.provider_server import provider_server
 from tests.workbench_corpus import build_store, build_store_elsewhere
@@ -86,8 +88,8 @@ class Tries:
 def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
     """A session that stands at its first row, and the row's chunk."""
     with Recall.open(str(store)) as recall:
-        answer = recall.answer(recall.plan(text))
-        hits = dict(enumerate(recall.hits(answer, 0, 3)))
+        answer = recall.engine.answer(recall.engine.plan(text))
+        hits = dict(enumerate(recall.engine.hits(answer, 0, 3)))
         info = recall.store.info()
     first = hits[0]
     assert first.chunk is not None
@@ -169,7 +171,7 @@ def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, threa
     assert all(isinstance(event, AnalysisDone) for event in desk.events)
 
 
-class EndlessRecall(Recall):
+class EndlessEngine(Engine):
     """A store whose searches end only where they are aborted."""
 
     begun = threading.Event()
@@ -190,10 +192,10 @@ def test_a_search_of_a_study_nobody_wants_any_more_is_aborted(tmp_path: Path, de
     with Recall.open(str(store)) as recall:
         put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
     board, paths = Analysis("board"), Analysis("paths")
-    thread = AnalysisThread(lambda: EndlessRecall.open(str(store)), desk.post)
+    thread = AnalysisThread(lambda: opened_by(EndlessEngine, store), desk.post)
     thread.start()
     thread.submit([(board, stamp_of(Session(), board))], Session())
-    assert EndlessRecall.begun.wait(10)
+    assert EndlessEngine.begun.wait(10)
 
     thread.submit([(paths, stamp_of(Session(), paths))], Session())
     desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == paths)
@@ -242,9 +244,9 @@ def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: 
         alone = [
             explanation(
                 session.results.answer,
-                chunk_row(recall.store, chunk, base=recall.base),
+                chunk_row(recall.store, chunk, base=recall.engine.base),
                 store=recall.store,
-                embedder=recall.embedder,
+                embedder=recall.engine.embedder,
             )
             for chunk in chunks
         ]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.evaluate.options import EvalOptions as Evaluation
@@ -49,6 +50,7 @@ from recall_tui.state.tuning import (
 from recall_tui.state.weighing import put_at, stepped, turned
 from recall_tui.threads.analysis_thread import AnalysisThread, Lab
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from tests.builders import opened_by
 from tests.workbench_corpus import build_store
 from tests.workbench_grades import GRADES, grade
 
@@ -71,14 +73,14 @@ def session_of(
     """A session whose question is answered under these settings."""
     tweaks = dict(settings)
     asked = Ask(filter=filters, settings=tuple(f"{key}={value}" for key, value in tweaks.items()))
-    plan = recall.plan(text, asked)
-    answer = recall.answer(plan)
-    hits = dict(enumerate(recall.hits(answer, 0, answer.total)))
+    plan = recall.engine.plan(text, asked)
+    answer = recall.engine.answer(plan)
+    hits = dict(enumerate(recall.engine.hits(answer, 0, answer.total)))
     return Session(
         query=QueryState(text=text),
         results=ResultsState(answer=answer, hits=hits, hit=hits.get(0)),
         store=StoreState(info=recall.store.info()),
-        weights=WeightsState(saved=recall.config, plain=recall.plan(text).config, tweaks=tweaks),
+        weights=WeightsState(saved=recall.config, plain=recall.engine.plan(text).config, tweaks=tweaks),
     )
 
 
@@ -205,7 +207,7 @@ def test_steps_are_worked_out_once_while_grades_and_settings_stay(
     study = curve_study(session)
     assert study is not None
     first = curves.weight_curve(lab_of(recall, session, kept, told), study)
-    monkeypatch.setattr(Recall, "answer", None)
+    monkeypatch.setattr(Engine, "answer", None)
 
     assert curves.weight_curve(lab_of(recall, session, kept), study) == first
     assert told == [1, 2, 3]
@@ -433,7 +435,7 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
     events: list[Event] = []
     is_done = threading.Event()
 
-    class Interrupting(Recall):
+    class Interrupting(Engine):
         """Something else is wanted while the second query is asked."""
 
         def answer(self, plan: Plan) -> Answer:
@@ -455,7 +457,7 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
     assert session.results.hit.chunk is not None
     other = Analysis("ledger", session.results.hit.chunk.id)
     stamp = stamp_of(session, study)
-    thread = AnalysisThread(lambda: Interrupting.open(str(store)), post)
+    thread = AnalysisThread(lambda: opened_by(Interrupting, store), post)
     thread.start()
 
     thread.submit([(study, stamp)], session)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from recall_core.api import answers
 from recall_core.api.recall import Ask, Recall
 from recall_core.errors import ConfigError, UsageError
 from recall_core.steps import (
@@ -194,8 +193,8 @@ def test_lines_of_pieces_count_from_the_first_character_of_their_text(store: Rec
 
 def test_a_file_of_the_same_name_takes_the_place_of_the_pieces(store: Recall) -> None:
     index(chunk([Segment("a.txt", "from a program")]), store)
-    (store.base / "a.txt").write_text("from the disk", encoding="utf-8")
-    for _ in store.add([str(store.base / "a.txt")], Root("")):
+    (store.engine.base / "a.txt").write_text("from the disk", encoding="utf-8")
+    for _ in store.add([str(store.engine.base / "a.txt")], Root("")):
         pass
     assert [each.content for each in retrieve("from", RetrievePlan(mode="lexical"), store)] == ["from the disk"]
 
@@ -206,9 +205,9 @@ def synced(store: Recall) -> Progress:
 
 
 def test_pieces_below_a_folder_that_was_added_stay_whatever_is_synced_or_added_again(store: Recall) -> None:
-    (store.base / "docs").mkdir()
-    (store.base / "docs" / "a.txt").write_text("from the disk", encoding="utf-8")
-    folder = [str(store.base / "docs")], Root("")
+    (store.engine.base / "docs").mkdir()
+    (store.engine.base / "docs" / "a.txt").write_text("from the disk", encoding="utf-8")
+    folder = [str(store.engine.base / "docs")], Root("")
     list(store.add(*folder))
     index(chunk([Segment("docs/b.txt", "from a program")]), store)
     before = store.store.info()
@@ -220,10 +219,10 @@ def test_pieces_below_a_folder_that_was_added_stay_whatever_is_synced_or_added_a
 
 
 def test_a_missing_folder_below_which_only_a_program_wrote_does_not_hinder(store: Recall) -> None:
-    (store.base / "docs").mkdir()
-    list(store.add([str(store.base / "docs")], Root("")))
+    (store.engine.base / "docs").mkdir()
+    list(store.add([str(store.engine.base / "docs")], Root("")))
     index(chunk([Segment("docs/b.txt", "from a program")]), store)
-    (store.base / "docs").rmdir()
+    (store.engine.base / "docs").rmdir()
 
     assert synced(store).removed == 0
     assert store.store.info().documents == 1
@@ -248,8 +247,8 @@ def test_a_large_store_proposes_as_many_as_were_asked_for(store: Recall, monkeyp
 def test_candidates_stand_in_the_order_and_with_the_scores_of_a_search(store: Recall) -> None:
     index(chunk([Segment("a", TEXT), Segment("b", "four seven"), Segment("c", "nine")], SMALL), store)
     found = retrieve("four nine", RetrievePlan(), store)
-    listed = store.answer(store.words_plan("four nine", answers.Ask(settings=("sparse_recall=false",))))
-    hits = store.hits(listed, 0, listed.total)
+    listed = store.engine.answer(store.engine.words_plan("four nine", Ask(settings=("sparse_recall=false",))))
+    hits = store.engine.hits(listed, 0, listed.total)
     assert [(each.doc_id, each.offset, each.score) for each in found] == [
         (hit.doc.path, hit.chunk.offset if hit.chunk else None, hit.score) for hit in hits
     ]

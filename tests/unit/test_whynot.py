@@ -409,7 +409,7 @@ def test_a_chunk_inside_a_packed_block_is_a_duplicate(recall: Recall, folder: Pa
 
 
 def recall_chunk(recall: Recall, chunk: Any) -> Any:
-    return chunk._replace(vector=recall.embedder.embed([chunk.text])[0])
+    return chunk._replace(vector=recall.engine.embedder.embed([chunk.text])[0])
 
 
 def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(folder: Path) -> None:

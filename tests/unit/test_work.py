@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config, load
 from recall_core.errors import EmbedError, Interrupted
@@ -44,12 +45,13 @@ from recall_tui.threads import query_thread
 from recall_tui.threads.ingest_thread import IngestThread
 from recall_tui.threads.query_thread import QueryThread
 from recall_tui.threads.writer_thread import Say, WriterTask, WriterThread
+from tests.builders import opened_by
 from tests.desk import Desk
 from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_corpus import build_store, build_store_elsewhere
 
 
-class SlowRecall(Recall):
+class SlowEngine(Engine):
     """A store whose searches take a while, like a large one's, and stop when they are told to."""
 
     searches = 0
@@ -60,7 +62,7 @@ class SlowRecall(Recall):
         self.aborted = threading.Event()
 
     def answer(self, plan: Plan) -> Answer:
-        SlowRecall.searches += 1
+        SlowEngine.searches += 1
         self.aborted.clear()
         if self.aborted.wait(self.seconds):
             raise Interrupted("interrupted", "The query was interrupted.")
@@ -91,14 +93,14 @@ def thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
 
 @pytest.fixture
 def slow_thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
-    SlowRecall.searches = 0
-    thread = QueryThread(lambda: SlowRecall.open(str(store)), desk.post, time.monotonic)
+    SlowEngine.searches = 0
+    thread = QueryThread(lambda: opened_by(SlowEngine, store), desk.post, time.monotonic)
     thread.start()
     yield thread
     thread.stop()
 
 
-class CutOffRecall(Recall):
+class CutOffEngine(Engine):
     """A store whose first reading of rows is aborted, as a weight that moves meanwhile aborts it."""
 
     reads = threading.Event()
@@ -123,14 +125,14 @@ def is_packed(generation: int) -> Callable[[Event], bool]:
 def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
     store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(CutOffRecall, "reads", threading.Event())
-    monkeypatch.setattr(CutOffRecall, "moved", threading.Event())
-    thread = QueryThread(lambda: CutOffRecall.open(str(store)), desk.post, time.monotonic)
+    monkeypatch.setattr(CutOffEngine, "reads", threading.Event())
+    monkeypatch.setattr(CutOffEngine, "moved", threading.Event())
+    thread = QueryThread(lambda: opened_by(CutOffEngine, store), desk.post, time.monotonic)
     thread.start()
     thread.submit(wish_for(1))
-    assert CutOffRecall.reads.wait(10)
+    assert CutOffEngine.reads.wait(10)
     thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
-    CutOffRecall.moved.set()
+    CutOffEngine.moved.set()
     desk.wait_for(is_packed(2))
     thread.stop()
 
@@ -142,14 +144,14 @@ def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
 def test_a_question_that_is_given_up_while_its_rows_are_read_leaves_nothing_behind(
     store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(CutOffRecall, "reads", threading.Event())
-    monkeypatch.setattr(CutOffRecall, "moved", threading.Event())
-    thread = QueryThread(lambda: CutOffRecall.open(str(store)), desk.post, time.monotonic)
+    monkeypatch.setattr(CutOffEngine, "reads", threading.Event())
+    monkeypatch.setattr(CutOffEngine, "moved", threading.Event())
+    thread = QueryThread(lambda: opened_by(CutOffEngine, store), desk.post, time.monotonic)
     thread.start()
     thread.submit(wish_for(1))
-    assert CutOffRecall.reads.wait(10)
+    assert CutOffEngine.reads.wait(10)
     thread.submit(wish_for(1)._replace(is_given_up=True))
-    CutOffRecall.moved.set()
+    CutOffEngine.moved.set()
     thread.submit(wish_for(1)._replace(is_given_up=True, window=(0, 20), lookups=((None, ""),)))
     desk.wait_for(lambda event: isinstance(event, Learned))
     thread.stop()
@@ -180,7 +182,7 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
 
     assert isinstance(fetched, Fetched)
     assert list(fetched.hits) == list(range(20, 30))
-    assert SlowRecall.searches == 1
+    assert SlowEngine.searches == 1
 
 
 def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_answer(
@@ -212,13 +214,13 @@ def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_an
 def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure_of_an_answer(
     store: Path, desk: Desk
 ) -> None:
-    SlowRecall.searches = 0
+    SlowEngine.searches = 0
 
-    class Stubborn(SlowRecall):
+    class Stubborn(SlowEngine):
         def interrupt(self) -> None:
             """Searches run to their end, as they do when the statement is over before the abort arrives."""
 
-    thread = QueryThread(lambda: Stubborn.open(str(store)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: opened_by(Stubborn, store), desk.post, time.monotonic)
     thread.start()
     desk.wait_for(lambda event: isinstance(event, StoreOpened))
     for generation in range(1, 31):
@@ -227,7 +229,7 @@ def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure
     desk.wait_for(is_packed(30))
     thread.stop()
 
-    assert SlowRecall.searches <= 16
+    assert SlowEngine.searches <= 16
     assert desk.generations(Answered)[-1] == 30
     assert desk.generations(Repacked)[-1] == 30
 
@@ -235,13 +237,13 @@ def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure
 def test_a_newer_wish_aborts_the_older_search_and_the_older_is_never_delivered(
     slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SlowRecall, "seconds", 30.0)
+    monkeypatch.setattr(SlowEngine, "seconds", 30.0)
     desk.wait_for(lambda event: isinstance(event, StoreOpened))
     slow_thread.submit(wish_for(1, "household"))
-    while SlowRecall.searches == 0:
+    while SlowEngine.searches == 0:
         time.sleep(0.005)
 
-    monkeypatch.setattr(SlowRecall, "seconds", 0.0)
+    monkeypatch.setattr(SlowEngine, "seconds", 0.0)
     slow_thread.submit(wish_for(2, "cosine"))
     desk.wait_for(is_packed(2))
 
@@ -252,13 +254,13 @@ def test_a_newer_wish_aborts_the_older_search_and_the_older_is_never_delivered(
 def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryThread, desk: Desk) -> None:
     desk.wait_for(lambda event: isinstance(event, StoreOpened))
     slow_thread.submit(wish_for(1))
-    while SlowRecall.searches == 0:
+    while SlowEngine.searches == 0:
         time.sleep(0.005)
 
     slow_thread.submit(QueryRequest(1, "token budget", (5, 15), Packing(500), question=1))
     desk.wait_for(is_packed(1))
 
-    assert SlowRecall.searches == 1
+    assert SlowEngine.searches == 1
 
 
 def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still_be_scrolled(
@@ -363,7 +365,7 @@ def settings_told(desk: Desk) -> Config | None:
 
 def test_a_chore_does_not_bring_the_settings_back_that_held_when_it_began(tmp_path: Path, desk: Desk) -> None:
     def saved_meanwhile(recall: Recall, _say: Say) -> str:
-        write_settings(recall.toml, {"vector_weight": 0.75})
+        write_settings(recall.engine.toml, {"vector_weight": 0.75})
         return "done"
 
     do(build_store(tmp_path), desk, WriterTask("grade", saved_meanwhile))
@@ -374,7 +376,7 @@ def test_a_chore_does_not_bring_the_settings_back_that_held_when_it_began(tmp_pa
 def test_a_reembed_brings_its_settings_with_those_that_were_saved_meanwhile(tmp_path: Path, desk: Desk) -> None:
     def run(recall: Recall, _say: Say) -> str:
         def save(_: Progress) -> None:
-            write_settings(recall.toml, {"pool": 7})
+            write_settings(recall.engine.toml, {"pool": 7})
 
         return reembedded(recall, save, remedy=StoreCommand("reembed", "local"), stopped=threading.Event())
 
@@ -547,9 +549,9 @@ def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(desk: Desk
 def test_stopping_aborts_a_running_search(
     slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SlowRecall, "seconds", 30.0)
+    monkeypatch.setattr(SlowEngine, "seconds", 30.0)
     slow_thread.submit(wish_for(1))
-    while SlowRecall.searches == 0:
+    while SlowEngine.searches == 0:
         time.sleep(0.005)
     started = time.monotonic()
 
@@ -695,12 +697,12 @@ def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread:
     weighed = desk.wait_for(is_weighed(2))
     desk.wait_for(is_packed(2))
 
-    assert SlowRecall.searches == 1
+    assert SlowEngine.searches == 1
     assert isinstance(weighed, Reweighed)
     with Recall.open(str(desk_store(desk))) as recall:
-        asked = recall.answer(recall.plan("keep the manual in mind", Ask(settings=settings)))
-        expected = recall.hits(asked, 0, 10)
-        plain = recall.answer(recall.plan("keep the manual in mind"))
+        asked = recall.engine.answer(recall.engine.plan("keep the manual in mind", Ask(settings=settings)))
+        expected = recall.engine.hits(asked, 0, 10)
+        plain = recall.engine.answer(recall.engine.plan("keep the manual in mind"))
     assert list(weighed.hits.values()) == expected
     assert weighed.answer.ranked is not None
     assert plain.ranked is not None

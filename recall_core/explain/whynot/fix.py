@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from recall_core.explain.intervals import Interval
 from recall_core.explain.whynot.present import is_present, is_shown
-from recall_core.explain.whynot.question import Asker, Question, assignments, planned
+from recall_core.explain.whynot.question import Question, assignments, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
+from recall_core.retrieve.asking import Asker
 from recall_core.rql.ast import Value
 
 K_MOST = 200
@@ -91,7 +92,7 @@ def moved(
 
 def reweighed(asker: Asker, start: Start, question: Question) -> Answer:
     """The start's pool ranked as another question asks, which differs in ranking and paging only."""
-    plan = planned(question, asker.config)
+    plan = planned(question, asker)
     return asker.weigh(start.found._replace(plan=plan), plan.config)
 
 

@@ -15,10 +15,10 @@ from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, fro
 from recall_core.explain.whynot.predicates import drops, without
 from recall_core.explain.whynot.present import answered, is_packed, is_shown, place, position, row_of
 from recall_core.explain.whynot.question import (
-    Asker,
     Question,
     assignments,
     counted,
+    pack_of,
     with_filter,
     with_limit,
     with_settings,
@@ -29,6 +29,7 @@ from recall_core.explain.whynot.signals import full_ranks
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
+from recall_core.retrieve.asking import Asker
 from recall_core.rql.ast import Value
 from recall_core.text import STOP_WORDS, spaced
 from recall_core.types import LiteralQuery, Packed, Phrase
@@ -266,7 +267,7 @@ def packing_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Chan
     at = row_of(asker, start.found, sought)
     if at is None or at >= K_MOST:
         return
-    if not _is_refused(asker.pack(start.found, start.question), sought):
+    if not _is_refused(asker.pack(start.found, pack_of(start.question)), sought):
         change = by_budget(asker, start, sought)
         if change:
             yield change
@@ -331,7 +332,7 @@ def by_budget(asker: Asker, start: Start, sought: Sought) -> Change | None:
 
 
 def _fits(asker: Asker, start: Start, budget_tokens: int, sought: Sought) -> bool:
-    packed = asker.pack(start.found, start.question._replace(budget_tokens=budget_tokens))
+    packed = asker.pack(start.found, pack_of(start.question._replace(budget_tokens=budget_tokens)))
     return is_packed(packed, start.found.plan.table, sought)
 
 
@@ -341,7 +342,7 @@ def _at_length(asker: Asker, start: Start, question: Question, sought: Sought) -
     limit = 0 if at is None else at + 1 - found.plan.offset
     if not found.plan.is_capped or limit < found.plan.limit:
         found = found._replace(plan=found.plan._replace(limit=limit, is_capped=True))
-    return asker.pack(found, question._replace(budget_tokens=_MOST_TOKENS))
+    return asker.pack(found, pack_of(question._replace(budget_tokens=_MOST_TOKENS)))
 
 
 def _is_refused(packed: Packed, sought: Sought) -> bool:

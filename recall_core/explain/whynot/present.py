@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recall_core.explain.whynot.question import Asker, Question, planned
+from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import page
+from recall_core.retrieve.asking import Asker
 from recall_core.types import Packed, Table
 
 
 def answered(asker: Asker, question: Question) -> Answer:
     """The question asked, from its plan on."""
-    return asker.answer(planned(question, asker.config))
+    return asker.answer(planned(question, asker))
 
 
 def is_present(asker: Asker, question: Question, sought: Sought) -> bool:
@@ -24,7 +25,7 @@ def is_present(asker: Asker, question: Question, sought: Sought) -> bool:
 def is_shown(asker: Asker, question: Question, found: Answer, sought: Sought) -> bool:
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
-        return is_packed(asker.pack(found, question), found.plan.table, sought)
+        return is_packed(asker.pack(found, pack_of(question)), found.plan.table, sought)
     if found.plan.table == "doc":
         return any(hit.doc.id == sought.row.doc.id for hit in page(found, asker.store))
     return any(hit.chunk and hit.chunk.id == sought.row.chunk.id for hit in page(found, asker.store))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.config import Config, override
-from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
+from recall_core.retrieve import Plan
+from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.rql.ast import Expr, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
 from recall_core.shell import Hint, Options
-from recall_core.store.port import Store
-from recall_core.types import Packed
 
 
 class Question(NamedTuple):
@@ -32,32 +29,15 @@ class Question(NamedTuple):
     counter: str | None = None
 
 
-class Asker(NamedTuple):
-    """A store with what is needed to ask it, step by step as a search is answered. base: the store's folder."""
-
-    store: Store
-    base: Path
-    config: Config
-    """The settings, with those that the store was made with."""
-    answer: Callable[[Plan], Answer]
-    weigh: Callable[[Answer, Config], Answer]
-    """The same pool under other ranking settings."""
-    pack: Callable[[Answer, Question], Packed]
-
-
-def planned(question: Question, config: Config) -> Plan:
+def planned(question: Question, asker: Asker) -> Plan:
     """The plan that a search, a query or a context makes of it."""
-    if question.rql is not None:
-        plan = plan_rql(question.rql, config=config, exact=question.exact, settings=question.settings)
-        return plan if question.k is None else plan._replace(limit=question.k, is_capped=True)
-    return plan_words(
-        question.words,
-        config=override(config, question.settings),
-        mode=question.mode,
-        filter_text=question.filter,
-        k=question.k,
-        exact=question.exact,
-    )
+    ask = Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact)
+    return asker.words_plan(question.words, ask) if question.rql is None else asker.rql_plan(question.rql, ask)
+
+
+def pack_of(question: Question) -> Pack:
+    """How its hits are packed."""
+    return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
 
 
 def with_settings(question: Question, values: Mapping[str, Value]) -> Question:

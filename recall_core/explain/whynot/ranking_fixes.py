@@ -10,9 +10,10 @@ from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
 from recall_core.explain.whynot.present import position, row_of
-from recall_core.explain.whynot.question import Asker, assignments, counted, decimal, with_limit, with_settings
+from recall_core.explain.whynot.question import assignments, counted, decimal, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
+from recall_core.retrieve.asking import Asker
 from recall_core.rql.ast import Value
 
 _BEYOND = Fraction(1, 10**7)

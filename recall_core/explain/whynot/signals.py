@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from recall_core.contract.whynot import SoughtTermView
 from recall_core.explain.whynot.present import position
-from recall_core.explain.whynot.question import Asker
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import IDF_FLOOR
 from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.pool import ask
 from recall_core.types import LexicalQuery, LiteralQuery, Part, RawQuery, Signal, TermStat
 

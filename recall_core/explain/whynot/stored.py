@@ -13,7 +13,6 @@ from typing import NamedTuple
 from recall_core import shell
 from recall_core.config import Config
 from recall_core.errors import IngestError
-from recall_core.explain.whynot.question import Asker
 from recall_core.explain.whynot.stage import STAGES, Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought, Target
 from recall_core.ingest import ignore
@@ -22,6 +21,7 @@ from recall_core.ingest.parse import parser
 from recall_core.ingest.read import read_raw
 from recall_core.paths import path_of
 from recall_core.retrieve import Plan
+from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.shell import Hint, flag
 from recall_core.text import nfc

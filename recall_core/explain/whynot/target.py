@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from recall_core.explain.whynot.question import Asker
 from recall_core.retrieve import targets
+from recall_core.retrieve.asking import Asker
 from recall_core.types import Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")

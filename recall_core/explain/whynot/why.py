@@ -20,12 +20,13 @@ from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.present import answered, is_packed, is_shown, row_of
-from recall_core.explain.whynot.question import Asker, Question, command, planned, with_filter
+from recall_core.explain.whynot.question import Question, command, pack_of, planned, with_filter
 from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.stored import absent_stages, stored_stages
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.asking import Asker
 from recall_core.types import Row
 
 _OTHERS = 10
@@ -45,7 +46,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
     """
     named = identify(asker, target)
-    plan = planned(question, asker.config)
+    plan = planned(question, asker)
     found = asker.answer(plan)
     if not named.rows:
         return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
@@ -84,7 +85,7 @@ def _best(asker: Asker, found: Answer, rows: Iterable[Row], named: Target, quest
     ranked = sorted(choices, key=lambda each: _order(asker, found, each))
     if question.budget_tokens is None or len(ranked) == 1:
         return ranked[0]
-    packed = asker.pack(found, question)
+    packed = asker.pack(found, pack_of(question))
     return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
 
 
@@ -131,7 +132,7 @@ def _packed_stages(asker: Asker, question: Question, found: Answer, sought: Soug
     if question.budget_tokens is None:
         return list(packed_stages(None, plan.table, sought, cap=cap, is_listed=False))
     is_listed = _is_listed(asker, question, found, sought)
-    packed = asker.pack(found, question)
+    packed = asker.pack(found, pack_of(question))
     return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed))
 
 
