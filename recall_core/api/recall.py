@@ -48,12 +48,13 @@ class Recall:
 
     @classmethod
     def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
-        """The store at that path, or the one named by the nearest recall.toml upwards from `start`.
+        """The store at that path or URL, or the one named by the nearest recall.toml upwards from `start`.
 
-        start: None is the current folder.
+        start: None is the current folder. `:memory:` is a new, empty store that ends with this object, under the
+        settings of that recall.toml or else the defaults.
         """
         place = stores.find(store, start=start)
-        opened = stores.open_store(str(place.path))
+        opened = stores.open_store(place)
         return cls(Engine(opened, config=place.config, base=place.base, toml=place.toml))
 
     @staticmethod

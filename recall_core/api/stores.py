@@ -6,18 +6,21 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from recall_core import paths
 from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.errors import ConfigError, StoreError
+from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.shell import Hint, flag
-from recall_core.store.port import Store
-from recall_core.store.sqlite import lexical
-from recall_core.store.sqlite import store as sqlite_store
-from recall_core.store.sqlite.connect import discard, reaching
+from recall_core.store.port import Store, StoreKind
+from recall_core.store.sqlite.connect import MEMORY, reaching
 from recall_core.types import StoreInfo
+
+STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
+"""What is built in: name to `module:attribute` of a StoreKind, imported when a store of that kind is meant."""
+STORE_GROUP = "recall.store"
+"""The entry points of plug-ins, each a StoreKind; looked at when a name is not built in."""
 
 _WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
 
@@ -26,10 +29,41 @@ Words = Callable[[str], tuple[str, ...]]
 """The words of a text."""
 
 
-class StorePlace(NamedTuple):
-    """A database file, its settings, the folder that its relative paths start from, and where the settings stand."""
+class StoreUrl(NamedTuple):
+    """A kind of store, and where the store is, for that kind to read."""
 
-    path: Path
+    kind: str
+    where: str
+
+
+def store_url(text: str) -> StoreUrl:
+    """`KIND:WHERE`; a path, and `:memory:`, are SQLite's. What stands there as a file is a path, colon or not."""
+    kind, colon, where = text.partition(":")
+    is_url = colon and len(kind) > 1 and kind.isidentifier() and not os.path.lexists(text)
+    return StoreUrl(kind, where) if is_url else StoreUrl("sqlite", text)
+
+
+def store_kind(name: str) -> StoreKind:
+    """The kind of store of that name. Raises UsageError `unknown_store_kind`."""
+    from importlib import import_module  # noqa: PLC0415 - beside its only use
+
+    if name in STORE_KINDS:
+        module, _, attribute = STORE_KINDS[name].partition(":")
+        return cast(StoreKind, getattr(import_module(module), attribute))
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms
+
+    points = {point.name: point for point in entry_points(group=STORE_GROUP)}
+    if name not in points:
+        known = ", ".join([*STORE_KINDS, *sorted(points.keys() - STORE_KINDS.keys())])
+        message = f"There is no kind of store named {name!r}."
+        raise UsageError("unknown_store_kind", message, hint=f"a path, or one of these before the colon: {known}")
+    return cast(StoreKind, points[name].load())
+
+
+class StorePlace(NamedTuple):
+    """A store's URL, its settings, the folder that its relative paths start from, and where the settings stand."""
+
+    url: StoreUrl
     config: Config
     base: Path
     toml: Path
@@ -38,24 +72,43 @@ class StorePlace(NamedTuple):
 def find(store: str | None, *, start: Path | None) -> StorePlace:
     """The store of that name, or the one that the nearest recall.toml from `start` upwards names.
 
-    A folder stands for the store inside it; a start of None is the current folder.
-    Raises StoreError `no_store`, `no_settings`, `store_unreadable`; RecallError `no_folder`; ConfigError.
+    A folder stands for the store inside it; a start of None is the current folder. A store that is no file has the
+    settings of the nearest recall.toml, or the defaults.
+    Raises StoreError `no_store`, `no_settings`, `store_unreadable`; RecallError `no_folder`; UsageError; ConfigError.
     """
     if store is not None:
-        path = paths.absolute(Path(store))
+        url = store_url(store)
+        if url.kind != "sqlite" or url.where == MEMORY:
+            return _apart(url, paths.absolute(start or Path()))
+        path = paths.absolute(Path(url.where))
         with reaching(path):
             is_folder = path.is_dir()
         if is_folder:
             return _beside(path / FILE_NAME)
         toml = path.parent / FILE_NAME
-        return StorePlace(path, load(toml), path.parent, toml)
+        return StorePlace(StoreUrl("sqlite", str(path)), load(toml), path.parent, toml)
     first = paths.absolute(start or Path())
+    nearest = _nearest(first)
+    if nearest is None:
+        raise _nowhere(first)
+    return _beside(nearest)
+
+
+def _nearest(first: Path) -> Path | None:
     for toml in (folder / FILE_NAME for folder in (first, *first.parents)):
         with reaching(toml):
             is_there = toml.is_file()
         if is_there:
-            return _beside(toml)
-    raise _nowhere(first)
+            return toml
+    return None
+
+
+def _apart(url: StoreUrl, first: Path) -> StorePlace:
+    """A store that is no file. Its settings are never written: those that stand in a folder are of another store."""
+    toml = _nearest(first)
+    config = initial_config(None, ())[0] if toml is None else _resolved(load(toml))[0]
+    base = first if toml is None else toml.parent
+    return StorePlace(url, config, base, base / ":" / FILE_NAME)
 
 
 def _nowhere(first: Path) -> StoreError:
@@ -72,17 +125,32 @@ def _nowhere(first: Path) -> StoreError:
 def _beside(toml: Path) -> StorePlace:
     config = load(toml)
     path = toml.parent / config.store_path
-    return StorePlace(path, config, path.parent, toml)
+    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml)
 
 
-def open_store(path: str) -> Store:
-    """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
-    return sqlite_store.open_store(path)
+def open_store(place: StorePlace) -> Store:
+    """An existing store, or a new one in memory. Raises StoreError, UsageError, EmbedError."""
+    if place.url == StoreUrl("sqlite", MEMORY):
+        return _created(place.url, place.config)
+    return store_kind(place.url.kind).open(place.url.where)
+
+
+def _created(url: StoreUrl, config: Config) -> Store:
+    embedder = new_embedder(config)
+    return store_kind(url.kind).create(
+        url.where,
+        embedder=embedder.identity,
+        dimension=embedder.dimension,
+        counter=config.counter,
+        chunker=chunker_identity(config),
+    )
 
 
 def tokenizers() -> tuple[Words, Words]:
     """How a text becomes words, folded and stemmed, for those who have no store at hand."""
-    return lexical.tokenizers()
+    from recall_core.store.sqlite.lexical import tokenizers  # noqa: PLC0415 - beside its only use
+
+    return tokenizers()
 
 
 class NewStore(NamedTuple):
@@ -121,24 +189,18 @@ def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str
         config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
-    embedder = new_embedder(config)
-    store = sqlite_store.create_store(
-        str(path),
-        embedder=embedder.identity,
-        dimension=embedder.dimension,
-        counter=config.counter,
-        chunker=chunker_identity(config),
-    )
+    url = StoreUrl("sqlite", str(path))
+    store = _created(url, config)
     if is_new:
         try:
             toml.write_text(render(config), encoding="utf-8")
         except OSError as error:
             store.close()
-            discard(str(path))
+            store_kind(url.kind).discard(url.where)
             with suppress(OSError):  # a folder in its place, say
                 toml.unlink(missing_ok=True)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
-    return NewStore(StorePlace(path, config, path.parent, toml), store, warnings, resolved)
+    return NewStore(StorePlace(url, config, path.parent, toml), store, warnings, resolved)
 
 
 def _expect_apart(folder: Path, database: str) -> None:

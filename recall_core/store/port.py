@@ -365,6 +365,26 @@ class Maintenance(Protocol):
         """
 
 
+class StoreKind(Protocol):
+    """How one kind of store is opened and made. Built-in kinds and those of plug-ins look alike.
+
+    A store is named by a URL, `KIND:WHERE`; where: what stands behind the colon, for the kind to read.
+    """
+
+    @property
+    def name(self) -> str:
+        """What stands before the colon."""
+
+    def open(self, where: str) -> Store:
+        """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+
+    def create(self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
+        """A new, empty store, or nothing at all; see `StoreInfo` for what it is to know. Raises StoreError."""
+
+    def discard(self, where: str) -> None:
+        """Take a store away, as far as it is there."""
+
+
 class Store(Search, Catalog, Judgements, Maintenance, Protocol):
     """One database, opened, for one thread at a time. Raises RecallErrors only."""
 

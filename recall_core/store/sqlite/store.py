@@ -12,7 +12,7 @@ from recall_core.config import EXACT_VECTORS
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.sqlite import lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.connect import connect, creating, load_vector_functions, translated
+from recall_core.store.sqlite.connect import connect, creating, discard, load_vector_functions, translated
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.opened import Memo
@@ -30,6 +30,7 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
+    from recall_core.store.port import Store
     from recall_core.store.values import Capability, FilterCounts, Nearest
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
@@ -59,6 +60,27 @@ def open_store(path: str) -> SqliteStore:
     """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
     db, writable = connect(path)
     return SqliteStore(db, path, writable=writable)
+
+
+class SqliteKind:
+    """Stores in SQLite files; see store.port.StoreKind. A path, or `:memory:`."""
+
+    name = "sqlite"
+
+    def open(self, where: str) -> Store:
+        """An existing store."""
+        return open_store(where)
+
+    def create(self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
+        """A new, empty store, or no file at all."""
+        return create_store(where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker)
+
+    def discard(self, where: str) -> None:
+        """Take a store's files away, as far as they are there."""
+        discard(where)
+
+
+SQLITE = SqliteKind()
 
 
 class SqliteStore(SqliteJudgements, SqliteMaintenance):

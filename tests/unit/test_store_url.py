@@ -1,0 +1,109 @@
+"""Stores by URL: a path, a kind before a colon, and one in memory."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from recall_core.api import stores
+from recall_core.api.answers import Ask
+from recall_core.api.recall import Recall
+from recall_core.api.stores import StoreUrl, store_kind, store_url
+from recall_core.errors import UsageError
+from recall_core.store.sqlite.store import SQLITE
+from recall_core.types import Root
+
+PLUG_IN = EntryPoint("elsewhere", "recall_core.store.sqlite.store:SQLITE", stores.STORE_GROUP)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    Recall.init(str(tmp_path), embedding="hash", settings=["embedding_dim=64"])
+    (tmp_path / "a.txt").write_text("zero-downtime deploy", encoding="utf-8")
+    return tmp_path
+
+
+def added(recall: Recall, path: Path) -> int:
+    for _ in recall.add([str(path)], Root("")):
+        pass
+    return recall.store.info().documents
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("recall.db", ("sqlite", "recall.db")),
+        ("/a/b c.db", ("sqlite", "/a/b c.db")),
+        ("sqlite:/a/b.db", ("sqlite", "/a/b.db")),
+        ("sqlite::memory:", ("sqlite", ":memory:")),
+        (":memory:", ("sqlite", ":memory:")),
+        ("postgresql://host/name", ("postgresql", "//host/name")),
+        ("./post:it.db", ("sqlite", "./post:it.db")),
+        ("~/post:it.db", ("sqlite", "~/post:it.db")),
+        ("", ("sqlite", "")),
+    ],
+)
+def test_a_url_is_a_kind_and_a_place(text: str, url: tuple[str, str]) -> None:
+    assert store_url(text) == url
+
+
+def test_a_file_that_is_there_is_a_path_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("post:it.db").touch()
+    assert store_url("post:it.db") == StoreUrl("sqlite", "post:it.db")
+
+
+def test_a_path_behind_the_kind_opens_the_same_store(home: Path) -> None:
+    with Recall.open(f"sqlite:{home / 'recall.db'}") as recall:
+        assert added(recall, home / "a.txt") == 1
+    with Recall.open(f"sqlite:{home}") as recall:
+        assert recall.store.info().documents == 1
+
+
+def test_an_unknown_kind_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="postgresql") as refused:
+        Recall.open("postgresql://host/name")
+    assert refused.value.code == "unknown_store_kind"
+    assert "sqlite" in str(refused.value.hint)
+
+
+def test_a_plug_in_is_found_by_its_name_and_takes_no_built_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def entry_points(*, group: str) -> EntryPoints:
+        asked.append(group)
+        return EntryPoints([PLUG_IN])
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    assert store_kind("sqlite") is SQLITE
+    assert asked == []
+    assert store_kind("elsewhere") is SQLITE
+    assert asked == [stores.STORE_GROUP]
+
+
+@pytest.mark.parametrize("url", [":memory:", "sqlite::memory:"])
+def test_a_store_in_memory_is_used_like_any_other_and_leaves_nothing(home: Path, url: str) -> None:
+    before = {path: path.stat().st_mtime_ns for path in home.iterdir()}
+    with Recall.open(url, start=home) as recall:
+        assert recall.store.info().dimension == 64
+        assert added(recall, home / "a.txt") == 1
+        (hit,) = recall.search("deploy", Ask())["results"]
+        assert hit["doc"]["path"] == "a.txt"
+        assert recall.doctor()["checks"][0]["severity"] == "ok"
+        recall.remove([str(home / "a.txt")])
+        assert recall.compact()["compacted"]["tombstones"] == 1
+        for _ in recall.reembed("hash", ["embedding_dim=128"]):
+            pass
+        assert recall.store.info().dimension == 128
+        assert recall.search("deploy", Ask())["results"] == []
+    with Recall.open(url, start=home) as recall:
+        assert recall.store.info().documents == 0
+    assert {path: path.stat().st_mtime_ns for path in home.iterdir()} == before
+
+
+def test_without_settings_a_store_in_memory_has_the_defaults(tmp_path: Path) -> None:
+    with Recall.open(":memory:", start=tmp_path) as recall:
+        assert recall.stats()["store"]["documents"] == 0
+    assert list(tmp_path.iterdir()) == []
