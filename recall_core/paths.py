@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from recall_core.errors import RecallError
 from recall_core.text import nfc
@@ -62,3 +63,18 @@ def os_path_of(location: Path, base: Path) -> str:
 def spelt(path: Path) -> Path:
     """A path from the root without `.` and `..`, and with its links as they are: it keeps its user's spelling."""
     return Path(os.path.abspath(absolute(path)))  # noqa: PTH100 - without following links
+
+
+class NewPlace(NamedTuple):
+    """Where a new store goes, as a person types it: its folder, and the database in it; "" where settings name it."""
+
+    folder: str
+    name: str
+
+
+def spot(store: str | None) -> NewPlace:
+    """Where a store of this name is made. A folder that is there stands for the store inside it, also with a dot."""
+    place = Path(store or ".")
+    has_name = place.suffix and not os.path.isdir(place)  # noqa: PTH112 - False where nobody may look
+    folder = str(place.parent if has_name else place)
+    return NewPlace(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")

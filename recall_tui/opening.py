@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import paths
+from recall_core.paths import spot
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
@@ -27,13 +28,6 @@ class Count(NamedTuple):
     files: int
     is_all: bool
     is_there: bool = True
-
-
-class NewPlace(NamedTuple):
-    """Where a new store goes, as a person types it: its folder, and the database in it; "" where settings name it."""
-
-    folder: str
-    name: str
 
 
 class FirstStore(NamedTuple):
@@ -62,14 +56,6 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
     settings = (f"store_path={name}", *choice.settings) if name else choice.settings
     Recall.init(folder, embedding=choice.embedder, settings=settings, name=name)
     return Recall.open(store)
-
-
-def spot(store: str | None) -> NewPlace:
-    """Where a store of this name is made. A folder that is there stands for the store inside it, also with a dot."""
-    place = Path(store or ".")
-    has_name = place.suffix and not _is_folder(place)
-    folder = str(place.parent if has_name else place)
-    return NewPlace(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")
 
 
 def settings_there(store: str | None) -> str:

@@ -47,7 +47,7 @@ def explain(recall: Recall, request: Request, streams: Streams) -> Response:
         )
     words = " ".join(request.words) if flags.rql is None else None
     rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
-    return recall.explain(words, ask_of(flags), flags.chunk, versus=flags.vs, rql=rql)
+    return recall.explain(words, flags.chunk, ask_of(flags), versus=flags.vs, rql=rql)
 
 
 def lines(response: Response) -> Iterator[str]:

@@ -6,16 +6,17 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
 from recall_core import views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine
 from recall_core.config import Config
 from recall_core.contract import Response, StatsView
-from recall_core.errors import UsageError
+from recall_core.errors import StoreError, UsageError
+from recall_core.paths import spot
 from recall_core.retrieve import Plan, plan_rql
-from recall_core.retrieve.asking import Ask, Pack
+from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked, asked_and_packed
 from recall_core.store.one_thread import Steps, from_any_thread, one_thread_at_a_time
 from recall_core.types import Progress, Root
 
@@ -37,6 +38,8 @@ class Recall:
     It serves one thread at a time: open one in each thread, or hand one on, also between two steps of a generator.
     A call beside another thread's raises UsageError `wrong_thread`, as `close` does in the midst of any call, and
     every call in a process that was forked off since it was opened. `interrupt` and `end` may come from any thread.
+
+    What asks a question takes an Ask, or its fields as keywords; what packs a context takes a Pack, or its fields.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -47,14 +50,23 @@ class Recall:
         self.guard = engine.guard
 
     @classmethod
-    def open(cls, store: str | None = None, *, start: Path | None = None) -> Self:
+    def open(cls, store: str | None = None, *, start: Path | None = None, create: bool = False) -> Self:
         """The store at that path or URL, or the one named by the nearest recall.toml upwards from `start`.
 
         start: None is the current folder. `:memory:` is a new, empty store that ends with this object, under the
-        settings of that recall.toml or else the defaults.
+        settings of that recall.toml or else the defaults. create: where no file is, make it and its recall.toml as
+        `init` does; a name that ends like a file names the database, any other its folder.
         """
-        place = stores.find(store, start=start)
-        opened = stores.open_store(place)
+        try:
+            place = stores.find(store, start=start)
+            opened = stores.open_store(place)
+        except StoreError as error:
+            url = stores.store_url(store or str(start or "."))
+            if not create or error.code != "no_store" or url.kind != "sqlite":
+                raise
+            folder, name = spot(url.where)
+            cls.init(folder, settings=(f"store_path={name}",) if name else (), name=name)
+            return cls.open(store, start=start)
         return cls(Engine(opened, config=place.config, base=place.base, toml=place.toml))
 
     @staticmethod
@@ -124,33 +136,53 @@ class Recall:
 
     # Commands that read.
 
-    def search(self, words: str, ask: Ask = Ask()) -> Response:
+    def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> Response:
         """The best chunks for these words."""
+        ask = asked(ask, fields)
         return answers.listed(self.engine, self.engine.words_plan(words, ask), ask)
 
-    def query(self, rql: str, ask: Ask = Ask()) -> Response:
+    def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> Response:
         """The rows of an RQL query."""
+        ask = asked(ask, fields)
         return answers.listed(self.engine, self.engine.rql_plan(rql, ask), ask)
 
-    def context(self, words: str | None, ask: Ask, pack: Pack, *, rql: str | None = None) -> Response:
+    def context(
+        self,
+        words: str | None = None,
+        ask: Ask | None = None,
+        pack: Pack | None = None,
+        *,
+        rql: str | None = None,
+        **fields: Unpack[QuestionFields],
+    ) -> Response:
         """The best chunks for these words, or the rows of an RQL query, packed under a token budget."""
+        ask, pack = asked_and_packed(ask, pack, fields)
         return answers.packed(self.engine, self._plan(words, rql, ask), ask, pack)
 
     def explain(
-        self, words: str | None, ask: Ask, chunk: str, *, versus: str | None = None, rql: str | None = None
+        self,
+        words: str | None,
+        chunk: str,
+        ask: Ask | None = None,
+        *,
+        versus: str | None = None,
+        rql: str | None = None,
+        **fields: Unpack[AskFields],
     ) -> Response:
         """Why a chunk scores what it scores for these words or an RQL query, whatever its rank; beside another."""
+        ask = asked(ask, fields)
         return answers.explained(self.engine, self._plan(words, rql, ask), ask, chunk, versus)
 
     def why_not(
         self,
         words: str | None,
         target: str,
-        ask: Ask = Ask(),
-        pack: Pack = Pack(),
+        ask: Ask | None = None,
+        pack: Pack | None = None,
         *,
         rql: str | None = None,
         fixes: bool = True,
+        **fields: Unpack[QuestionFields],
     ) -> Response:
         """Why a chunk, document, line, file or text is not in the answer, and what would bring it in.
 
@@ -158,14 +190,24 @@ class Recall:
         """
         from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
+        ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
         question = whynot.question_of(words, ask, pack, rql=rql)
         return whynot.why_not(self.engine, question, target, ask, fixes=fixes)
 
-    def trace(self, words: str | None, ask: Ask = Ask(), pack: Pack = Pack(), *, rql: str | None = None) -> Response:
+    def trace(
+        self,
+        words: str | None,
+        ask: Ask | None = None,
+        pack: Pack | None = None,
+        *,
+        rql: str | None = None,
+        **fields: Unpack[QuestionFields],
+    ) -> Response:
         """How many rows are left after each step from the store to the answer, or to the context of a budget."""
         from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
+        ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return whynot.trace(self.engine, whynot.question_of(words, ask, pack, rql=rql), ask)
 
@@ -214,19 +256,28 @@ class Recall:
 
         return views.ok(embedders=embedders(config, in_use=in_use, probe=probe), warnings=[])
 
-    def diff(self, other: Recall, asked: DiffRequest, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
+    def diff(self, other: Recall, request: DiffRequest, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
         from recall_core.api.compare import compare  # noqa: PLC0415 - a search never needs it
 
-        is_embedded_twice = other.store is self.store and ask.mode != "lexical" and not asked.is_rql
+        is_embedded_twice = other.store is self.store and ask.mode != "lexical" and not request.is_rql
         mine = self.engine.once() if is_embedded_twice else self.engine.beside()
         theirs = other.engine.beside(embedder=mine.embedder if is_embedded_twice else None)
-        return Steps(other.guard, compare(mine, theirs, asked, ask))
+        return Steps(other.guard, compare(mine, theirs, request, ask))
 
-    def report(self, text: str, ask: Ask, pack: Pack, *, is_rql: bool = False) -> Response:
+    def report(
+        self,
+        text: str,
+        ask: Ask | None = None,
+        pack: Pack | None = None,
+        *,
+        is_rql: bool = False,
+        **fields: Unpack[QuestionFields],
+    ) -> Response:
         """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
         from recall_core.api.report import report  # noqa: PLC0415 - a search never needs it
 
+        ask, pack = asked_and_packed(ask, pack, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return report(self.engine, plan, ask, pack)
 
@@ -248,10 +299,11 @@ class Recall:
 
         return views.ok(rql={"text": format_query(text)}, warnings=[])
 
-    def explain_rql(self, text: str, ask: Ask = Ask()) -> Response:
+    def explain_rql(self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> Response:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
         from recall_core.api.whynot import explain_query  # noqa: PLC0415 - a search never needs it
 
+        ask = asked(ask, fields)
         return explain_query(self.engine, self.engine.rql_plan(text, ask), ask)
 
     def complete_rql(self, text: str, cursor: int) -> Response:
@@ -278,13 +330,15 @@ class Recall:
     def sweep(
         self,
         text: str,
-        ask: Ask = Ask(),
+        ask: Ask | None = None,
         *,
         is_rql: bool = False,
         breaks: bool = False,
         wishes: tuple[PinTarget, ...] = (),
+        **fields: Unpack[AskFields],
     ) -> Response:
         """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them."""
+        ask = asked(ask, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return answers.swept(self.engine, plan, ask, wishes, breaks=breaks)
 
@@ -323,10 +377,24 @@ class Recall:
 
     # Commands that write.
 
+    def index(self, *targets: str, template: Root = Root(""), strict: bool = False) -> Response:
+        """Ingest files and folders, to the end. `add` does it in steps, and says what template and strict are."""
+        steps = self.add(targets, template, strict=strict)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                response: Response = end.value
+                return response
+
     def add(
-        self, targets: Sequence[str], template: Root, *, mtime_only: bool = False, strict: bool = False
+        self, targets: Sequence[str], template: Root = Root(""), *, mtime_only: bool = False, strict: bool = False
     ) -> Generator[Progress, None, Response]:
-        """Ingest files and folders. strict: files that had to be skipped are an error, told after the rest is in."""
+        """Ingest files and folders, as steps that say how far it is; `index` does it in one call.
+
+        template: what holds for the files of each. strict: files that had to be skipped are an error, told after the
+        rest is in.
+        """
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
         return filling.add(self.engine, targets, template, mtime_only=mtime_only, strict=strict)

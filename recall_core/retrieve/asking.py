@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from recall_core.config import SEARCH_K, Config
+from recall_core.errors import UsageError
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.store.port import Store
@@ -36,6 +38,56 @@ class Pack(NamedTuple):
     pins: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     pack: str | None = None
+
+
+class AskFields(TypedDict, total=False):
+    """The fields of Ask, as keywords."""
+
+    k: int | None
+    mode: str
+    filter: str | None
+    settings: tuple[str, ...]
+    explain: bool
+    exact: bool
+    snapshot: str | None
+    fresh: bool
+    strict_fresh: bool
+
+
+class QuestionFields(AskFields, total=False):
+    """The fields of Ask and Pack, as keywords. The setting `pack` is one of `settings`."""
+
+    budget_tokens: int | None
+    diversity: int | None
+    counter: str | None
+    format: str
+    pins: tuple[str, ...]
+    drops: tuple[str, ...]
+
+
+def asked(ask: Ask | None, fields: AskFields) -> Ask:
+    """How it is asked, in one of the two ways. Raises UsageError `conflicting_flags`."""
+    return _asked(ask, dict(fields))
+
+
+def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
+    """How it is asked and packed, each in one of the two ways. Raises UsageError `conflicting_flags`."""
+    given: dict[str, Any] = dict(fields)
+    packing = {key: given.pop(key) for key in Pack._fields if key in given}
+    if pack is not None and packing:
+        raise _said_twice(packing, "Pack", hint="Pack(budget_tokens=2000) or budget_tokens=2000")
+    return _asked(ask, given), Pack(**packing) if pack is None else pack
+
+
+def _asked(ask: Ask | None, given: Mapping[str, Any]) -> Ask:
+    if ask is not None and given:
+        raise _said_twice(given, "Ask", hint="Ask(k=3) or k=3")
+    return Ask(**given) if ask is None else ask
+
+
+def _said_twice(given: Iterable[str], kind: str, *, hint: str) -> UsageError:
+    message = f"{', '.join(given)}: a field of the {kind} that is given as well."
+    return UsageError("conflicting_flags", message, hint=hint)
 
 
 def rows_of(ask: Ask) -> int:

@@ -20,6 +20,7 @@ from textual.widgets import Input, OptionList, Static
 
 from recall_core import paths
 from recall_core.errors import RecallError
+from recall_core.paths import spot
 from recall_tui import opening
 from recall_tui.opening import Count, FirstStore
 from recall_tui.screens.bench import NO_ROOM, Bench
@@ -91,7 +92,7 @@ class WelcomeScreen(SizedScreen[None]):
         super().__init__()
         self._error = error
         self._store = store
-        self._spot = opening.spot(store)
+        self._spot = spot(store)
         self._before = before
         self.can_create = can_create
         self._folders: tuple[str, ...] = ()

@@ -111,7 +111,7 @@ def test_leaves_add_up_to_the_score(
     answer = recall.search(words, ask)
     for result in answer["results"]:
         check(result["explain"], result["score"])
-        explained = recall.explain(words, ask, result["chunk"]["id"])["explanation"]["chunk"]
+        explained = recall.explain(words, result["chunk"]["id"], ask)["explanation"]["chunk"]
         assert explained["score"] == result["score"]
         assert abs(explained["residual"]) < 1e-9
         check(explained["explain"], explained["score"])

@@ -66,7 +66,7 @@ def chunk_id(recall: Recall, path: str) -> str:
 
 
 def explained(recall: Recall, words: str, path: str, ask: Ask = ASK) -> LedgerView:
-    return recall.explain(words, ask, chunk_id(recall, path))["explanation"]["chunk"]
+    return recall.explain(words, chunk_id(recall, path), ask)["explanation"]["chunk"]
 
 
 def test_a_chunk_has_the_rank_score_and_parts_that_search_gives_it(recall: Recall) -> None:
@@ -138,14 +138,14 @@ def test_no_weight_is_named_for_an_order_that_a_distance_decides(recall: Recall)
     rows = recall.search("payment nothing", ask._replace(k=3))["results"]
     given = recall.search("payment nothing", ask)["results"][0]["chunk"]["id"]
     other = next(row["chunk"]["id"] for row in rows if row["chunk"]["id"] != given)
-    view = recall.explain("payment nothing", ask, given, versus=other)["explanation"]
+    view = recall.explain("payment nothing", given, ask, versus=other)["explanation"]
     assert view["versus"]["decided_by"] == "recall"
     assert "flips_at" not in view["versus"]
-    shown = "\n".join(ledger.lines(recall.explain("payment nothing", ask, given, versus=other)))
+    shown = "\n".join(ledger.lines(recall.explain("payment nothing", given, ask, versus=other)))
     assert "by sparse-document recall" in shown
     assert "changes places" not in shown
     rivals = [row["chunk"]["id"] for row in recall.search("payment timeout", ASK)["results"]][:2]
-    beside = recall.explain("payment timeout", ASK, rivals[0], versus=rivals[1])["explanation"]["versus"]
+    beside = recall.explain("payment timeout", rivals[0], ASK, versus=rivals[1])["explanation"]["versus"]
     assert "flips_at" in beside
 
 
@@ -158,7 +158,7 @@ def test_a_reranker_has_its_own_part_without_leaves(recall: Recall) -> None:
 
 def test_two_chunks_differ_by_what_their_leaves_differ(recall: Recall) -> None:
     one, other = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
-    view = recall.explain("payment timeout", ASK, one, versus=other)["explanation"]
+    view = recall.explain("payment timeout", one, ASK, versus=other)["explanation"]
     scores = view["chunk"]["score"], view["other"]["score"]
     deltas = [each["delta"] for each in view["versus"]["differences"]]
     assert fsum(deltas) == pytest.approx(scores[0] - scores[1], abs=1e-9)
@@ -173,7 +173,7 @@ def test_two_chunks_change_places_at_the_weight_that_is_named(recall: Recall) ->
     for number, path in enumerate(paths):
         for other in paths[number + 1 :]:
             pair = chunk_id(recall, path), chunk_id(recall, other)
-            at = recall.explain(words, ASK, pair[0], versus=pair[1])["explanation"]["versus"]["flips_at"]
+            at = recall.explain(words, pair[0], ASK, versus=pair[1])["explanation"]["versus"]["flips_at"]
             if at is not None and 0.01 < at < 0.99:
                 crossings += 1
                 assert winner(recall, words, pair, at - 1e-3) != winner(recall, words, pair, at + 1e-3)
@@ -184,22 +184,22 @@ def test_two_chunks_change_places_at_the_weight_that_is_named(recall: Recall) ->
 
 def winner(recall: Recall, words: str, pair: tuple[str, str], weight: float) -> str:
     ask = Ask(settings=(f"vector_weight={weight}", f"bm25_weight={1 - weight}"))
-    return recall.explain(words, ask, pair[0], versus=pair[1])["explanation"]["versus"]["winner"]
+    return recall.explain(words, pair[0], ask, versus=pair[1])["explanation"]["versus"]["winner"]
 
 
 def test_stability_is_told_where_the_weights_decide(recall: Recall) -> None:
     one = chunk_id(recall, "a.txt")
-    view = recall.explain("payment timeout", ASK._replace(k=3), one)["explanation"]["stability"]
+    view = recall.explain("payment timeout", one, ASK._replace(k=3))["explanation"]["stability"]
     assert view["k"] == 3
     assert view["weight"] == pytest.approx(0.4)
     assert view["order"]["low"] <= 0.4 <= view["order"]["high"]
-    assert "stability" not in recall.explain("payment", Ask(mode="lexical"), one)["explanation"]
+    assert "stability" not in recall.explain("payment", one, Ask(mode="lexical"))["explanation"]
 
 
 def test_an_unknown_chunk_is_an_unknown_target(recall: Recall) -> None:
     for target in ("abcdef123", "a.txt"):
         with pytest.raises(UnknownTarget) as caught:
-            recall.explain("payment", ASK, target)
+            recall.explain("payment", target, ASK)
         assert (caught.value.code, caught.value.exit_code) == ("unknown_target", 8)
 
 
@@ -236,7 +236,7 @@ def test_a_black_box_is_asked_about_sentences_only_by_explain(recall: Recall) ->
     result = recall.search("payment timeout", ASK._replace(explain=True))["results"][0]
     assert "leaves" not in {part["signal"]: part for part in result["explain"]["parts"]}["semantic"]
     assert box.calls == [1]
-    view = recall.explain("payment timeout", ASK, result["chunk"]["id"])["explanation"]["chunk"]
+    view = recall.explain("payment timeout", result["chunk"]["id"], ASK)["explanation"]["chunk"]
     kinds = {leaf["kind"] for leaf in view["explain"]["parts"][1]["leaves"]}
     assert "sentence" in kinds
     assert abs(view["residual"]) < 1e-9
@@ -270,7 +270,7 @@ def test_standings_follow_the_order_of_the_rows(recall: Recall) -> None:
 
 def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
     pair = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
-    lines = list(ledger.lines(recall.explain("payment timeout", ASK, pair[0], versus=pair[1])))
+    lines = list(ledger.lines(recall.explain("payment timeout", pair[0], ASK, versus=pair[1])))
     assert lines[0].startswith("a.txt:1-1  ")
     assert sum("Σ ✓" in line for line in lines) == 2
     assert any("term      payment" in line and "#" in line for line in lines)
@@ -280,7 +280,7 @@ def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
 
 
 def test_an_absent_chunk_is_one_line(recall: Recall) -> None:
-    lines = list(ledger.lines(recall.explain("payment", Ask(mode="lexical"), chunk_id(recall, "d.txt"))))
+    lines = list(ledger.lines(recall.explain("payment", chunk_id(recall, "d.txt"), Ask(mode="lexical"))))
     assert lines[1].startswith("not among the 2 rows: no signal proposed it; recall whynot payment --target")
 
 
@@ -304,9 +304,9 @@ def test_a_changed_file_is_told_or_refused(tmp_path: Path) -> None:
             pass
         (tmp_path / "a.txt").write_text("something else by now", encoding="utf-8")
         target = recall.search("payment")["results"][0]["chunk"]["id"]
-        assert [each.split(":")[0] for each in recall.explain("payment", Ask(), target)["warnings"]] == ["W_STALE"]
+        assert [each.split(":")[0] for each in recall.explain("payment", target, Ask())["warnings"]] == ["W_STALE"]
         with pytest.raises(StaleError):
-            recall.explain("payment", Ask(strict_fresh=True), target)
+            recall.explain("payment", target, Ask(strict_fresh=True))
 
 
 def test_a_blank_token_is_quoted() -> None:

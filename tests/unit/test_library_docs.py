@@ -1,33 +1,44 @@
-"""The examples of docs/library.md run, and show what really comes out."""
+"""The examples of docs/library.md run, and show what really comes out; so does the script of examples/."""
 
 from __future__ import annotations
 
 import doctest
-from importlib import import_module
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "library.md"
-WITH_EXAMPLES = sorted(
-    ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for package in ("recall_core", "recall_tui")
-    for path in (ROOT / package).rglob("*.py")
-    if ">>> " in path.read_text(encoding="utf-8")
-)
+HOME = Path(__file__).parents[2]
+PAGE = HOME / "docs" / "library.md"
 
 
-def test_every_example_of_the_library_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder with the five notes of the README in it."""
     monkeypatch.chdir(tmp_path)
+    Path("notes").mkdir()
+    for text, name in re.findall(r"^\$ echo '(.*)' > (notes/\w+\.md)$", (HOME / "README.md").read_text(), re.M):
+        Path(name).write_text(f"{text}\n")
+    return tmp_path
+
+
+def test_every_example_of_the_library_page_runs(notes: Path) -> None:
     result = doctest.testfile(str(PAGE), module_relative=False, verbose=False)
     assert result.attempted >= 15
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", WITH_EXAMPLES)
-def test_every_example_of_a_docstring_runs(name: str) -> None:
-    result = doctest.testmod(import_module(name))
+def test_the_library_page_begins_with_ten_lines_that_index_search_and_pack() -> None:
+    first = PAGE.read_text().split("```")[1]
+    assert all(f"recall.{step}(" in first for step in ("index", "search", "context"))
+    assert len(first.strip().splitlines()) <= 11  # the word python among them
 
-    assert result.attempted > 0
-    assert result.failed == 0
+
+def test_the_example_script_indexes_searches_and_packs(notes: Path) -> None:
+    command = [sys.executable, str(HOME / "examples" / "ask.py"), "notes", "undo", "a", "deploy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[0].endswith("notes/deploy.md:1")
+    assert "[1] notes/deploy.md:1-1\nUndo a deploy" in done.stdout

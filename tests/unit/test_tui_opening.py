@@ -4,19 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.paths import NewPlace, spot
 from recall_tui.opening import (
     MOST_FILES,
     MOST_SECONDS,
     Count,
     FirstStore,
-    NewPlace,
     candidates,
     completions,
     counted,
     create_store,
     embedders,
     settings_there,
-    spot,
 )
 
 

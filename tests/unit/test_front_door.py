@@ -1,0 +1,94 @@
+"""What `from recall_core import …` gives, and how a library user opens, fills and asks a store with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+import recall_core
+from recall_core import Ask, Pack, Recall, RecallError
+from recall_core.retrieve.asking import AskFields, QuestionFields
+
+
+@pytest.fixture
+def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recall:
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    for name, text in (("a", "a red apple"), ("b", "a blue sky"), ("c", "red rain on a roof")):
+        Path(f"docs/{name}.txt").write_text(text)
+    opened = Recall.open("mine.db", create=True)
+    opened.index("docs")
+    return opened
+
+
+def test_all_is_what_is_public() -> None:
+    lazy = [name for name in recall_core.__all__ if not name.startswith("_")]
+    assert sorted(lazy) == sorted(recall_core._ROOMS)
+    for name in recall_core.__all__:
+        assert getattr(recall_core, name) is not None
+    with pytest.raises(AttributeError):
+        _ = recall_core.Recal
+
+
+def test_the_front_door_imports_no_numpy_and_nothing_before_it_is_asked_for() -> None:
+    script = (
+        "import sys, recall_core; print([name for name in sys.modules if name.startswith('recall_core.')]);"
+        "from recall_core import Recall, Ask, Pack, RecallError; print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "False"]
+
+
+def test_keywords_are_the_fields_of_ask_and_pack() -> None:
+    assert set(get_type_hints(AskFields)) == set(Ask._fields)
+    assert set(get_type_hints(QuestionFields)) == {*Ask._fields, *Pack._fields} - {"pack"}
+
+
+def test_keywords_ask_what_an_ask_asks(recall: Recall) -> None:
+    def rows(response: recall_core.contract.Response) -> list[object]:
+        return [response["results"], response["query"]]
+
+    told = recall.search("red", k=1, mode="lexical")
+    assert rows(told) == rows(recall.search("red", Ask(k=1, mode="lexical")))
+    assert len(told["results"]) == 1
+    packed = recall.context("red", k=1, budget_tokens=3)["context"]
+    assert packed == recall.context("red", Ask(k=1), Pack(budget_tokens=3))["context"]
+
+
+def test_a_field_beside_what_has_it_is_refused(recall: Recall) -> None:
+    for both in (
+        lambda: recall.search("red", Ask(), k=1),
+        lambda: recall.context("red", Ask(), mode="lexical"),
+        lambda: recall.context("red", pack=Pack(), budget_tokens=9),
+    ):
+        with pytest.raises(RecallError) as caught:
+            both()
+        assert caught.value.code == "conflicting_flags"
+    with pytest.raises(TypeError, match="colour"):
+        recall.search("red", colour=1)  # type: ignore[call-arg]
+
+
+def test_open_makes_a_store_where_there_is_none_and_opens_it_the_next_time(tmp_path: Path) -> None:
+    with pytest.raises(RecallError, match="There is no store"):
+        Recall.open(str(tmp_path / "new"))
+    for place in (f"{tmp_path}/new", f"sqlite:{tmp_path}/other/mine.db", f"{tmp_path}/other/mine.db"):
+        for _ in range(2):
+            with Recall.open(place, create=True) as opened:
+                assert opened.stats()["store"]["documents"] == 0
+    assert sorted(str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*.*")) == [
+        "new/recall.db",
+        "new/recall.toml",
+        "other/mine.db",
+        "other/recall.toml",
+    ]
+    with Recall.open(start=tmp_path / "other") as opened:
+        assert opened.stats()["store"]["path"].endswith("mine.db")
+
+
+def test_index_runs_to_its_end_and_again_reads_nothing(recall: Recall) -> None:
+    again = recall.index("docs")["ingest"]
+    assert (again["added"], again["unchanged"], again["documents"]) == (0, 3, 3)
