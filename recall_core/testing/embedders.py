@@ -1,4 +1,4 @@
-"""Conformance suites: what an embedder must keep to, as test classes that the author of a plug-in subclasses.
+"""What an embedder must keep to, as test classes that the author of a plug-in subclasses.
 
     class TestMine(DeterministicEmbedderConformance):
         kind = MINE

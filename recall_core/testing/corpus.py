@@ -1,0 +1,158 @@
+"""A few short files, and what the suite for stores asks and works out of them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from math import fsum, isclose
+from operator import mul
+from typing import Literal
+
+from recall_core.embed.hash import HashEmbedder
+from recall_core.retrieve.query import literal
+from recall_core.rql.ast import Expr
+from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
+from recall_core.store.port import Store
+from recall_core.text import document_id, embedded_hash, embedded_text, spaced, utc
+from recall_core.types import (
+    LiteralQuery,
+    MetaValue,
+    NewChunk,
+    NewDocument,
+    NewFile,
+    Root,
+    Row,
+    Span,
+    Vector,
+)
+
+EMBEDDER = HashEmbedder(32)
+MTIME_NS = 1_700_000_000_000_000_000
+_FLAGGED: Mapping[str, MetaValue] = {"n": 3, "flag": True}
+ROOT = Root("docs", tags=("from-root",))
+
+
+def file_of(
+    path: str,
+    texts: Sequence[str],
+    *,
+    title: str = "",
+    tags: tuple[str, ...] = (),
+    source: str | None = None,
+    meta: Mapping[str, MetaValue] | None = None,
+    root: Root | None = None,
+) -> NewFile:
+    """A file of one document whose chunks are these texts, one behind the other, a line each."""
+    document = _document(path, texts, title=title, tags=tags, source=source, meta=meta or {})
+    return NewFile(path, path, document.size, MTIME_NS, document.hash, "settings", root, (document,))
+
+
+def _document(
+    path: str,
+    texts: Sequence[str],
+    *,
+    title: str = "",
+    tags: tuple[str, ...] = (),
+    source: str | None = None,
+    meta: Mapping[str, MetaValue],
+) -> NewDocument:
+    chunks, offset = [], 0
+    for line, text in enumerate(texts, start=1):
+        span = Span(offset, offset + len(text), len(text.split()))
+        (vector,) = EMBEDDER.embed([embedded_text(path, title, text)])
+        indexed = spaced(text) if spaced(text) != text else None
+        chunks.append(NewChunk(span, line, line, text, indexed, embedded_hash(path, title, text), vector))
+        offset = span.end
+    raw = "".join(texts).encode()
+    return NewDocument(path, sha256(raw).hexdigest(), title, len(raw), tags, source, meta, tuple(chunks))
+
+
+def _records() -> NewFile:
+    """A file of two records."""
+    both = [_document(f"d.jsonl#{n}", [f"record {n} swims "], tags=("y",), meta={"n": n}) for n in (1, 2)]
+    return NewFile("d.jsonl", "d.jsonl", 9, MTIME_NS, "0" * 64, "settings", None, tuple(both))
+
+
+def files() -> tuple[NewFile, ...]:
+    """A few files: tagged, with metadata, of records, in another script, and one that is empty."""
+    return (
+        file_of("a.txt", ["red fish, blue fish\n", "one fish two fish\n"], tags=("x", "z"), meta={"n": 1}),
+        file_of("b/c.md", ["Naïve fish swim.\n"], title="Fish Story", source="s", meta=_FLAGGED, root=ROOT),
+        _records(),
+        file_of("e.txt", ["色 blue blue\n", "红色的鱼\n"], source="s", meta={"n": "three"}),
+        file_of("empty.txt", [], tags=("x",)),
+    )
+
+
+FISH = LiteralQuery("fish", literal("fish", tokens=lambda text: (text.strip(),), match="any").phrases)
+
+
+def put(store: Store, *files: NewFile) -> None:
+    """In one batch."""
+    with store.writer() as writer:
+        for file in files:
+            writer.put(file)
+
+
+def rowids_of(store: Store, where: Expr | None) -> list[int]:
+    """Of the live chunks that pass, in natural order."""
+    return [key.rowid for key in store.candidates(where)]
+
+
+def rows_of(store: Store) -> list[Row]:
+    """Every live chunk, in natural order."""
+    return store.fetch(rowids_of(store, None))
+
+
+def page(
+    store: Store, where: Expr | None, table: Literal["chunk", "doc"], *, limit: int | None = None, offset: int = 0
+) -> list[tuple[int, int | None]]:
+    """A page of (doc rowid, chunk rowid or None), in natural order."""
+    return store.scan(where, table=table, order=(), limit=limit, offset=offset)[1]
+
+
+def vector_of(text: str) -> Vector:
+    """Of a question."""
+    return EMBEDDER.embed([text], is_query=True)[0]
+
+
+def dot(one: Vector, other: Vector) -> float:
+    """The product of two vectors, exactly."""
+    return fsum(map(mul, array("f", one), array("f", other)))
+
+
+def query_of(store: Store, text: str, how: str = "any") -> LiteralQuery:
+    """The words of a question, as the store folds them."""
+    return literal(text, tokens=store.tokens, match=how)
+
+
+def lexical_of(store: Store, text: str) -> dict[int, float]:
+    """rowid to raw BM25 of all that hold a word."""
+    return store.lexical(query_of(store, text), where=None, k=None, title_weight=1.0)
+
+
+def best(store: Store, values: Mapping[int, float], k: int) -> list[tuple[int, float]]:
+    """The k best, ties in natural order."""
+    order = rowids_of(store, None)
+    return sorted(values.items(), key=lambda pair: (-pair[1], order.index(pair[0])))[:k]
+
+
+def is_close(one: float, other: float) -> bool:
+    """But for the order of summation."""
+    return isclose(one, other, rel_tol=1e-9)
+
+
+def digest_by_rule(store: Store) -> str:
+    """By the rule, of what an export would tell."""
+    files = list(store.live_files())
+    mtimes = {file.path: file.mtime_ns for file in store.files()}
+    states = [_state(document, mtimes[file.path]) for file in files for document in file.documents]
+    return store_digest(store.embedder(), digest_sum(map(document_digest, states)))
+
+
+def _state(document: NewDocument, mtime_ns: int) -> DocumentState:
+    spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
+    doc_id = document_id(document.path, document.hash)
+    meta, tags = canonical(document.meta), sorted(document.tags)
+    return DocumentState(doc_id, document.source, utc(mtime_ns), meta, document.title, spans, tags)

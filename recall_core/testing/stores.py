@@ -1,0 +1,426 @@
+"""What a store must keep to, as a test class that the author of one subclasses.
+
+    class TestMine(StoreConformance):
+        def new(self, **recorded):
+            return MINE.create(where, **recorded)
+
+It is collected by pytest and needs nothing of it. Every test makes its own store, of a few short texts.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from recall_core.config import Config
+from recall_core.embed.hash import HashEmbedder
+from recall_core.rank.bm25 import idf, scores
+from recall_core.rql.ast import Field
+from recall_core.rql.filters import parse_filter
+from recall_core.rql.match import match, match_document
+from recall_core.store.port import Store
+from recall_core.store.values import JudgementRow, ReembedTarget, StoreCheck
+from recall_core.testing.corpus import (
+    EMBEDDER,
+    FISH,
+    MTIME_NS,
+    ROOT,
+    best,
+    digest_by_rule,
+    dot,
+    file_of,
+    files,
+    is_close,
+    lexical_of,
+    page,
+    put,
+    query_of,
+    rowids_of,
+    rows_of,
+    vector_of,
+)
+from recall_core.text import document_id, utc
+from recall_core.types import (
+    RawQuery,
+    Root,
+)
+
+_FILTERS = (
+    "doc.path GLOB '*.txt'",
+    "doc.tag = 'x'",
+    "NOT doc.tag = 'x'",
+    "doc.source IS NULL",
+    "doc.meta.n > 2",
+    "doc.meta.flag = TRUE AND doc.path LIKE 'b/%'",
+    "(doc.tag = 'x' OR doc.source = 's') AND NOT doc.path LIKE '%y.txt'",
+    "doc.mtime >= '2023-11-14' AND NOT doc.path IN ('a.txt', 'e.txt')",
+)
+_CHUNK_FILTERS = ("chunk.offset > 0", "chunk.text LIKE '%blue%' OR doc.tag = 'y'")
+_QUESTIONS = ("fish", "fish blue", '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
+
+
+class StoreConformance:
+    """What holds for every store. `new` gives a fresh one, and whoever gives it clears it away."""
+
+    def new(self, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
+        """A new, empty store that records this."""
+        raise NotImplementedError
+
+    def again(self, store: Store) -> Store | None:
+        """The same store, opened once more beside; None where that cannot be."""
+        return None
+
+    def empty(self) -> Store:
+        """A new store without a document."""
+        identity, dimension = EMBEDDER.identity, EMBEDDER.dimension
+        return self.new(embedder=identity, dimension=dimension, counter="whitespace", chunker="boundary-1:9:0:99")
+
+    def filled(self) -> Store:
+        """A new store of a few files: tagged, with metadata, of records, in another script, and one that is empty."""
+        store = self.empty()
+        put(store, *files())
+        return store
+
+    # What comes and goes.
+
+    def test_a_new_store_holds_nothing(self) -> None:
+        store = self.empty()
+        info = store.info()
+        assert (info.documents, info.chunks, info.vectors, info.tombstones, info.generation) == (0, 0, 0, 0, 0)
+        assert (info.embedder, info.counter, info.snapshot) == (EMBEDDER.identity, "whitespace", "")
+        assert (store.candidates(None), list(store.files()), store.roots(), store.judgements()) == ((), [], (), [])
+
+    def test_what_is_put_comes_back_verbatim(self) -> None:
+        store = self.filled()
+        for file in files():
+            for document in file.documents:
+                doc_id = document_id(document.path, document.hash)
+                rows = store.chunks_of(doc_id)
+                assert store.document_at(document.path) == doc_id
+                assert [row.chunk.text for row in rows] == [chunk.text for chunk in document.chunks]
+                assert store.text_of(doc_id) == "".join(chunk.text for chunk in document.chunks)
+                (kept,) = store.documents([store.rowid("doc", doc_id)]).values()
+                assert (kept.path, kept.title, kept.source) == (document.path, document.title, document.source)
+                assert kept.meta == document.meta
+                assert (kept.tags, kept.mtime) == (tuple(sorted(document.tags)), utc(file.mtime_ns))
+        assert [file.path for file in store.files()] == sorted(file.path for file in files())
+        assert list(store.live_files()) == sorted(files(), key=lambda file: file.path)
+
+    def test_a_file_is_replaced_whole(self) -> None:
+        store = self.filled()
+        before, gone = store.info(), store.document_at("a.txt") or ""
+        put(store, file_of("a.txt", ["green fish\n"]))
+        assert (store.info().documents, store.info().tombstones) == (before.documents, before.tombstones + 1)
+        assert store.generation() == before.generation + 1
+        assert [row.chunk.text for row in store.chunks_of(store.document_at("a.txt") or "")] == ["green fish\n"]
+        assert (store.resolve(gone), store.removed_path(gone)) == ([], "a.txt")
+
+    def test_the_same_again_changes_no_answer(self) -> None:
+        store = self.filled()
+        before = store.info()
+        put(store, *files())
+        after = store.info()
+        assert after._replace(generation=0) == before._replace(generation=0)
+
+    def test_a_batch_is_all_or_nothing(self) -> None:
+        store = self.filled()
+        before = store.info()
+        try:
+            with store.writer() as writer:
+                writer.put(file_of("new.txt", ["new\n"]))
+                writer.tombstone(["a.txt"])
+                raise _Stopped
+        except _Stopped:
+            pass
+        assert store.info() == before
+        assert (store.document_at("new.txt"), store.document_at("a.txt") is None) == (None, False)
+
+    def test_what_is_taken_out_is_in_no_index(self) -> None:
+        store = self.filled()
+        rowids = rowids_of(store, parse_filter("doc.path = 'a.txt'"))
+        with store.writer() as writer:
+            assert writer.tombstone(["a.txt", "d.jsonl#1", "unheard.txt"]) == 2
+        assert not set(rowids) & {key.rowid for key in store.candidates(None)}
+        assert not set(rowids) & store.cosines(vector_of("fish"), where=None).keys()
+        assert not set(rowids) & lexical_of(store, "fish").keys()
+        assert (store.known("a.txt"), store.removed_path("a.txt")) == (None, "a.txt")
+        assert [path for path, _ in store.document_files()] == ["b/c.md", "d.jsonl#2", "e.txt", "empty.txt"]
+
+    def test_labels_change_alone(self) -> None:
+        store = self.filled()
+        before = store.info()
+        with store.writer() as writer:
+            assert writer.relabel("a.txt", tags=("new",), source="other", meta={"m": 2})
+            assert not writer.relabel("e.txt", tags=(), source=None, meta=None)
+        (row, *_) = store.chunks_of(store.document_at("a.txt") or "")
+        assert (row.doc.tags, row.doc.source, row.doc.meta) == (("new",), "other", {"m": 2, "n": 1})
+        assert (store.info().chunks, store.info().vectors) == (before.chunks, before.vectors)
+        assert store.info().digest != before.digest
+
+    def test_a_root_is_remembered_once_until_it_is_forgotten(self) -> None:
+        store = self.filled()
+        with store.writer() as writer:
+            writer.put_root(Root("other"))
+            writer.put_root(ROOT)
+        assert store.roots() == (ROOT, Root("other"))
+        assert [(each.root, each.documents) for each in store.root_sources()] == [(ROOT, 1), (Root("other"), 0)]
+        with store.writer() as writer:
+            writer.forget_roots(["docs"])
+        assert (store.roots(), store.info().documents) == ((Root("other"),), 6)
+
+    def test_the_digest_is_that_of_what_is_there(self) -> None:
+        store = self.empty()
+        assert store.info().digest == digest_by_rule(store)
+        put(store, *files())
+        assert store.info().digest == digest_by_rule(store)
+        with store.writer() as writer:
+            writer.tombstone(["b/c.md"])
+            writer.relabel("a.txt", tags=("q",), source="t", meta=None)
+            writer.refresh("e.txt", size=1, mtime_ns=MTIME_NS + 5_000)
+        assert store.info().digest == digest_by_rule(store)
+        assert [file.mtime_ns for file in store.files() if file.path == "e.txt"] == [MTIME_NS + 5_000]
+
+    def test_another_store_of_the_same_files_answers_the_same(self) -> None:
+        store, other = self.filled(), self.empty()
+        put(other, *store.live_files())
+        assert other.info().digest == store.info().digest
+        assert list(other.live_files()) == list(store.live_files())
+
+    # Questions.
+
+    def test_rows_stand_in_natural_order(self) -> None:
+        store = self.filled()
+        keys = store.candidates(None)
+        assert list(keys) == sorted(keys, key=lambda key: (key.path, key.offset))
+        assert store.candidates(None, rowids=[keys[3].rowid, keys[1].rowid, -1]) == (keys[1], keys[3])
+        assert [row.rowid for row in store.fetch([keys[2].rowid, keys[0].rowid])] == [keys[2].rowid, keys[0].rowid]
+
+    def test_a_filter_lets_through_what_it_means(self) -> None:
+        store = self.filled()
+        rows = rows_of(store)
+        for text in (*_FILTERS, *_CHUNK_FILTERS):
+            where = parse_filter(text)
+            passing = [row.rowid for row in rows if match(where, row)]
+            assert rowids_of(store, where) == passing, text
+            assert store.filter_counts(where, table="chunk").passing_all == len(passing), text
+            documents = store.documents([rowid for rowid, _ in page(store, None, "doc")])
+            kept = [
+                rowid
+                for rowid, document in documents.items()
+                if match_document(where, document, [row.chunk for row in rows if row.doc.id == document.id])
+            ]
+            assert sorted(rowid for rowid, _ in page(store, where, "doc")) == sorted(kept), text
+
+    def test_pages_put_together_are_the_whole(self) -> None:
+        store = self.filled()
+        for table in ("chunk", "doc"):
+            whole = page(store, None, table)
+            parts = [page(store, None, table, limit=2, offset=start) for start in range(0, len(whole) + 1, 2)]
+            assert [row for part in parts for row in part] == whole
+            assert store.scan(None, table=table, order=(), limit=0, offset=0) == (len(whole), [])
+        assert [chunk for _, chunk in page(store, None, "chunk")] == [key.rowid for key in store.candidates(None)]
+
+    def test_lexical_values_are_those_of_the_core(self) -> None:
+        store = self.filled()
+        everything = [key.rowid for key in store.candidates(None)]
+        for text in _QUESTIONS:
+            for how in ("any", "all"):
+                query = query_of(store, text, how)
+                counts = store.occurrences(query, None)
+                joined = any if how == "any" else all
+                holding = {rowid for rowid in everything if joined(rowid in held for held in counts.counts)}
+                found = store.lexical(query, where=None, k=None, title_weight=2.0)
+                assert found.keys() == holding, text
+                expected = scores(counts, list(found), Config(title_weight=2.0))
+                assert all(map(is_close, found.values(), expected)), text
+                some = store.lexical_scores(query, everything[1:], title_weight=2.0)
+                assert some == {rowid: raw for rowid, raw in found.items() if rowid != everything[0]}, text
+
+    def test_statistics_count_the_rows_that_hold_a_phrase(self) -> None:
+        store = self.filled()
+        for text in _QUESTIONS:
+            query = query_of(store, text)
+            counts, terms = store.occurrences(query, None), store.term_stats(query)
+            assert [term.df for term in terms] == [len(held) for held in counts.counts]
+            assert [term.idf for term in terms] == [idf(term.df, store.info().chunks) for term in terms]
+            rowids = list(store.lexical(query, where=None, k=None, title_weight=1.0))
+            assert store.phrases(query, terms, rowids).counts == counts.counts
+
+    def test_words_are_folded_and_stemmed_as_the_index_has_them(self) -> None:
+        store = self.filled()
+        assert store.tokens("Naïve SWIMMING") == ("naive", "swimming")
+        assert store.stems("swimming") == store.stems("swims")
+        assert store.spans(["She swims naïvely."], ["swimming"]) == [[(4, 9)]]
+        assert lexical_of(store, "swimming").keys() == lexical_of(store, "swims").keys()
+
+    def test_a_filter_comes_before_the_number_of_rows(self) -> None:
+        store = self.filled()
+        query, vector = query_of(store, "fish blue"), vector_of("fish")
+        for text in _FILTERS:
+            where = parse_filter(text)
+            passing = set(rowids_of(store, where))
+            found = store.lexical(query, where=None, k=None, title_weight=1.0)
+            wanted = best(store, {rowid: raw for rowid, raw in found.items() if rowid in passing}, 2)
+            assert list(store.lexical(query, where=where, k=2, title_weight=1.0).items()) == wanted, text
+            near = {rowid: each for rowid, each in store.cosines(vector, where=None).items() if rowid in passing}
+            assert store.cosines(vector, where=where) == near, text
+            answer = store.nearest(vector, where=where, k=2)
+            assert answer.cosines.keys() <= passing
+            assert not answer.is_exact or list(answer.cosines.items()) == best(store, near, 2), text
+
+    def test_cosines_are_exact_to_the_sixth_decimal(self) -> None:
+        store = self.filled()
+        rowids = [key.rowid for key in store.candidates(None)]
+        vectors = store.vectors(rowids)
+        asked = vector_of("one blue fish")
+        exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in vectors.items()}
+        assert store.cosines(asked, where=None) == exact
+        assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
+
+    def test_vectors_are_kept_by_chunk_and_by_text(self) -> None:
+        store = self.filled()
+        chunks = [chunk for file in files() for document in file.documents for chunk in document.chunks]
+        known = store.cached_vectors([chunk.text_hash for chunk in chunks] + [b"\0" * 32])
+        assert known == {chunk.text_hash: chunk.vector for chunk in chunks}
+        with store.writer() as writer:
+            writer.keep_vectors({b"\1" * 32: (vector_of("later"), 1)})
+        assert store.cached_vectors([b"\1" * 32]) == {b"\1" * 32: vector_of("later")}
+
+    def test_the_stores_own_syntax_is_understood_or_never_asked_for(self) -> None:
+        store = self.filled()
+        if "lexical_fts" in store.capabilities:
+            assert store.syntax_error(RawQuery("fish")) is None
+            assert store.syntax_error(RawQuery('"')) is not None
+            raw = store.lexical(RawQuery("fish"), where=None, k=None, title_weight=1.0)
+            assert raw == lexical_of(store, "fish")
+
+    # Names and places.
+
+    def test_a_path_an_id_and_a_unique_prefix_name_one_thing(self) -> None:
+        store = self.filled()
+        for row in rows_of(store):
+            assert store.resolve(row.chunk.id) == store.resolve(row.chunk.id[:12]) == [("chunk", row.chunk.id)]
+            assert store.rowid("chunk", row.chunk.id) == row.rowid
+            assert store.resolve(row.doc.path) == store.resolve(row.doc.id[:12]) == [("doc", row.doc.id)]
+        assert store.resolve("unheard.txt") == store.resolve("") == []
+
+    def test_chunks_are_found_by_place_and_text(self) -> None:
+        store = self.filled()
+        first, second = rows_of(store)[:2]
+        doc_id = first.doc.id
+        assert store.chunks_of_lines(doc_id, 2, 9) == [second.rowid]
+        assert store.chunks_near(doc_id, first.chunk.end - 1, first.chunk.end) == [first.rowid]
+        assert store.chunks_with("blue") == [row.rowid for row in rows_of(store) if "blue" in row.chunk.text]
+        assert len(store.chunks_of_file("d.jsonl")) == 2
+        assert set(store.short_documents(1)) == {row.rowid for row in rows_of(store) if row.doc.path in _SHORT}
+        doc_rowid = store.rowid("doc", doc_id)
+        assert store.chunk_counts([doc_rowid]) == {doc_rowid: 2}
+
+    def test_paths_are_found_below_a_folder_and_by_words(self) -> None:
+        store = self.filled()
+        assert store.paths_below("b") == ["b/c.md"]
+        assert store.paths_below("d.jsonl") == ["d.jsonl#1", "d.jsonl#2"]
+        assert store.paths_below(".") == [path for path, _ in store.document_files()]
+        assert store.paths_with(["TXT", "e"], 9) == ["e.txt", "empty.txt"]
+        assert store.paths_with(["txt"], 1) == ["a.txt"]
+        known = store.vocabulary(1).values(Field("doc", "tag"), "")
+        assert list(map(tuple, known)) == [("x", 2)]
+
+    # Beside others, and over time.
+
+    def test_what_is_read_together_is_of_one_state(self) -> None:
+        store = self.filled()
+        other = self.again(store)
+        if other is None:
+            return
+        seen = store.changes()
+        with store.reading():
+            before = store.info()
+            put(other, file_of("new.txt", ["new fish\n"]))
+            assert (store.info(), store.document_at("new.txt")) == (before, None)
+        assert store.document_at("new.txt") is not None
+        assert store.changes() != seen
+        other.close()
+
+    def test_judgements_outlast_the_chunks_and_are_no_part_of_the_digest(self) -> None:
+        store = self.filled()
+        before = store.info()
+        rows = [JudgementRow("q1", "a.txt", 0, -1, 2), JudgementRow("q1", "unheard.txt", 0, 5, 0)]
+        with store.judging() as writer:
+            writer.put_query("q1", "fish?")
+            writer.put_query("q1", "other words")
+            for row in (rows[1], rows[0]._replace(grade=1), rows[0]):
+                writer.put(row)
+            assert store.judged_queries() == {"q1": "fish?"}
+        assert (store.judgements(), store.judgement_count(), store.info()) == (rows, 2, before)
+        assert store.stray_judgements() == store.stray_judgements({"q1"}) == rows[1:]
+        assert store.stray_judgements({"q2"}) == []
+        with store.judging() as writer:
+            writer.drop_query("q1")
+            writer.remove(*rows[0][:4])
+        assert (store.judgements(), store.judged_queries()) == (rows[1:], {"q1": "fish?"})
+
+    def test_compacting_and_purging_change_no_answer(self) -> None:
+        store = self.filled()
+        with store.writer() as writer:
+            writer.tombstone(["e.txt"])
+        before = (
+            store.info()._replace(tombstones=0),
+            lexical_of(store, "fish"),
+            rows_of(store),
+            store.term_stats(FISH),
+        )
+        assert store.compact() == 1
+        assert (store.info(), lexical_of(store, "fish"), rows_of(store), store.term_stats(FISH)) == before
+        assert store.removed_path("e.txt") is None
+        assert store.purge()
+
+    def test_a_sound_store_passes_every_check(self) -> None:
+        store = self.filled()
+        found = {code: store.check(code) for code in get_args(StoreCheck)}
+        assert [(code, each.evidence) for code, each in found.items() if each.severity == "error"] == []
+        assert [list(store.without_vector()), list(store.broken_vectors())] == [[], []]
+        before = store.info()
+        store.repair(embedder=store.embedder(), made={})
+        assert store.info()._replace(generation=before.generation) == before
+
+    def test_near_pairs_and_bests_are_exact(self) -> None:
+        store = self.filled()
+        put(store, file_of("twin.txt", ["red fish, blue fish\n"]))
+        rowids = [key.rowid for key in store.candidates(None)]
+        assert list(store.in_order()) == rowids
+        twins = store.chunks_with("red fish, blue fish")
+        assert (1, ((twins[0], twins[1], 1.0),)) == store.near_pairs(least=0.999, shown=3)
+        assert store.bests(store.vectors(twins)) == dict.fromkeys(twins, (1.0, 1.0))
+
+    def test_vectors_of_another_embedder_take_over_all_at_once(self) -> None:
+        store = self.filled()
+        other = HashEmbedder(64)
+        target = ReembedTarget(other.identity, other.dimension, "recall reembed")
+        store.begin_reembed(target)
+        waiting = store.texts_to_reembed(after=b"", limit=99)
+        made = dict(zip(waiting, ((vector, 1) for vector in other.embed(list(waiting.values()))), strict=True))
+        some = dict(list(made.items())[:1])
+        assert store.save_reembedded(target, some)
+        assert not store.finish_reembed(target)
+        assert (store.reembed_target(), store.reembedded(), store.texts()) == (target, 1, len(waiting))
+        assert store.embedder() == EMBEDDER.identity
+        assert store.save_reembedded(target, made)
+        assert not store.save_reembedded(target._replace(embedder="another"), made)
+        assert store.finish_reembed(target)
+        assert (store.embedder(), store.info().dimension, store.reembed_target()) == (other.identity, 64, None)
+        assert set(store.vectors([key.rowid for key in store.candidates(None)]).values()) == {
+            vector for vector, _ in made.values()
+        }
+
+
+_SHORT = {"b/c.md", "d.jsonl#1", "d.jsonl#2"}
+
+
+def _answers(store: Store) -> tuple[object, ...]:
+    """All that a compaction must leave as it is."""
+    info = store.info()._replace(tombstones=0)
+    return info, lexical_of(store, "fish"), rows_of(store), store.term_stats(FISH), page(store, None, "doc")
+
+
+class _Stopped(Exception):
+    """What ends a batch."""
