@@ -6,11 +6,15 @@ Domain values as the JSON contract spells them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
+from recall_core.config import Config
 from recall_core.contract import (
     SCHEMA_VERSION,
+    CandidateView,
     ChunkView,
+    ContextBlock,
+    ContextChunk,
     ContextView,
     DocView,
     ErrorView,
@@ -19,6 +23,8 @@ from recall_core.contract import (
     LeafView,
     LexicalModelEcho,
     NormalizerEcho,
+    OmittedView,
+    PartView,
     PlanEcho,
     QueryEcho,
     RecallView,
@@ -28,17 +34,34 @@ from recall_core.contract import (
     SignalEcho,
     SparseView,
     StoreView,
+    TermEcho,
 )
+from recall_core.contract.ledger import StageValues
+from recall_core.contract.packing import AccountPart, EstimateView
+from recall_core.contract.views import ModelsEcho, PlanPart, RanksEcho, SparsePart, WordingEcho
 from recall_core.embed.registry import note
 from recall_core.errors import RecallError
 from recall_core.rank.normalize import scale
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.freshness import State
 from recall_core.text import counter
-from recall_core.types import Block, Chunk, Document, Hit, Injection, Packed, Pool, Progress, Root, Signal, StoreInfo
+from recall_core.types import (
+    Block,
+    Chunk,
+    Document,
+    Hit,
+    Injection,
+    Packed,
+    Part,
+    Pool,
+    Progress,
+    Root,
+    Signal,
+    StoreInfo,
+)
 
 if TYPE_CHECKING:
-    from recall_core.rql.complete import Vocabulary
+    from recall_core.rql.complete import Completion, Vocabulary
     from recall_core.store.values import Sizes
 
 Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
@@ -48,16 +71,28 @@ Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
 
 def explain_view(hit: Hit, plan: Plan, leaves: Leaves | None = None) -> ExplainView:
     """Stage values, the parts that add up to the score, and the leaves that add up to each part, where known."""
-    view: dict[str, Any] = {part.signal: part.value for part in hit.parts}
+    values = StageValues()
+    for part in hit.parts:
+        values[part.signal] = part.value
     if plan.config.fusion == "rrf":
         k = plan.config.rrf_k
         fused = [part for part in hit.parts if part.signal != "rerank"]
-        view["raw_score"] = sum(part.weight / (k + part.rank) for part in fused if part.rank is not None)
-    made = leaves or {}
-    view["parts"] = [
-        part._asdict() | ({"leaves": made[part.signal]} if part.signal in made else {}) for part in hit.parts
-    ]
-    return cast(ExplainView, view)
+        values["raw_score"] = sum(part.weight / (k + part.rank) for part in fused if part.rank is not None)
+    return {**values, "parts": [_part_view(part, leaves or {}) for part in hit.parts]}
+
+
+def _part_view(part: Part, leaves: Leaves) -> PartView:
+    view = PartView(
+        signal=part.signal,
+        raw=part.raw,
+        value=part.value,
+        weight=part.weight,
+        rank=part.rank,
+        points=part.points,
+    )
+    if part.signal in leaves:
+        view["leaves"] = leaves[part.signal]
+    return view
 
 
 def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
@@ -88,97 +123,111 @@ def failure(error: RecallError) -> Response:
 
 def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
     """The question as it was understood."""
-    echo: dict[str, Any] = {}
-    if plan.rql is None:
-        echo["text"] = plan.text
-    else:
-        echo["rql"] = plan.rql
+    wording: WordingEcho = {"text": plan.text} if plan.rql is None else {"rql": plan.rql}
     if plan.filters is not None:
-        echo["filters"] = plan.filters
-    echo |= {"limit": limit, "offset": plan.offset}
-    if pool is not None:
-        echo["plan"] = plan_echo(plan, pool)
-    return cast(QueryEcho, echo)
+        wording["filters"] = plan.filters
+    effective: PlanPart = {} if pool is None else {"plan": plan_echo(plan, pool)}
+    return {**wording, "limit": limit, "offset": plan.offset, **effective}
 
 
 def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
     """Everything that decided the order."""
     config = plan.config
-    echo: dict[str, Any] = {
+    return {
         "mode": plan.mode,
         "fusion": config.fusion,
         "normalize": config.normalize,
         "weights": {"lexical": config.bm25_weight, "semantic": config.vector_weight},
-    }
-    if config.fusion == "rrf":
-        echo["rrf_k"] = config.rrf_k
-    signals = []
-    if plan.lexical is not None:
-        signals.append(_signal_echo("lexical", plan.lexical, plan, pool))
-    if plan.semantic is not None:
-        signals.append(_signal_echo("semantic", plan.semantic, plan, pool))
-    echo |= {
+        **_ranks_echo(config),
         "min_score": config.min_score,
         "pool": config.pool,
         "index": pool.index_kind,
         "sparse": config.sparse_recall,
+        **_models_echo(config, pool),
+        "signals": _signal_echoes(plan, pool),
     }
+
+
+def _ranks_echo(config: Config) -> RanksEcho:
+    return {"rrf_k": config.rrf_k} if config.fusion == "rrf" else {}
+
+
+def _models_echo(config: Config, pool: Pool) -> ModelsEcho:
+    echo = ModelsEcho()
     if config.rerank:
         echo["rerank"] = RerankEcho(model=config.rerank, rows=config.rerank_rows, weight=config.rerank_weight)
     if pool.lexical_model == "bm25f":
         echo["lexical_model"] = LexicalModelEcho(
             model="bm25f", k1=config.bm25_k1, b=config.bm25_b, title_weight=config.title_weight
         )
-    echo["signals"] = signals
-    return cast(PlanEcho, echo)
+    return echo
+
+
+def _signal_echoes(plan: Plan, pool: Pool) -> list[SignalEcho]:
+    echoes = []
+    if plan.lexical is not None:
+        echoes.append(_signal_echo("lexical", plan.lexical, plan, pool))
+    if plan.semantic is not None:
+        echoes.append(_signal_echo("semantic", plan.semantic, plan, pool))
+    return echoes
 
 
 def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEcho:
     config = plan.config
     weight = config.bm25_weight if signal == "lexical" else config.vector_weight
-    echo: dict[str, Any] = {"signal": signal, "text": text, "weight": weight}
+    echo = SignalEcho(signal=signal, text=text, weight=weight)
     if signal == "lexical":
         echo["bound"] = pool.bound
     echo["normalizer"] = _normalizer_echo(signal, plan, pool)
     if signal == "lexical":
-        echo["terms"] = [{"text": term.text, "df": term.df, "idf": term.idf} for term in pool.terms]
-    return cast(SignalEcho, echo)
+        echo["terms"] = [TermEcho(text=term.text, df=term.df, idf=term.idf) for term in pool.terms]
+    return echo
 
 
 def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> NormalizerEcho:
     config = plan.config
     low, high = scale(pool, signal, config.normalize)
-    echo: dict[str, Any] = {"method": config.normalize}
+    echo: NormalizerEcho
     if config.normalize == "bound":
-        echo["bound"] = high
+        echo = {"method": "bound", "bound": high}
     else:
-        echo |= {"low": low, "high": high, "pool_size": len(pool.keys)}
-    if config.fusion == "rrf":
-        echo["rrf_k"] = config.rrf_k
-    return cast(NormalizerEcho, echo)
+        method: Literal["max", "minmax"] = "max" if config.normalize == "max" else "minmax"
+        echo = {"method": method, "low": low, "high": high, "pool_size": len(pool.keys)}
+    return {**echo, **_ranks_echo(config)}
 
 
-def sparse_view(found: Answer, *, explain: bool) -> SparseView | None:
+def sparse_part(found: Answer, *, explain: bool) -> SparsePart:
     """What sparse-document recall did: told when it did something, and to whoever asks why."""
     if found.recall is None or not (explain or found.recall.given):
-        return None
-    config = found.plan.config
-    limits = {"threshold": config.sparse_chunk_threshold, "ceiling": config.sparse_distance_ceiling}
-    return cast(SparseView, {**found.recall.report._asdict(), **limits})
+        return {}
+    config, report = found.plan.config, found.recall.report
+    view = SparseView(
+        injections=report.injections,
+        reason=report.reason,
+        looked_at=report.looked_at,
+        near=report.near,
+        short=report.short,
+        within_ceiling=report.within_ceiling,
+        present=report.present,
+        blocked=report.blocked,
+        threshold=config.sparse_chunk_threshold,
+        ceiling=config.sparse_distance_ceiling,
+    )
+    return {"sparse": view}
 
 
 def result_view(
     hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool, leaves: Leaves | None = None
 ) -> ResultView:
     """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
-    view: dict[str, Any] = {}
+    view = ResultView()
     if hit.score is not None and _wanted(plan, "score"):
         view["score"] = hit.score
-    doc = _chosen("doc", doc_view(hit.doc, states), plan)
+    doc = _chosen_doc(doc_view(hit.doc, states), plan)
     if doc:
         view["doc"] = doc
     if hit.chunk is not None and (plan.table == "chunk" or plan.select is None):
-        chunk = _chosen("chunk", chunk_view(hit.chunk), plan)
+        chunk = _chosen_chunk(chunk_view(hit.chunk), plan)
         if chunk:
             view["chunk"] = chunk
     if hit.injection is not None and hit.chunk is not None:
@@ -186,35 +235,48 @@ def result_view(
         view["recall"] = recall_view(hit.injection, hit.chunk)
     if explain and hit.score is not None:
         view["explain"] = explain_view(hit, plan, leaves)
-    return cast(ResultView, view)
+    return view
 
 
 def _wanted(plan: Plan, name: str) -> bool:
     return plan.select is None or name in plan.select
 
 
-def _chosen(table: str, view: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """The view's fields that SELECT names, in the contract's order; `state` is always told."""
+_DocKey = Literal["id", "path", "mtime", "hash", "tag", "source", "tags", "title", "meta", "state"]
+_DOC_KEYS: tuple[_DocKey, ...] = get_args(_DocKey)
+_ChunkKey = Literal["id", "doc_id", "offset", "tokens", "text", "end", "line_start", "line_end", "heading"]
+_CHUNK_KEYS: tuple[_ChunkKey, ...] = get_args(_ChunkKey)
+
+
+def _chosen_doc(view: DocView, plan: Plan) -> DocView:
+    """The fields that SELECT names, in the contract's order, then single values of meta; `state` is always told."""
     if plan.select is None:
-        return dict(view)
-    chosen = {key: value for key, value in view.items() if f"{table}.{key}" in plan.select}
-    keys = [name.split(".", 2)[2] for name in plan.select if name.startswith(f"{table}.meta.")]
-    meta = {key: view["meta"][key] for key in keys if key in view.get("meta", {})}
-    if meta:
-        chosen["meta"] = meta
-    if chosen and "state" in view:
-        chosen["state"] = view["state"]
-    return chosen
+        return view
+    meta, state = view.get("meta", {}), view.get("state")
+    for key in _DOC_KEYS:
+        if f"doc.{key}" not in plan.select:
+            view.pop(key, None)
+    prefix = "doc.meta."
+    keys = [name.removeprefix(prefix) for name in plan.select if name.startswith(prefix)]
+    named = {key: meta[key] for key in keys if key in meta}
+    if named:
+        view["meta"] = named
+    if view and state is not None:
+        view["state"] = state
+    return view
+
+
+def _chosen_chunk(view: ChunkView, plan: Plan) -> ChunkView:
+    """The fields that SELECT names, in the contract's order."""
+    for key in _CHUNK_KEYS:
+        if plan.select is not None and f"chunk.{key}" not in plan.select:
+            view.pop(key, None)
+    return view
 
 
 def doc_view(document: Document, states: Mapping[str, State] | None = None) -> DocView:
     """A document version."""
-    view: dict[str, Any] = {
-        "id": document.id,
-        "path": document.path,
-        "mtime": document.mtime,
-        "hash": document.hash,
-    }
+    view = DocView(id=document.id, path=document.path, mtime=document.mtime, hash=document.hash)
     if document.tags:
         view["tag"] = document.tags[0]
     if document.source is not None:
@@ -225,7 +287,7 @@ def doc_view(document: Document, states: Mapping[str, State] | None = None) -> D
         view["meta"] = dict(document.meta)
     if states and document.id in states:
         view["state"] = states[document.id]
-    return cast(DocView, view)
+    return view
 
 
 def chunk_view(chunk: Chunk) -> ChunkView:
@@ -245,65 +307,70 @@ def chunk_view(chunk: Chunk) -> ChunkView:
     return view
 
 
-def context_view(packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State]) -> ContextView:
+def context_view(
+    packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State], account: AccountPart
+) -> ContextView:
     """A packed context. hits: every packed one by the id of its chunk."""
-    view: dict[str, Any] = {
+    return {
         "text": packed.text,
         "budget_tokens": packed.budget_tokens,
         "used_tokens": packed.used_tokens,
         "counter": packed.counter,
+        **_estimate(packed),
+        "candidates": packed.candidates,
+        "chunks": [_context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids],
+        "blocks": [_context_block(block, states) for block in packed.blocks],
+        "omitted": [
+            OmittedView(reason=left.reason, rank=left.rank, count=left.chunks, id=left.chunk_id, path=left.path)
+            for left in packed.omitted
+        ],
+        **account,
     }
-    if packed.counter == "whitespace":
-        view["estimated_model_tokens"] = counter("approx").count(packed.text)
-    view["candidates"] = packed.candidates
-    view["chunks"] = [
-        _context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids
-    ]
-    view["blocks"] = [_context_block(block, states) for block in packed.blocks]
-    view["omitted"] = [
-        {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
-        for left in packed.omitted
-    ]
-    return cast(ContextView, view)
 
 
-def _context_chunk(block: Block, hit: Hit) -> dict[str, Any]:
+def _estimate(packed: Packed) -> EstimateView:
+    if packed.counter != "whitespace":
+        return {}
+    return {"estimated_model_tokens": counter("approx").count(packed.text)}
+
+
+def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
     """A packed chunk; of a truncated one, only what was packed."""
-    chunk = cast(Chunk, hit.chunk)
+    chunk = hit.chunk
+    assert chunk is not None  # noqa: S101 - documents are not packed
     end = min(chunk.end, block.end)
     is_whole = end == chunk.end
-    text = chunk.text if is_whole else chunk.text[: end - chunk.offset]
-    view: dict[str, Any] = {
-        "id": chunk.id,
-        "doc_id": chunk.doc_id,
-        "offset": chunk.offset,
-        "tokens": chunk.tokens,
-        "text": text,
-        "path": block.doc.path,
-        "hash": block.doc.hash,
-        "mtime": block.doc.mtime,
-    }
+    view = ContextChunk(
+        id=chunk.id,
+        doc_id=chunk.doc_id,
+        offset=chunk.offset,
+        tokens=chunk.tokens,
+        text=chunk.text if is_whole else chunk.text[: end - chunk.offset],
+        path=block.doc.path,
+        hash=block.doc.hash,
+        mtime=block.doc.mtime,
+    )
     if hit.injection is not None:
         view["recall_injected"] = True
     return view
 
 
-def _context_block(block: Block, states: Mapping[str, State]) -> dict[str, Any]:
-    view: dict[str, Any] = {
-        "n": block.number,
-        "path": block.doc.path,
-        "doc_id": block.doc.id,
-        "offset": block.offset,
-        "end": block.end,
-        "line_start": block.line_start,
-        "line_end": block.line_end,
-        "text": block.text,
-        "hash": block.doc.hash,
-        "mtime": block.doc.mtime,
-        "chunk_ids": list(block.chunk_ids),
-        "ranks": list(block.ranks),
-        "truncated": block.truncated,
-    }
+def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
+    view = ContextBlock(
+        n=block.number,
+        path=block.doc.path,
+        doc_id=block.doc.id,
+        offset=block.offset,
+        end=block.end,
+        line_start=block.line_start,
+        line_end=block.line_end,
+        text=block.text,
+        hash=block.doc.hash,
+        mtime=block.doc.mtime,
+        chunk_ids=list(block.chunk_ids),
+        ranks=list(block.ranks),
+        truncated=block.truncated,
+    )
     if block.doc.id in states:
         view["state"] = states[block.doc.id]
     return view
@@ -333,7 +400,17 @@ def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
     from recall_core.rql.complete import complete  # noqa: PLC0415 - a search never needs it
 
     found = complete(text, cursor, vocabulary=vocabulary)
-    return ok(candidates=[candidate._asdict() for candidate in found], warnings=[])
+    return ok(candidates=[_candidate_view(each) for each in found], warnings=[])
+
+
+def _candidate_view(completion: Completion) -> CandidateView:
+    return CandidateView(
+        text=completion.text,
+        kind=completion.kind,
+        start=completion.start,
+        end=completion.end,
+        detail=completion.detail,
+    )
 
 
 def store_view(info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root], judgements: int) -> StoreView:

@@ -11,6 +11,7 @@ from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.api.packing import packing, terms
 from recall_core.contract import Response, StatsView
+from recall_core.contract.packing import AccountPart
 from recall_core.errors import SnapshotMismatch, StaleError
 from recall_core.retrieve import Answer, Plan, targets
 from recall_core.retrieve.answer import candidate_range, packable, page
@@ -18,7 +19,7 @@ from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.freshness import State, stale_documents
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
-from recall_core.types import Document, Hit
+from recall_core.types import Document, Hit, Packed
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | No
         return views.ok(
             query=views.query_echo(plan, answer.pool, limit=plan.limit),
             explanation=explanation(answer, *rows, store=engine.store, embedder=embedder),
-            sparse=views.sparse_view(answer, explain=True),
+            **views.sparse_part(answer, explain=True),
             stats=stats_view(answer, started),
             warnings=[*engine.notes(), *answer.warnings, *stale],
         )
@@ -110,7 +111,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Respo
             views.result_view(hit, plan, states, explain=ask.explain, leaves=each)
             for hit, each in zip(shown, leaves, strict=True)
         ],
-        sparse=views.sparse_view(found, explain=ask.explain),
+        **views.sparse_part(found, explain=ask.explain),
         stats=stats_view(found, started),
         warnings=[*engine.notes(), *found.warnings, *stale],
         next_offset=following if shown and following < found.total and _is_paged(found) else None,
@@ -128,22 +129,25 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     found = _timed(found, "pack", began)
     start, stop = candidate_range(found)
     hits = {hit.chunk.id: hit for hit in seen if hit.chunk is not None}
-    view = views.context_view(made, hits, states)
+    view = views.context_view(made, hits, states, _account(found, made, options, store) if ask.explain else {})
     if ask.explain:
-        from recall_core.retrieve.worth import account_view  # noqa: PLC0415 - few contexts are explained
-
         shown = [hits[chunk["id"]] for chunk in view["chunks"]]
         for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(found, shown), strict=True):
             if hit.score is not None:
                 chunk["explain"] = explain_view(hit, found.plan, leaves)
-        view["account"] = account_view(made, found, terms(found, options, store), store)
     return views.ok(
         query=views.query_echo(found.plan, found.pool, limit=stop - start),
-        sparse=views.sparse_view(found, explain=ask.explain),
+        **views.sparse_part(found, explain=ask.explain),
         context=view,
         stats=stats_view(found, started),
         warnings=[*engine.notes(), *found.warnings, *made.warnings, *stale],
     )
+
+
+def _account(found: Answer, made: Packed, options: Pack, store: Store) -> AccountPart:
+    from recall_core.retrieve.worth import account_view  # noqa: PLC0415 - few contexts are explained
+
+    return {"account": account_view(made, found, terms(found, options, store), store)}
 
 
 def asserted(found: Answer, ask: Ask) -> Answer:

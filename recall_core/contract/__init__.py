@@ -60,6 +60,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "AccountView",
     "CalibrationView",
+    "CandidateView",
     "CheckView",
     "ChunkView",
     "CompactView",

@@ -66,6 +66,15 @@ class PartView(TypedDict):
     leaves: NotRequired[list[LeafView]]
 
 
+class StageValues(TypedDict, total=False):
+    """The value of each signal. raw_score: the RRF sum before it is scaled."""
+
+    lexical: float
+    semantic: float
+    rerank: float
+    raw_score: float
+
+
 class ExplainView(TypedDict):
     """Stage values, and the parts that add up to the score. raw_score: the RRF sum before it is scaled."""
 

@@ -122,6 +122,18 @@ class OmittedView(TypedDict):
     path: str
 
 
+class AccountPart(TypedDict, total=False):
+    """The account, where it is asked for."""
+
+    account: AccountView
+
+
+class EstimateView(TypedDict, total=False):
+    """What a model's own tokens would come to, where words are counted."""
+
+    estimated_model_tokens: int
+
+
 class ContextView(TypedDict):
     """A context under its budget: count(text) == used_tokens <= budget_tokens, and
     the packed chunks plus the counts of omitted add up to candidates."""

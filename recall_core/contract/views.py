@@ -44,6 +44,19 @@ class TermEcho(TypedDict):
     idf: float
 
 
+class RanksEcho(TypedDict, total=False):
+    """The constant of reciprocal rank fusion, where that is how scores are made."""
+
+    rrf_k: float
+
+
+class ModelsEcho(TypedDict, total=False):
+    """The models beyond the plain ones."""
+
+    rerank: RerankEcho
+    lexical_model: LexicalModelEcho
+
+
 class PlanEcho(TypedDict):
     """Everything that decided the order."""
 
@@ -76,6 +89,20 @@ class LexicalModelEcho(TypedDict):
     k1: float
     b: float
     title_weight: float
+
+
+class WordingEcho(TypedDict, total=False):
+    """The words or the query, and the filter of both."""
+
+    text: str
+    rql: str
+    filters: str
+
+
+class PlanPart(TypedDict, total=False):
+    """The effective plan, where signals were asked."""
+
+    plan: PlanEcho
 
 
 class QueryEcho(TypedDict):
@@ -149,6 +176,12 @@ class SparseView(TypedDict):
     blocked: int
     threshold: int
     ceiling: float
+
+
+class SparsePart(TypedDict, total=False):
+    """The part of a response that tells of sparse-document recall, where there is something to tell."""
+
+    sparse: SparseView
 
 
 class StatsView(TypedDict):
