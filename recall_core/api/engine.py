@@ -11,7 +11,7 @@ from recall_core.api.packing import packing
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.ports import Embedder, Interruptible, Reranker
-from recall_core.retrieve import Answer, Plan, plan_rql, plan_words
+from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
@@ -146,6 +146,10 @@ class Engine:
         from recall_core.rql.parser import is_query  # noqa: PLC0415 - search and query know what they were given
 
         return self.rql_plan(text, ask) if is_query(text) else self.words_plan(text, ask)
+
+    def replan(self, plan: Plan, ask: Ask = Ask()) -> Plan:
+        """The question under the settings and for the rows of `ask`; all else stays, and no text is read again."""
+        return replan(plan, config=self.config, settings=ask.settings, k=ask.k)
 
     def answer(self, plan: Plan) -> Answer:
         """Search and rank: the only step that searches the store."""

@@ -286,11 +286,11 @@ class Recall:
     @staticmethod
     def check_rql(text: str, settings: Sequence[str] = ()) -> Response:
         """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
-        from recall_core.rql.parser import parse_query  # noqa: PLC0415 - a search never needs it
-        from recall_core.rql.print import print_query  # noqa: PLC0415
+        from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
 
         plan = plan_rql(text, config=Config(), exact=False, settings=settings)
-        return views.ok(rql={"text": print_query(parse_query(text).query)}, warnings=list(plan.warnings))
+        assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
+        return views.ok(rql={"text": print_query(plan.query)}, warnings=list(plan.warnings))
 
     @staticmethod
     def format_rql(text: str) -> Response:

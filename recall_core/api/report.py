@@ -12,6 +12,7 @@ from recall_core.api.whynot import question_of, trace
 from recall_core.contract import Response
 from recall_core.contract.comparing import RankLineView, RankStepView, ReportView
 from recall_core.explain.lines import Lines, lines_of, weight_of
+from recall_core.explain.whynot.question import understood
 from recall_core.explain.winning import rank_line
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.asking import Ask, Pack
@@ -35,7 +36,8 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> Response:
     answers.refresh(engine, ask)
     with engine.store.reading():
         found = answers.answered(engine, plan, ask)
-        traced = trace(engine, question_of(plan.text, ask, Pack(), rql=plan.rql), ask)
+        question = understood(question_of(plan.text, ask, Pack(), rql=plan.rql), plan)
+        traced = trace(engine, question, ask)
         ask = ask._replace(explain=True)
         listed = answers.listing(engine, found, ask, started=started)
         whole = found._replace(plan=found.plan._replace(is_capped=plan.rql is not None and found.plan.is_capped))

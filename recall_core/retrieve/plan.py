@@ -35,6 +35,8 @@ class Plan(NamedTuple):
     exact: bool
     config: Config
     warnings: tuple[str, ...] = ()
+    query: Query | None = None
+    """The tree of the RQL, so that its text is read once."""
 
     @property
     def mode(self) -> str:
@@ -53,8 +55,7 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
     """A search for these words. mode: hybrid, lexical or semantic. Raises UsageError `bad_value`, RqlError."""
     if not is_storable(words):
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
-    if k is not None and k < 0:
-        raise UsageError("bad_value", f"{flag('k')} goes from 0, not {k}.", hint=Hint(AGAIN, k=10))
+    _expect_count(k)
     where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)
     return Plan(
         text=words,
@@ -82,15 +83,21 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] 
     settings: `key=value`, as --set takes them. A query's rows are reordered only where it, or one of these, says so:
     sparse_recall and rerank are off whatever the config says.
     """
+    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - words alone need no parser
+
+    query, warnings = parse_query(text, strict=override(config, settings).strict)
+    return plan_query(query, text, config=config, exact=exact, settings=settings)._replace(warnings=warnings)
+
+
+def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings: Sequence[str] = ()) -> Plan:
+    """The plan of a query that was read or made before, whose text this is. Raises RqlError at an option."""
     from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415
     from recall_core.rql.print import print_filter  # noqa: PLC0415
 
-    plain = override(config._replace(sparse_recall=False, rerank=""), settings)
-    query, warnings = parse_query(text, strict=plain.strict)
     options = dict(query.options)
     exact = bool(options.pop("exact", False)) or exact
     options = {name: "" if name == "rerank" and value is False else value for name, value in options.items()}
+    plain = override(config._replace(sparse_recall=False, rerank=""), settings)
     config = _with_options(plain, options, text)
     if config.sparse_recall:
         _check_sparse(query)
@@ -111,8 +118,30 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] 
         is_capped=query.limit is not None,
         exact=exact,
         config=config,
-        warnings=warnings,
+        query=query,
     )
+
+
+def replan(plan: Plan, *, config: Config, settings: Sequence[str] = (), k: int | None = None) -> Plan:
+    """The same question under other settings and for another number of rows, without reading its text again.
+
+    Strictness alone can make something else of a text: it refuses what a query was only warned of.
+    """
+    if plan.query is None:
+        _expect_count(k)
+        limit = SEARCH_K if k is None else k
+        return plan._replace(config=override(config, settings), limit=limit, is_capped=k is not None)
+    if plan.warnings and override(config, settings).strict:
+        again = plan_rql(plan.text, config=config, exact=plan.exact, settings=settings)
+    else:
+        again = plan_query(plan.query, plan.text, config=config, exact=plan.exact, settings=settings)
+        again = again._replace(warnings=plan.warnings)
+    return again if k is None else again._replace(limit=k, is_capped=True)
+
+
+def _expect_count(k: int | None) -> None:
+    if k is not None and k < 0:
+        raise UsageError("bad_value", f"{flag('k')} goes from 0, not {k}.", hint=Hint(AGAIN, k=10))
 
 
 def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Config:

@@ -71,6 +71,8 @@ def context_question(session: Session) -> Question:
         settings=assignments(differences(plan.config, session.weights.plain)),
         exact=plan.exact and plan.rql is None,
         budget_tokens=session.context.budget_tokens,
+        query=plan.query,
+        where=plan.where if plan.rql is None else None,
     )
 
 
@@ -184,10 +186,8 @@ def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
 
 def _rows(before: Question, after: Question) -> int | None:
     """How many rows are asked for, where that is another number. A number that was moved wins over LIMIT."""
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - with the rest of the engine
-
-    if after.k is None and before.k is not None and after.rql is not None:
-        return parse_query(after.rql).query.limit
+    if after.k is None and before.k is not None and after.query is not None:
+        return after.query.limit
     return after.k if after.k != before.k else None
 
 
@@ -204,12 +204,11 @@ def _settings(before: Question, after: Question) -> Tweaks:
 
 def _exact(question: Question) -> str | None:
     """The query with every row scored; words have no way to say so in the workbench."""
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - with the rest of the engine
-    from recall_core.rql.print import print_query  # noqa: PLC0415
+    from recall_core.rql.print import print_query  # noqa: PLC0415 - with the rest of the engine
 
-    if question.rql is None:
+    query = question.query
+    if query is None:
         return None
-    query = parse_query(question.rql).query
     options = {**dict(query.options), "exact": True}
     return print_query(query._replace(options=tuple(options.items())))
 

@@ -124,13 +124,14 @@ async def write_options(app: Host) -> None:
     if answer is None or session.query.text != answer.plan.text:
         return
     said = {key: value for key, value in session.weights.tweaks.items() if optioning.has_option(key)}
-    if answer.plan.rql is None:
+    query = answer.plan.query
+    if query is None:
         await _offer_query(app, answer, said)
         return
     if not said and session.weights.k is None:
         app.notify("Nothing is moved that a query can say: it has no OPTION for the rest.")
         return
-    _take_text(app, optioning.with_options(session.query.text, said, limit=session.weights.k), said)
+    _take_text(app, optioning.with_options(session.query.text, query, said, limit=session.weights.k), said)
 
 
 async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:

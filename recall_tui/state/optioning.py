@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from recall_core.config import Config
-    from recall_core.rql.ast import Value
+    from recall_core.rql.ast import Query, Value
     from recall_core.rql.lexer import Token
 
 
@@ -29,12 +29,10 @@ def has_option(key: str) -> bool:
     return key in OPTIONS
 
 
-def with_options(text: str, options: Mapping[str, Value], *, limit: int | None = None) -> str:
-    """The query with these options, and with this LIMIT where one is given. Raises RqlError where it is none."""
+def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit: int | None = None) -> str:
+    """The text with these options, and with this LIMIT where one is given. query: the tree of the text."""
     from recall_core.rql.lexer import tokenize  # noqa: PLC0415 - only a query that is changed needs the grammar
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415
 
-    query, _ = parse_query(text)
     tokens = [token for token in tokenize(text) if token.kind != "end" and token.text != ";"]
     clause = _clause(tokens, "OPTION")
     added = dict(options)

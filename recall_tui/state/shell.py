@@ -57,8 +57,8 @@ def command(session: Session, store: str | None) -> str:
         verb = ["search", "--k", str(rows_asked(answer))]
     verb += _set(assignments(differences(plan.config, session.weights.plain)))
     rql = plan.rql
-    if rql is not None and session.weights.k is not None and not in_context:
-        rql = with_options(rql, {}, limit=plan.limit)
+    if plan.query is not None and session.weights.k is not None and not in_context:
+        rql = with_options(plan.text, plan.query, {}, limit=plan.limit)
     return typed(store, *verb, *_question(plan, rql))
 
 

@@ -291,7 +291,8 @@ class QueryThread:
 
     def _answer(self, recall: Recall, wish: QueryRequest) -> None:
         ranking.take_over(recall, wish.saved)
-        plain, plan = ranking.plain(recall, wish.text, wish), ranking.planned(recall, wish.text, wish)
+        plain = ranking.understood(recall, wish)
+        plan = ranking.moved(recall, plain, wish)
         before = self._desk.answer
         with recall.store.reading():
             answer = ranking.whole(recall.engine.answer(plan), recall)
@@ -322,8 +323,7 @@ class QueryThread:
     def _weigh(self, recall: Recall, wish: QueryRequest, answer: Answer) -> None:
         """Rank the same pool again under the settings that are wished for."""
         ranking.take_over(recall, wish.saved)
-        text = answer.plan.text
-        plain, plan = ranking.plain(recall, text, wish), ranking.planned(recall, text, wish)
+        plain, plan = recall.engine.replan(answer.plan), ranking.moved(recall, answer.plan, wish)
         answer = ranking.weighed(recall, answer, plan)
         self._desk = self._desk._replace(answer=answer, packing=None)
         rows, states = self._read(recall, wish, answer, plain)

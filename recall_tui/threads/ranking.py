@@ -51,28 +51,23 @@ def whole(answer: Answer, recall: Recall) -> Answer:
     return answer if answer.plan.rql is not None else packable(answer, recall.store)
 
 
-def planned(recall: Recall, text: str, wish: QueryRequest) -> Plan:
-    """The question under the settings that are moved."""
+def understood(recall: Recall, wish: QueryRequest) -> Plan:
+    """The wished question under the saved settings."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.engine.plan(text, Ask(settings=wish.settings, k=wish.k, filter=wish.filter or None))
+    return recall.engine.plan(wish.text, Ask(filter=wish.filter or None))
 
 
-def plain(recall: Recall, text: str, wish: QueryRequest) -> Plan:
-    """The question under the saved settings."""
+def moved(recall: Recall, plan: Plan, wish: QueryRequest) -> Plan:
+    """A question under the settings that are moved."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.engine.plan(text, Ask(filter=wish.filter or None))
+    return recall.engine.replan(plan, Ask(settings=wish.settings, k=wish.k))
 
 
 def fixed(plan: Plan) -> tuple[str, ...]:
     """The settings that a query's OPTION clause decides."""
-    if plan.rql is None:
-        return ()
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - only for queries in RQL
-
-    query, _ = parse_query(plan.rql, strict=plan.config.strict)
-    return tuple(name for name, _ in query.options if name in KEYS)
+    return () if plan.query is None else tuple(name for name, _ in plan.query.options if name in KEYS)
 
 
 Window = tuple[int, int]

@@ -86,7 +86,7 @@ UNSAID = {name: st.just(value) for name, value in Question._field_defaults.items
 """Left alone, hypothesis makes up what a named tuple has a default for."""
 QUESTIONS = st.builds(
     Question,
-    **{name: UNSAID[name] for name in ("rql", "exact", "budget_tokens", "diversity", "counter")},
+    **{name: UNSAID[name] for name in ("rql", "exact", "budget_tokens", "diversity", "counter", "query", "where")},
     words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(" ".join),
     mode=st.sampled_from(["hybrid", "hybrid", "lexical", "semantic"]),
     filter=st.none() | FILTERS,
@@ -111,7 +111,7 @@ QUESTIONS = st.builds(
 )
 CONTEXTS = st.builds(
     Question,
-    **{name: UNSAID[name] for name in ("rql", "mode", "filter", "settings", "exact", "counter")},
+    **{name: UNSAID[name] for name in ("rql", "mode", "filter", "settings", "exact", "counter", "query", "where")},
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
     k=st.none() | st.integers(1, 8),
     budget_tokens=st.integers(4, 60),

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from recall_core.config import Config
-from recall_core.errors import RqlError
 from recall_core.retrieve import plan_rql
 from recall_core.rql.ast import Value
 from recall_core.rql.parser import parse_query
-from recall_tui.state.optioning import as_query, has_option, with_options
+from recall_tui.state import optioning
+from recall_tui.state.optioning import as_query, has_option
 
 VALUES: dict[str, some.SearchStrategy[Value]] = {
     "fusion": some.sampled_from(["weighted", "rrf"]),
@@ -23,6 +23,12 @@ VALUES: dict[str, some.SearchStrategy[Value]] = {
     "exact": some.booleans(),
 }
 OPTIONS = some.fixed_dictionaries({}, optional=VALUES)
+
+
+def with_options(text: str, options: dict[str, Value], limit: int | None = None) -> str:
+    return optioning.with_options(text, parse_query(text).query, options, limit=limit)
+
+
 CLAUSES = some.lists(
     some.sampled_from(
         [
@@ -67,11 +73,6 @@ def test_what_stands_in_a_query_is_replaced_in_its_place() -> None:
     assert with_options(text, {"pool": 100, "min_score": 0.1}, limit=5) == (
         "SELECT * FROM chunk USING lexical('a') OPTION pool 100, fusion rrf, min_score 0.1 LIMIT 5"
     )
-
-
-def test_a_text_that_is_no_query_is_refused() -> None:
-    with pytest.raises(RqlError):
-        with_options("SELECT", {"pool": 5})
 
 
 def test_a_query_has_no_option_for_every_setting() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from recall_core.retrieve import Plan
+from recall_core.retrieve import Plan, plan_query
 from recall_core.retrieve.asking import Ask, Asker, Pack
-from recall_core.rql.ast import Expr, Value
+from recall_core.rql.ast import Expr, Query, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
 from recall_core.shell import Hint, Options
@@ -27,12 +27,29 @@ class Question(NamedTuple):
     budget_tokens: int | None = None
     diversity: int | None = None
     counter: str | None = None
+    query: Query | None = None
+    """The tree of the RQL, once it was read."""
+    where: Expr | None = None
+    """The tree of the filter of words, once it was read."""
 
 
 def planned(question: Question, asker: Asker) -> Plan:
     """The plan that a search, a query or a context makes of it."""
-    ask = Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact)
-    return asker.words_plan(question.words, ask) if question.rql is None else asker.rql_plan(question.rql, ask)
+    if question.rql is not None and question.query is not None:
+        exact, settings = question.exact, question.settings
+        plan = plan_query(question.query, question.rql, config=asker.config, exact=exact, settings=settings)
+        return plan if question.k is None else plan._replace(limit=question.k, is_capped=True)
+    where, ask = question.where, _ask(question)
+    if question.rql is not None:
+        return asker.rql_plan(question.rql, ask)
+    if where is None:
+        return asker.words_plan(question.words, ask)
+    plan = asker.words_plan(question.words, ask._replace(filter=None))
+    return plan._replace(where=where, filters=print_filter(where))
+
+
+def _ask(question: Question) -> Ask:
+    return Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact)
 
 
 def pack_of(question: Question) -> Pack:
@@ -40,16 +57,31 @@ def pack_of(question: Question) -> Pack:
     return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
 
 
+def understood(question: Question, plan: Plan) -> Question:
+    """The question with the trees of its texts, which its plan has read."""
+    return question._replace(query=plan.query, where=plan.where if question.rql is None else None)
+
+
+def tree(question: Question, rql: str) -> Query:
+    """The tree of its query."""
+    return parse_query(rql).query if question.query is None else question.query
+
+
+def with_query(question: Question, query: Query) -> Question:
+    """The question as another query."""
+    return question._replace(rql=print_query(query), query=query)
+
+
 def with_settings(question: Question, values: Mapping[str, Value]) -> Question:
     """The question under other settings: an option of the query where it has one, else as --set takes them."""
     settings = dict(values)
     if question.rql is not None:
-        query = parse_query(question.rql).query
+        query = tree(question, question.rql)
         options = dict(query.options)
         said = [key for key in settings if key in options]
         options |= {key: _option(settings.pop(key)) for key in said}
         if said:
-            question = question._replace(rql=print_query(query._replace(options=tuple(options.items()))))
+            question = with_query(question, query._replace(options=tuple(options.items())))
     kept = [each for each in question.settings if each.partition("=")[0].strip() not in settings]
     return question._replace(settings=(*kept, *assignments(settings)))
 
@@ -81,25 +113,25 @@ def with_limit(question: Question, limit: int, offset: int | None = None) -> Que
     """The question for so many rows. offset: rows of a query to pass over, None to leave it as it is."""
     if question.rql is None:
         return question._replace(k=limit)
-    query = parse_query(question.rql).query
-    query = query._replace(limit=limit, offset=query.offset if offset is None else offset)
-    return question._replace(rql=print_query(query), k=None)
+    query = tree(question, question.rql)
+    offset = query.offset if offset is None else offset
+    return with_query(question, query._replace(limit=limit, offset=offset))._replace(k=None)
 
 
 def with_filter(question: Question, where: Expr | None) -> Question:
     """The question under another filter, or under none."""
-    if question.rql is None:
-        return question._replace(filter=None if where is None else print_filter(where))
-    return question._replace(rql=print_query(parse_query(question.rql).query._replace(where=where)))
+    if question.rql is not None:
+        return with_query(question, tree(question, question.rql)._replace(where=where))
+    return question._replace(filter=None if where is None else print_filter(where), where=where)
 
 
 def with_word(question: Question, word: str) -> Question:
     """The question with one more word, in each text that it searches for."""
     if question.rql is None:
         return question._replace(words=f"{question.words} {word}")
-    query = parse_query(question.rql).query
+    query = tree(question, question.rql)
     using = tuple(each._replace(text=f"{each.text} {word}") for each in query.using)
-    return question._replace(rql=print_query(query._replace(using=using)))
+    return with_query(question, query._replace(using=using))
 
 
 def command(question: Question) -> Hint:

@@ -1,0 +1,107 @@
+"""A query's text is read once: everything after that goes by its tree."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.config import Config
+from recall_core.retrieve import plan_rql, replan
+from recall_core.rql.lexer import tokenize
+from recall_tui.state.events import Repacked, Reweighed
+from recall_tui.state.records import Packing
+from recall_tui.state.requests import QueryRequest
+from recall_tui.threads.query_thread import QueryThread
+from tests.desk import Desk
+from tests.workbench_corpus import build_store
+
+FILTER = "doc.path GLOB 'docs/*'"
+RQL = f"SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') FILTER {FILTER} LIMIT 3"
+ODD = "SELECT doc.nonsense FROM chunk USING lexical('token budget') LIMIT 3 OPTION vector_weight 0.5"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("once"))
+
+
+@contextmanager
+def readings() -> Iterator[list[str]]:
+    """The texts that are taken to tokens meanwhile, here and in threads that begin meanwhile."""
+    read: list[str] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code is tokenize.__code__:
+            read.append(frame.f_locals["text"])
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    threading.setprofile(note)
+    try:
+        yield read
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(before)
+
+
+@pytest.mark.parametrize(("text", "filter_text", "read_once"), [(RQL, "", RQL), ("token budget", FILTER, FILTER)])
+def test_steps_of_the_slider_read_no_text_again(store: Path, text: str, filter_text: str, read_once: str) -> None:
+    desk = Desk()
+    with readings() as read:
+        thread = QueryThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+        thread.start()
+        for step in range(1, 4):
+            settings = (f"vector_weight={step / 10}",)
+            thread.submit(
+                QueryRequest(step, text, (0, 3), Packing(500), filter=filter_text, settings=settings, question=1)
+            )
+            desk.wait_for(lambda event, step=step: isinstance(event, Repacked) and event.generation == step)
+        thread.stop()
+
+    weighed = [event.answer.plan for event in desk.events if isinstance(event, Reweighed)]
+    assert [plan.config.vector_weight for plan in weighed] == [0.2, 0.3]
+    assert read == [read_once]
+
+
+@pytest.mark.parametrize("budget_tokens", [None, 200])
+def test_why_something_is_missing_reads_its_question_once(store: Path, budget_tokens: int | None) -> None:
+    pack = Pack(budget_tokens=budget_tokens)
+    with Recall.open(str(store)) as recall, readings() as read:
+        view = recall.why_not(None, "notes/diary.txt", Ask(), pack, rql=RQL)["whynot"]
+        asked = recall.why_not("token budget", "notes/diary.txt", Ask(k=1, filter=FILTER), pack)["whynot"]
+
+    assert view["verdict"] == asked["verdict"] == "filter"
+    assert view["fixes"]
+    assert asked["fixes"]
+    assert read == [RQL, FILTER]
+
+
+def test_a_report_and_the_check_of_a_query_read_it_once(store: Path) -> None:
+    with Recall.open(str(store)) as recall, readings() as read:
+        recall.report(RQL, Ask(), Pack(), is_rql=True)
+        recall.report("token budget", Ask(filter=FILTER), Pack())
+        recall.check_rql(RQL)
+
+    assert read == [RQL, FILTER, RQL]
+
+
+@pytest.mark.parametrize("text", [RQL, ODD])
+@pytest.mark.parametrize("settings", [(), ("vector_weight=0.9", "min_score=0.1")])
+@pytest.mark.parametrize("k", [None, 7])
+def test_a_question_under_other_settings_is_what_its_text_is_under_them(
+    text: str, settings: tuple[str, ...], k: int | None
+) -> None:
+    plan = plan_rql(text, config=Config(pool=30), exact=True, settings=("fusion=rrf",))
+
+    asked = plan_rql(text, config=Config(pool=20), exact=True, settings=settings)
+    expected = asked if k is None else asked._replace(limit=k, is_capped=True)
+    assert replan(plan, config=Config(pool=20), settings=settings, k=k) == expected
