@@ -341,7 +341,7 @@ async def test_a_letter_goes_to_its_pane_or_row(shared_store: Path) -> None:
         await bench.until(lambda now: now.pane == "explain")
         await bench.press("ctrl+o", "escape")
         await bench.until(lambda now: now.pane == "explain" and bench.app.screen is bench.app.bench)
-        row = next(letter for letter, label in labels.items() if label.mark.action == "choose_row(2)")
+        row = next(letter for letter, label in labels.items() if label.mark.row == 2)
         await bench.press("ctrl+o", row)
         await bench.until(lambda now: now.pane == "results" and now.results.selected == 2)
 
@@ -353,7 +353,7 @@ async def test_no_letter_covers_the_rank_of_its_row(shared_store: Path, size: tu
         await bench.press("escape", "end", "ctrl+o")
         await bench.until(lambda now: now.results.selected == 36 and isinstance(bench.app.screen, JumpScreen))
 
-        labels = [label for label in bench.app.screen.query(Label) if label.mark.action.startswith("choose_row")]
+        labels = [label for label in bench.app.screen.query(Label) if label.mark.row is not None]
         results = bench.app.bench.query_one("#results")
         lines = (results.render_line(row).text for row in range(results.size.height))
         line = next(line for line in lines if "▶" in line)
@@ -366,7 +366,7 @@ async def test_a_letter_can_be_clicked(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+o")
         await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
-        label = next(each for each in bench.app.screen.query(Label) if each.mark.action == "focus_pane('context')")
+        label = next(each for each in bench.app.screen.query(Label) if each.mark.pane == "context")
         await bench.pilot.click(label)
         await bench.until(lambda now: now.pane == "context")
 
