@@ -11,7 +11,8 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
 from recall_core.evaluate.grades import Judgement, Regrade, at_home, words
 from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
-from recall_core.store.port import JudgementWriter, Store
+from recall_core.store.care import JudgementWriter
+from recall_core.store.port import Store
 from recall_core.store.values import JudgementRow
 
 Place = tuple[str, Spot]

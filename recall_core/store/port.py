@@ -1,4 +1,4 @@
-"""The seam to a store: what it is asked (search, catalog, judgements, maintenance), how it is written, what it gives.
+"""The seam to a store: how it is opened, searched and written, and what it holds; `care` has the rest of it.
 
 Every reading method sees one consistent state. Natural order is (path, offset, id). Rowids are opaque integers, which
 a store gives out and takes back.
@@ -6,11 +6,12 @@ a store gives out and takes back.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.store.care import Judgements, Maintenance
 from recall_core.types import (
     Document,
     Fingerprint,
@@ -35,14 +36,9 @@ if TYPE_CHECKING:
     from recall_core.store.values import (
         Capability,
         FilterCounts,
-        Finding,
-        JudgementRow,
         Nearest,
-        NearPairs,
-        ReembedTarget,
         Sizes,
         Source,
-        StoreCheck,
     )
 
 
@@ -79,22 +75,6 @@ class Writer(Protocol):
 
     def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
         """Keep text_hash to (vector, windows) for chunks that come later; no answer changes."""
-
-
-class JudgementWriter(Protocol):
-    """One atomic batch of changes to judgements; what has been put is read back at once."""
-
-    def put_query(self, query: str, text: str) -> None:
-        """Keep a query by its id; one that is there stays as it is."""
-
-    def drop_query(self, query: str) -> None:
-        """Forget a query, unless it has a judgement."""
-
-    def put(self, row: JudgementRow) -> None:
-        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
-
-    def remove(self, query: str, path: str, offset: int, end: int) -> None:
-        """Forget a judgement, if it is there."""
 
 
 class Search(Protocol):
@@ -269,99 +249,6 @@ class Catalog(Protocol):
         """What may be suggested while a query is typed, at most so many entries a call.
 
         Values come the most frequent first, but paths and ids in code point order and days the newest first.
-        """
-
-
-class Judgements(Protocol):
-    """Queries that were judged, and what was judged for them: kept by path and span, outside the digest."""
-
-    def judged_queries(self) -> dict[str, str]:
-        """Query id to text, by id."""
-
-    def judgements(self) -> list[JudgementRow]:
-        """Every judgement by query, path, offset and end."""
-
-    def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
-        """Those kept under a path that no live document has, of these queries or of all, in the same order."""
-
-    def judgement_count(self) -> int:
-        """How many judgements are kept."""
-
-    def judging(self) -> AbstractContextManager[JudgementWriter]:
-        """A write transaction over judgements; StoreLocked as with `Store.writer`."""
-
-
-class Maintenance(Protocol):
-    """The care of a store: whether it is sound, what is made anew, and what leaves no trace."""
-
-    def check(self, code: StoreCheck) -> Finding:
-        """One check. Raises StoreError where the store is too damaged to tell; UsageError for a counter that is
-        missing here."""
-
-    def back_up(self) -> str | None:
-        """A copy of the store beside it, named by its generation; its path, or None where there is none to make."""
-
-    def without_vector(self) -> Iterator[list[tuple[int, str]]]:
-        """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
-
-    def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
-        """The same of every live chunk whose vector cannot be one."""
-
-    def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
-        """Rebuild what is derived from the text, in one transaction that is one step of the generation.
-
-        made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
-        cannot be one; they are left out where the store has another embedder by now.
-        """
-
-    def compact(self) -> int:
-        """Drop tombstones and what is kept for them, and give their room back; how many documents left.
-
-        No answer changes. Raises StoreError `disk_full` before anything is touched, StoreLocked.
-        """
-
-    def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text anywhere; False if a reader prevents it."""
-
-    def in_order(self) -> Sequence[int]:
-        """The rowids of all live chunks in natural order."""
-
-    def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
-        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk.
-
-        asked: chunk rowid to a vector of the store's dimension. A stored vector that cannot be one is passed over,
-        and a chunk without a vector is left out.
-        """
-
-    def near_pairs(self, *, least: float, shown: int) -> NearPairs:
-        """The pairs of live chunks in documents of different content whose cosine, of six decimals, is at least
-        `least`. shown: the most pairs that are named. Exact."""
-
-    def reembed_target(self) -> ReembedTarget | None:
-        """The reembed that was begun and did not end, or None."""
-
-    def begin_reembed(self, target: ReembedTarget) -> None:
-        """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
-
-    def drop_reembed(self) -> None:
-        """Drop what an unfinished reembed has made."""
-
-    def texts(self) -> int:
-        """How many distinct texts the live chunks have."""
-
-    def reembedded(self) -> int:
-        """How many of them have a vector of the target, or are known to have none."""
-
-    def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
-        """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""
-
-    def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
-        """Keep vectors with their windows, by text_hash; False when the target is another by now."""
-
-    def finish_reembed(self, target: ReembedTarget) -> bool:
-        """Put the target's vectors in place of those in use, in one transaction that is one step of the generation.
-
-        False, and nothing is changed, while a live chunk's text still waits, or when the target is another by now.
         """
 
 

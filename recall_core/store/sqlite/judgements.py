@@ -31,7 +31,7 @@ _REMOVE = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND
 
 
 class SqliteJudgements(OpenStore):
-    """See store.port.Judgements."""
+    """See store.care.Judgements."""
 
     def judged_queries(self) -> dict[str, str]:
         """Query id to text, by id."""
@@ -65,7 +65,7 @@ def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
 
 
 class SqliteJudgementWriter:
-    """Changes inside an open transaction; see store.port.JudgementWriter. The digest knows nothing of them."""
+    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute

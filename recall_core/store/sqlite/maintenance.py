@@ -57,7 +57,7 @@ _KEYS = ("next_embedder", "next_dimension", "next_command")
 
 
 class SqliteMaintenance(SqliteCatalog):
-    """See store.port.Maintenance."""
+    """See store.care.Maintenance."""
 
     def check(self, code: StoreCheck) -> Finding:
         """One check."""
