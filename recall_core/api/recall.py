@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -406,10 +407,15 @@ class Recall:
         return filling.sync(self.engine)
 
     def remove(self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False) -> Response:
-        """Take documents out, or name them; purge: leave no byte of their text in any file of the store."""
-        from recall_core.maintain.remove import remove  # noqa: PLC0415 - a search never needs it
+        """Take documents out, or name them.
 
-        view = remove(self.store, targets, base=self.engine.base, purge=purge, dry_run=dry_run)
+        purge: leave no byte of their text in any file of the store, nor a judgement of them.
+        """
+        from recall_core.evaluate.judgements import forget  # noqa: PLC0415 - a search never needs it
+        from recall_core.maintain.remove import remove  # noqa: PLC0415 - as above
+
+        purging = partial(forget, self.store) if purge else None
+        view = remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
         return views.ok(removed=view, warnings=[])
 
     def compact(self) -> Response:

@@ -86,6 +86,13 @@ def take_back(store: Store, regrade: Regrade) -> Since | None:
     return since
 
 
+def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
+    """Delete the judgements of these live documents, by whatever name they are kept, in the writer's batch."""
+    names, gone = names_of(store), frozenset(paths)
+    kept = [(row.query, Spot(row.path, row.offset, row.end)) for row in store.judgements()]
+    _delete(writer, [each for each in kept if (spot := _spot(names, *each[1])) and spot.path in gone])
+
+
 def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
     """The words of each query to its id, the first one where several ask for the same."""
     ids: dict[str, str] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from recall_core.errors import StoreError
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
 from recall_core.shell import Hint
+from recall_core.store.care import JudgementWriter
 from recall_core.store.port import Store
 from recall_core.text import nfc
 
@@ -23,10 +24,18 @@ class Removal(NamedTuple):
     sources: tuple[str, ...]
 
 
-def remove(store: Store, targets: Sequence[str], *, base: Path, purge: bool, dry_run: bool = False) -> RemovedView:
+def remove(
+    store: Store,
+    targets: Sequence[str],
+    *,
+    base: Path,
+    purge: Callable[[JudgementWriter, Sequence[str]], None] | None,
+    dry_run: bool = False,
+) -> RemovedView:
     """Tombstone the documents that live paths, folders, globs or document ids name, all or nothing.
 
-    A folder stands for every document below it, and is no longer synced. purge: see `Store.purge`.
+    A folder stands for every document below it, and is no longer synced. purge: takes away, in the same transaction,
+    what else the store keeps of these live paths; see `Store.purge` for the rest. None leaves all of it.
     dry_run: name them, and write nothing.  Raises what `named` raises before anything is written.
     """
     going = named(store, targets, base=base)
@@ -35,16 +44,20 @@ def remove(store: Store, targets: Sequence[str], *, base: Path, purge: bool, dry
             documents=len(going.paths), dry_run=True, paths=list(going.paths), purged=False, backups=[]
         )
     with store.writer() as writer:
+        if purge is not None:
+            purge(writer.judgements, going.paths)
         gone = writer.tombstone(going.paths)
         writer.forget_roots(going.sources)
-    if purge and not store.purge():
+    if purge is not None and not store.purge():
         raise StoreError(
             "purge_incomplete",
             "The documents are removed, but another process reads the store, so old pages remain in its log.",
             hint=f"close the other program, then: {Hint('compact')}",
         )
+    if purge is None:
+        return RemovedView(documents=gone, dry_run=False, paths=[], purged=False, backups=[])
     backups = [str(path) for path in sorted(Path(store.path).parent.glob(f"{Path(store.path).name}.bak-*"))]
-    return RemovedView(documents=gone, dry_run=False, paths=[], purged=purge, backups=backups if purge else [])
+    return RemovedView(documents=gone, dry_run=False, paths=[], purged=True, backups=backups)
 
 
 def named(store: Store, targets: Sequence[str], *, base: Path) -> Removal:

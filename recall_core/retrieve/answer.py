@@ -235,18 +235,13 @@ def _injections(found: Answer, store: Store) -> dict[int, Injection]:
 
 def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
     """These candidates with their texts, in the order asked for; each is read once. Raises Outdated."""
-    unread = {key.rowid: key for key in keys if key.rowid not in found.rows}
+    unread = dict.fromkeys(key.rowid for key in keys if key.rowid not in found.rows)
     if unread:
         rows = store.fetch(list(unread))
-        if len(rows) < len(unread) or not all(_is_row_of(unread[row.rowid], row) for row in rows):
+        if len(rows) < len(unread):
             raise outdated(found)
         found.rows.update((row.rowid, row) for row in rows)
     return [found.rows[key.rowid] for key in keys]
-
-
-def _is_row_of(key: Key, row: Row) -> bool:
-    """False where the row went to another chunk after its own was purged."""
-    return (key.path, key.offset, key.tokens) == (row.doc.path, row.chunk.offset, row.chunk.tokens)
 
 
 def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core.rql.ast import Expr, OrderKey, Predicate
-from recall_core.store.care import Judgements, Maintenance
+from recall_core.store.care import Judgements, JudgementWriter, Maintenance
 from recall_core.types import (
     Document,
     Fingerprint,
@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 class Writer(Protocol):
     """One atomic batch of changes; everything becomes visible at once when its `with` block ends."""
+
+    @property
+    def judgements(self) -> JudgementWriter:
+        """Changes to judgements in the same batch."""
 
     def put(self, file: NewFile) -> None:
         """Replace whatever the store holds for this file's path by these documents."""

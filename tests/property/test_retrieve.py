@@ -81,6 +81,32 @@ def test_a_filtered_answer_is_the_brute_force_answer(
     assert ordering == sorted(ordering)
 
 
+@given(
+    words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
+    where=st.sampled_from(FILTERS),
+    using=st.sampled_from(["lexical('{0}')", "semantic('{0}')", "lexical('{0}'), semantic('{0}')"]),
+    min_score=st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.9]),
+    end=st.sampled_from(["LIMIT 100", "LIMIT 3", "LIMIT 5 OFFSET 2", "ORDER BY doc.path DESC LIMIT 100"]),
+)
+def test_a_document_counts_where_its_best_chunk_passes_min_score(
+    words: str, where: str | None, using: str, min_score: float, end: str
+) -> None:
+    filtering = f"FILTER {where}" if where else ""
+    ask = f"SELECT * FROM {{}} USING {using.format(words)} {filtering} {end} OPTION min_score {min_score}"
+    chunks, documents = (
+        answering.answer(plan_rql(ask.format(table), config=CONFIG, exact=False), store(), EMBEDDER)
+        for table in ("chunk", "doc")
+    )
+    best: dict[str, float] = {}
+    for hit in answering.hits(chunks, store(), start=0, stop=chunks.total):
+        best[hit.doc.path] = max(best.get(hit.doc.path, 0.0), hit.score or 0.0)
+    listed = answering.page(documents, store())
+    assert all(score >= min_score for score in best.values())
+    assert documents.total == len(best)
+    assert len(listed) == max(0, min(documents.plan.limit, len(best) - documents.plan.offset))
+    assert [hit.score for hit in listed] == [best[hit.doc.path] for hit in listed]
+
+
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
 QUERIES = st.builds(
     "SELECT * FROM {} {} {} {}".format,

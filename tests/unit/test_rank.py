@@ -21,6 +21,8 @@ def test_bound_divides_by_the_query_bound_and_nothing_else() -> None:
 
 def test_stage_values_are_rounded_half_even_to_six_decimals() -> None:
     assert lexical_values(pool((1.0,), (), bound=3.0), "bound") == [0.333333]
+    halves = pool((1.0, 3.0, 5.0, 128.0), (), bound=128.0)  # 1/128 is 0.0078125, to the last bit
+    assert lexical_values(halves, "bound") == lexical_values(halves, "max") == [0.007812, 0.023438, 0.039062, 1.0]
 
 
 def test_negative_cosines_count_as_nothing() -> None:
@@ -105,6 +107,21 @@ def test_min_score_is_inclusive() -> None:
 def test_a_document_scores_what_its_best_chunk_scores() -> None:
     given = pool((1.0, 3.0, 2.0, 2.0), ())
     assert best_of_each_document(given, rank(given, Config())).order == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("raws", "kept"),
+    [
+        ((9.0, 8.0, 7.0, 2.0, 1.0, 0.5), 2),  # three chunks pass, of two documents out of three
+        ((9.0, 8.0, 1.0, 2.0), 1),  # the first chunk that does not pass is of another document
+        ((9.0, 1.0, 5.0, 8.0), 2),  # every document passes, though not each of its chunks
+        ((1.0, 2.0, 3.0, 4.0), 0),
+    ],
+)
+def test_only_documents_that_pass_min_score_count(raws: tuple[float, ...], kept: int) -> None:
+    given = pool(raws, ())
+    documents = best_of_each_document(given, rank(given, Config(min_score=0.5)))
+    assert (documents.kept, len(documents)) == (kept, len(raws) // 2)
 
 
 def test_an_empty_pool_ranks_to_nothing() -> None:

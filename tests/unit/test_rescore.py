@@ -8,7 +8,7 @@ import pytest
 
 from recall_core.config import Config, override
 from recall_core.errors import ConfigError, EmbedError
-from recall_core.rank.fuse import rank
+from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.rank.rescore import head, rescored
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words
@@ -80,6 +80,16 @@ def test_min_score_looks_at_the_new_score() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
     ranking = rescored(rank(pool([0.9, 0.3, 0.6]), config), {0: 0.0, 2: 1.0}, config)
     assert (ranking.order[: ranking.kept], len(ranking)) == ([2], 3)
+
+
+def test_only_documents_that_pass_min_score_after_reranking_count() -> None:
+    config = Config(rerank_rows=3, rerank_weight=0.25, min_score=0.5)
+    given = pool([0.9, 0.8, 0.4, 0.3, 0.6])
+    keys = tuple(key._replace(doc_rowid=doc) for key, doc in zip(given.keys, (0, 0, 1, 1, 2), strict=True))
+    given = given._replace(keys=keys)
+    documents = best_of_each_document(given, rank(given, config))
+    ranking = rescored(documents, {0: 1.0, 2: 0.9, 4: 0.0}, config)
+    assert (ranking.order[: ranking.kept], len(ranking)) == ([0, 2], 3)
 
 
 @pytest.mark.parametrize(("rows", "best"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 0]), (4, [1, 2, 0])])

@@ -374,6 +374,23 @@ def test_what_a_source_still_holds_comes_back_unless_the_source_was_removed(tmp_
             recall.get("notes/tea.md")
 
 
+def test_a_file_of_records_that_was_removed_comes_back_as_any_other_file_does(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "list.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        add(recall, tmp_path / "data", parser="jsonl")
+        for targets in (["data/list.jsonl"], ["data/list.jsonl#cup", "data/list.jsonl#pot"], ["data/*"]):
+            recall.remove(targets)
+            assert recall.search("tea")["results"] == []
+            list(recall.sync())
+            assert len(recall.search("tea")["results"]) == 2
+
+        recall.remove(["data/list.jsonl#cup"])
+        assert recall.get("data/list.jsonl#pot")["ok"]
+
+
 def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
     secret = recall.engine.base / "secret.txt"
     secret.write_text("the launch code is xylophone seventeen\n" * 50)
@@ -421,6 +438,29 @@ def test_what_min_score_drops_is_accounted_for(recall: Recall) -> None:
     context = recall.context("retry backoff", ask, Pack())["context"]
     reasons = {left["reason"]: left["count"] for left in context["omitted"]}
     assert reasons["below_min_score"] + len(context["chunks"]) == context["candidates"]
+
+
+def test_documents_that_min_score_drops_count_nowhere(tmp_path: Path) -> None:
+    texts = {"a": "red red red\n\nred red sea", "b": "red red tea\n\na plain jug", "c": "red tea cup"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "rest.txt").write_text("\n\n".join(f"the word {n}" for n in range(20)), encoding="utf-8")
+    Recall.init(str(tmp_path), settings=("chunk_tokens=3", "overlap_tokens=0"))
+    rql = "SELECT doc.path, score FROM doc USING lexical('red')"
+    with Recall.open(str(tmp_path)) as recall:
+        add(recall, tmp_path)
+        whole = recall.query(rql)["results"]
+        least = f"{rql} OPTION min_score {whole[1]['score']}"
+        page = recall.query(f"{least} LIMIT 2")
+        context = recall.context(None, Ask(), Pack(), rql=least)["context"]
+        (left,) = context["omitted"]
+        kept = {each["stage"]: each["rows_out"] for each in recall.trace(None, rql=least)["trace"]["stages"]}
+    assert len(whole) == 3
+    assert [row["doc"]["path"] for row in page["results"]] == [row["doc"]["path"] for row in whole[:2]]
+    assert (page["stats"]["total_hits"], "next_offset" in page) == (2, False)
+    assert (context["candidates"], len(context["chunks"])) == (3, 2)
+    assert (left["reason"], left["rank"], left["count"]) == ("below_min_score", 3, 1)
+    assert (kept["documents"], kept["kept"]) == (3, 2)
 
 
 def test_pins_come_first_and_drops_stay_out(recall: Recall) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.write import SqliteJudgementWriter
 
 if TYPE_CHECKING:
     from recall_core.store.values import JudgementRow
@@ -21,13 +21,6 @@ _STRAY = "NOT EXISTS (SELECT 1 FROM doc WHERE doc.path = j.path AND doc.deleted 
 _OF_QUERIES = "query IN (SELECT value FROM json_each(?))"
 
 _ORDER = "ORDER BY query, path, offset, end_offset"
-
-_PUT = """
-INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET grade = excluded.grade
-"""
-
-_REMOVE = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
 
 
 class SqliteJudgements(OpenStore):
@@ -62,27 +55,3 @@ def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
     from recall_core.store.values import JudgementRow  # noqa: PLC0415 - a search never needs it
 
     return [JudgementRow(*row) for row in found]
-
-
-class SqliteJudgementWriter:
-    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
-
-    def __init__(self, execute: Execute) -> None:
-        self._execute = execute
-
-    def put_query(self, query: str, text: str) -> None:
-        """Keep a query by its id; one that is there stays as it is."""
-        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
-
-    def drop_query(self, query: str) -> None:
-        """Forget a query, unless it has a judgement."""
-        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
-            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
-
-    def put(self, row: JudgementRow) -> None:
-        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
-        self._execute(_PUT, row)
-
-    def remove(self, query: str, path: str, offset: int, end: int) -> None:
-        """Forget a judgement, if it is there."""
-        self._execute(_REMOVE, (query, path, offset, end))

@@ -14,7 +14,7 @@ from recall_core.errors import StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, backup, translated
-from recall_core.store.sqlite.write import COUNTS, digest_of
+from recall_core.store.sqlite.write import COUNTS, digest_of, keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
@@ -147,6 +147,7 @@ class SqliteMaintenance(SqliteCatalog):
     def _drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
         with self.transaction():
+            keep_rowids(self.execute)
             gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
             self.execute("DELETE FROM vec_cache")
             self.execute(

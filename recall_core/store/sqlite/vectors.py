@@ -10,7 +10,7 @@ from operator import mul
 from typing import Any, NamedTuple
 
 from recall_core.store.sqlite.records import Execute
-from recall_core.types import Vector
+from recall_core.types import UNIT_TOLERANCE, Vector
 
 # Materialised, so that a distance that is asked for twice is worked out once. No cosine distance is above 2.
 _NEAR = """
@@ -26,8 +26,9 @@ WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMI
 DECIMALS = 6
 _SCALE = 1_000_000  # 10 to the power of DECIMALS
 _DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
-_FLOAT32_DOUBT = 1e-5  # a float32 distance and a cosine of 6 decimals are never further apart
+_FLOAT32_STEP = 2.0**-23  # twice the rounding error of one operation
 _PLAIN_PRODUCTS = 600_000  # below this, plain Python costs less than importing NumPy
+_UNSIGNED = 0.0  # added to a zero of either sign it gives 0.0, which prints as one
 _BLOCK_ROWS = 256  # a block of float64 rows stays in the cache while it is used
 
 
@@ -58,8 +59,18 @@ def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[A
     """Rowids of the k nearest by sqlite-vec's float32 distance, and of all that could tie with the last of them."""
     if k == 0:
         return []
-    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _FLOAT32_DOUBT))
+    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _doubt(len(query) // 4)))
     return [rowid for (rowid,) in found]
+
+
+def _doubt(dimension: int) -> float:
+    """How far behind the k-th distance a row may lie that is among the k best, or ties with the last of them.
+
+    Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,
+    section 3.1), both rows may be as much too long or short as a stored vector may, which a product feels and a
+    distance does not, and cosines tie within a unit of the last decimal.
+    """
+    return 2 * ((dimension + 4) * _FLOAT32_STEP + UNIT_TOLERANCE) + 2 / _SCALE
 
 
 def _plain(query: Vector, rows: Rows) -> list[float]:
@@ -80,9 +91,10 @@ def _places(q: array[float]) -> list[int]:
 
 def _settle(scaled: float, q: array[float], row: array[float]) -> float:
     nearest = round(scaled)
+    value = float(nearest) / _SCALE
     if abs(abs(scaled - nearest) - 0.5) < _DOUBT:
-        nearest = round(fsum(map(mul, q, row)) * _SCALE)
-    return max(-1.0, min(1.0, float(nearest) / _SCALE))
+        value = round(fsum(map(mul, q, row)), DECIMALS)  # a product with _SCALE would be rounded itself
+    return max(-1.0, min(1.0, value)) + _UNSIGNED
 
 
 def _vectorised(query: Vector, rows: Rows) -> list[float]:
@@ -96,7 +108,7 @@ def _vectorised(query: Vector, rows: Rows) -> list[float]:
     scaled *= _SCALE
     nearest = np.rint(scaled)
     doubtful = np.abs(np.abs(scaled - nearest) - 0.5) < _DOUBT
-    values: list[float] = np.clip(nearest / _SCALE, -1.0, 1.0).tolist()
+    values: list[float] = (np.clip(nearest / _SCALE, -1.0, 1.0) + _UNSIGNED).tolist()
     for i in np.flatnonzero(doubtful).tolist():
         values[i] = _settle(float(scaled[i]), array("f", query), array("f", matrix[i].tobytes()))
     return values

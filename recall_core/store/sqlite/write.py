@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
@@ -12,12 +12,19 @@ from recall_core.store.sqlite.records import Execute
 from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Vector
 
+if TYPE_CHECKING:
+    from recall_core.store.values import JudgementRow
+
 _UNINDEXED_ROWS = 1_000  # a bound on the texts that wait in memory
 
 _INSERT_CHUNK = """
-INSERT INTO chunk(id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text, search_text,
-  text_hash)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rowid
+INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
+  search_text, text_hash)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_INSERT_DOC = """
+INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
 """
 
 _UPSERT_FILE = """
@@ -29,10 +36,28 @@ RETURNING rowid
 
 _VECTORS_OF = "SELECT count(*) FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ?"
 
+_FILES_OF = "SELECT DISTINCT file FROM doc WHERE rowid IN (SELECT value FROM json_each(?))"
+_DELETE_FILES = """
+DELETE FROM file WHERE (path = ? OR rowid IN (SELECT value FROM json_each(?)))
+  AND NOT EXISTS (SELECT 1 FROM doc WHERE doc.file = file.rowid) RETURNING rowid
+"""
+
+_LAST_ROWID = """
+SELECT max(coalesce((SELECT max(rowid) FROM {}), 0), coalesce((SELECT value + 0 FROM meta WHERE key = ?), 0))
+"""
+
 _FIND_VECTOR = """
 SELECT v.embedding, v.windows FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
 UNION ALL SELECT embedding, windows FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 """
+
+
+_PUT_JUDGEMENT = """
+INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET grade = excluded.grade
+"""
+
+_REMOVE_JUDGEMENT = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
 
 
 class SqliteWriter:
@@ -47,6 +72,9 @@ class SqliteWriter:
         self._changed = False
         self._unindexed: list[tuple[int, str, str]] = []
         self._vectors = int(self._meta("vectors"))
+        self.judgements = SqliteJudgementWriter(execute)
+        self._last_doc = last_rowid(execute, "doc")
+        self._last_chunk = last_rowid(execute, "chunk")
 
     def put(self, file: NewFile) -> None:
         """Replace whatever the store holds for this file's path by these documents."""
@@ -93,14 +121,18 @@ class SqliteWriter:
         return changed
 
     def tombstone(self, paths: Iterable[str]) -> int:
-        """Take these files' documents, or single records, out of every index; returns how many documents left."""
+        """Take these files' documents, or single records, out of every index; returns how many documents left.
+
+        A file without a document left is forgotten, so that it is read when it is added again.
+        """
         gone = 0
         for path in paths:
             rowids = self._documents_of(path) or [
                 row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
             ]
+            files = self._execute(_FILES_OF, (json.dumps(rowids),))
             gone += self._tombstone_rows(rowids)
-            if self._execute("DELETE FROM file WHERE path = ? RETURNING rowid", (path,)):
+            if self._execute(_DELETE_FILES, (path, json.dumps([file for (file,) in files]))):
                 self._changed = True
         return gone
 
@@ -164,7 +196,10 @@ class SqliteWriter:
         )
 
     def _insert(self, document: NewDocument, doc_id: str, file_rowid: int, mtime: str) -> None:
+        self._last_doc += 1
+        rowid = self._last_doc
         row = (
+            rowid,
             doc_id,
             document.path,
             file_rowid,
@@ -175,11 +210,7 @@ class SqliteWriter:
             document.source,
             canonical(document.meta),
         )
-        rowid = self._execute(
-            "INSERT INTO doc(id, path, file, mtime, size, hash, title, source, meta, digest) "
-            "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, '') RETURNING rowid",
-            row,
-        )[0][0]
+        self._execute(_INSERT_DOC, row)
         self._set_tags(rowid, document.tags)
         title = spaced(document.title)
         for chunk in document.chunks:
@@ -188,7 +219,10 @@ class SqliteWriter:
 
     def _insert_chunk(self, chunk: NewChunk, doc_id: str, doc_rowid: int, title: str) -> None:
         span = chunk.span
+        self._last_chunk += 1
+        rowid = self._last_chunk
         row = (
+            rowid,
             chunk_id(doc_id, span.offset),
             doc_rowid,
             span.offset,
@@ -202,7 +236,7 @@ class SqliteWriter:
             chunk.search_text,
             chunk.text_hash,
         )
-        rowid = self._execute(_INSERT_CHUNK, row)[0][0]
+        self._execute(_INSERT_CHUNK, row)
         body = chunk.text if chunk.search_text is None else chunk.search_text
         self._unindexed.append((rowid, title, body))
         if len(self._unindexed) >= _UNINDEXED_ROWS:
@@ -279,6 +313,30 @@ class SqliteWriter:
         self._execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))
 
 
+class SqliteJudgementWriter:
+    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def put_query(self, query: str, text: str) -> None:
+        """Keep a query by its id; one that is there stays as it is."""
+        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+
+    def drop_query(self, query: str) -> None:
+        """Forget a query, unless it has a judgement."""
+        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
+            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
+
+    def put(self, row: JudgementRow) -> None:
+        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+        self._execute(_PUT_JUDGEMENT, row)
+
+    def remove(self, query: str, path: str, offset: int, end: int) -> None:
+        """Forget a judgement, if it is there."""
+        self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
+
+
 COUNTS = {
     "documents": "SELECT count(*) FROM doc WHERE deleted = 0",
     "chunks": "SELECT count(*) FROM chunk WHERE deleted = 0",
@@ -287,6 +345,25 @@ COUNTS = {
 }
 """What info() says without counting: each is counted anew at every commit, but for vectors, whose table is too large
 to walk through: a writer adds and takes off its own."""
+
+
+def last_rowid(execute: Execute, table: str) -> int:
+    """The highest rowid that a row of doc or chunk ever had.
+
+    Rows that come later get higher ones, so that whoever holds the rowid of a purged row never reads another's text.
+    """
+    return int(execute(_LAST_ROWID.format(table), (_last_key(table),))[0][0])
+
+
+def keep_rowids(execute: Execute) -> None:
+    """Record the highest rowids, before rows are deleted."""
+    for table in ("doc", "chunk"):
+        last = last_rowid(execute, table)
+        execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (_last_key(table), str(last)))
+
+
+def _last_key(table: str) -> str:
+    return f"last_{table}"
 
 
 def digest_of(execute: Execute, rowid: int) -> str:

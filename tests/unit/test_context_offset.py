@@ -1,0 +1,213 @@
+"""A page of a ranked list, packed: LIMIT and OFFSET choose the candidates, and the ranks stay those of the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.config import Config
+from recall_core.errors import UsageError
+from tests.builders import memory_store, new_file, put
+
+PLENTY = 100_000
+ROWS = 450
+LISTS = {
+    "by words": "SELECT * FROM chunk USING lexical('alpha beta'), semantic('alpha beta')",
+    "ordered by a field": "SELECT * FROM chunk USING lexical('alpha') ORDER BY doc.path DESC",
+    "without a signal": "SELECT * FROM chunk FILTER doc.path GLOB 'd1*' ORDER BY doc.path",
+    "of documents": "SELECT * FROM doc USING lexical('beta')",
+    "of documents without a signal": "SELECT * FROM doc ORDER BY doc.path DESC",
+}
+
+
+@pytest.fixture(scope="module")
+def recall() -> Iterator[Recall]:
+    """Documents of one chunk, so that no two rows become one block."""
+    store = memory_store()
+    put(store, *(new_file(f"d{n:03}.txt", [_text(n)]) for n in range(ROWS)))
+    with Recall(store, config=Config(embedding_dim=64, sparse_recall=False), base=Path("/nowhere")) as opened:
+        yield opened
+
+
+def _text(n: int) -> str:
+    return " ".join(["alpha"] * (1 + n % 4) + ["beta"] * (1 + n % 3) + [f"n{n}"])
+
+
+def packed(recall: Recall, rql: str, **options: Any) -> dict[str, Any]:
+    ask = Ask(**{name: options.pop(name) for name in ("k", "explain", "settings") if name in options})
+    return dict(recall.context(None, ask, Pack(**{"budget_tokens": PLENTY, **options}), rql=rql))
+
+
+def ranks(context: dict[str, Any]) -> list[int]:
+    return [rank for block in context["blocks"] for rank in block["ranks"]]
+
+
+def left(context: dict[str, Any]) -> list[tuple[str, int, int]]:
+    return [(each["reason"], each["rank"], each["count"]) for each in context["omitted"]]
+
+
+@pytest.mark.parametrize("rql", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize(("limit", "offset"), [(3, 0), (3, 2), (1, 5), (70, 1), (5, 98), (100, 64)])
+def test_a_packed_page_holds_those_rows_of_the_whole_list(recall: Recall, rql: str, limit: int, offset: int) -> None:
+    whole = [row["doc"]["path"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]]
+    total = len(whole)
+    size = min(limit, total - offset)
+
+    response = packed(recall, f"{rql} LIMIT {limit} OFFSET {offset}")
+
+    context = response["context"]
+    assert [chunk["path"] for chunk in context["chunks"]] == whole[offset : offset + limit]
+    assert ranks(context) == list(range(offset + 1, offset + size + 1))
+    assert (context["candidates"], context["omitted"], response["stats"]["total_hits"]) == (size, [], total)
+    assert (response["query"]["limit"], response["query"]["offset"]) == (size, offset)
+
+
+def test_the_blocks_of_a_page_are_numbered_from_one(recall: Recall) -> None:
+    context = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 4")["context"]
+
+    assert [block["n"] for block in context["blocks"]] == [1, 2, 3]
+    assert context["text"].startswith(f"[1] {context['blocks'][0]['path']}:1-1\n")
+    assert "\n\n[3] " in context["text"]
+
+
+def test_pages_of_a_list_pack_every_row_once(recall: Recall) -> None:
+    whole = packed(recall, f"{LISTS['by words']} LIMIT {ROWS}")["context"]["chunks"]
+    pages = [packed(recall, f"{LISTS['by words']} LIMIT 70 OFFSET {at}")["context"] for at in range(0, ROWS, 70)]
+
+    assert len(whole) == ROWS
+    assert [chunk for page in pages for chunk in page["chunks"]] == whole
+
+
+@pytest.mark.parametrize("rql", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize("pack", ["rank", "optimal"])
+def test_a_page_past_the_end_is_an_empty_context(recall: Recall, rql: str, pack: str) -> None:
+    response = packed(recall, f"{rql} LIMIT 5 OFFSET {ROWS}", pack=pack)
+
+    context = response["context"]
+    assert (context["text"], context["used_tokens"], context["candidates"]) == ("", 0, 0)
+    assert (context["blocks"], context["omitted"], response["warnings"]) == ([], [], [])
+
+
+def test_a_budget_leaves_out_the_rest_of_the_page_and_no_more(recall: Recall) -> None:
+    page = f"{LISTS['by words']} LIMIT 10 OFFSET 6"
+    three = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6")["context"]["used_tokens"]
+
+    context = packed(recall, page, budget_tokens=three)["context"]
+
+    assert ranks(context) == [7, 8, 9]
+    assert (context["candidates"], left(context)) == (10, [("budget", 10, 7)])
+
+
+def test_a_row_that_is_cut_keeps_its_rank_and_the_tail_begins_behind_it(recall: Recall) -> None:
+    settings = ("min_fragment=1",)
+    page = f"{LISTS['by words']} LIMIT 10 OFFSET 6"
+    one = packed(recall, f"{LISTS['by words']} LIMIT 1 OFFSET 6")["context"]["used_tokens"]
+
+    context = packed(recall, page, budget_tokens=one + 4, settings=settings)["context"]
+
+    assert [block["truncated"] for block in context["blocks"]] == [False, True]
+    assert (ranks(context), left(context)) == ([7, 8], [("budget", 9, 8)])
+
+
+def test_another_number_of_rows_begins_at_the_same_offset(recall: Recall) -> None:
+    assert ranks(packed(recall, f"{LISTS['by words']} LIMIT 10 OFFSET 6", k=2)["context"]) == [7, 8]
+
+
+def test_rows_below_min_score_are_no_candidates_of_a_page(recall: Recall) -> None:
+    rql = LISTS["by words"]
+    scores = [row["score"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]]
+    kept = sum(score >= scores[9] for score in scores)
+
+    context = packed(recall, f"{rql} LIMIT {ROWS} OFFSET 6 OPTION min_score {scores[9]}")["context"]
+
+    assert 10 <= kept < ROWS
+    assert ranks(context) == list(range(7, kept + 1))
+    assert (context["candidates"], context["omitted"]) == (kept - 6, [])
+
+
+def test_a_pin_on_another_page_is_no_candidate(recall: Recall) -> None:
+    rows = recall.query(f"{LISTS['by words']} LIMIT 9")["results"]
+    before, inside, dropped = rows[5]["chunk"]["id"], rows[8]["chunk"]["id"], rows[7]["chunk"]["id"]
+
+    response = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6", pins=(before, inside), drops=(dropped,))
+
+    pins = [warning for warning in response["warnings"] if warning.startswith("W_PIN")]
+    assert pins == [f"W_PIN: {before} is not among the candidates"]
+    assert (ranks(response["context"]), left(response["context"])) == ([9, 7], [("dropped", 8, 1)])
+
+
+def test_the_most_valuable_choice_is_made_among_the_rows_of_the_page(recall: Recall) -> None:
+    page = f"{LISTS['by words']} LIMIT 8 OFFSET 6"
+    four = packed(recall, f"{LISTS['by words']} LIMIT 4 OFFSET 6")["context"]["used_tokens"]
+
+    context = packed(recall, page, pack="optimal", budget_tokens=four)["context"]
+
+    shown, omitted = ranks(context), [rank for _, rank, _ in left(context)]
+    assert len(shown) >= 4
+    assert sorted([*shown, *omitted]) == list(range(7, 15))
+
+
+def test_the_tail_that_no_choice_looks_at_begins_behind_the_page_s_best_rows(recall: Recall) -> None:
+    page = f"{LISTS['by words']} LIMIT 230 OFFSET 210"
+
+    context = packed(recall, page, pack="optimal", budget_tokens=30)["context"]
+
+    assert left(context)[-1] == ("budget", 411, 30)
+    assert sum(count for _, _, count in left(context)) + len(context["chunks"]) == context["candidates"] == 230
+
+
+def test_an_account_looks_at_the_rows_of_the_page_alone(recall: Recall) -> None:
+    page = f"{LISTS['by words']} LIMIT 260 OFFSET 20"
+    some = packed(recall, f"{LISTS['by words']} LIMIT 210 OFFSET 20")["context"]["used_tokens"]
+    worth = sum(row["score"] for row in recall.query(f"{LISTS['by words']} LIMIT 210 OFFSET 20")["results"])
+
+    account = packed(recall, page, budget_tokens=some, explain=True)["context"]["account"]
+
+    assert account["candidates"] == 210
+    assert account["value"] == pytest.approx(worth, abs=1e-6)
+
+
+@pytest.mark.parametrize(("offset", "rows"), [(0, 5), (6, 5), (ROWS - 2, 2), (ROWS, 0)])
+def test_a_trace_of_a_packed_page_counts_the_rows_of_the_page(recall: Recall, offset: int, rows: int) -> None:
+    rql = f"{LISTS['by words']} LIMIT 5 OFFSET {offset}"
+
+    stages = recall.trace(None, Ask(), Pack(budget_tokens=PLENTY), rql=rql)["trace"]["stages"]
+
+    assert [(stage["stage"], stage["rows_out"]) for stage in stages[-2:]] == [("top_k", rows), ("packed", rows)]
+
+
+def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
+    store = memory_store()
+    put(store, new_file("a.txt", ["alpha alpha alpha ", "alpha beta gamma delta"]), new_file("b.txt", ["zeta"]))
+    with Recall(store, config=Config(embedding_dim=64), base=Path("/nowhere")) as opened:
+        rql = "SELECT * FROM chunk USING lexical('alpha')"
+        whole = packed(opened, f"{rql} LIMIT 2")["context"]
+        second = packed(opened, f"{rql} LIMIT 1 OFFSET 1")["context"]
+
+    assert [(block["ranks"], block["text"]) for block in whole["blocks"]] == [
+        ([1, 2], "alpha alpha alpha alpha beta gamma delta")
+    ]
+    assert [(block["ranks"], block["text"]) for block in second["blocks"]] == [([2], "alpha beta gamma delta")]
+
+
+@pytest.mark.parametrize(("using", "shown"), [("USING lexical('beta')", "beta beta"), ("", "one ")])
+def test_a_page_of_documents_packs_the_best_chunk_of_each(using: str, shown: str) -> None:
+    store = memory_store()
+    put(store, *(new_file(f"{name}.txt", ["one ", "beta beta", " more beta"]) for name in "abc"))
+    with Recall(store, config=Config(embedding_dim=64), base=Path("/nowhere")) as opened:
+        context = packed(opened, f"SELECT * FROM doc {using} LIMIT 5 OFFSET 1")["context"]
+
+    assert [(block["path"], block["ranks"], block["text"]) for block in context["blocks"]] == [
+        ("b.txt", [2], shown),
+        ("c.txt", [3], shown),
+    ]
+
+
+def test_sparse_document_recall_has_no_second_page_to_pack(recall: Recall) -> None:
+    with pytest.raises(UsageError) as error:
+        packed(recall, f"{LISTS['by words']} LIMIT 5 OFFSET 5 OPTION sparse_recall ON")
+    assert error.value.code == "sparse_with_offset"

@@ -1,0 +1,276 @@
+"""What is purged leaves nothing to the rows that come after it: no vector, word, label, judgement or kept value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.errors import Outdated
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
+from recall_core.evaluate.names import Spot
+from recall_core.retrieve import Answer
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import Root
+
+MTIME_NS = 1_700_000_000_000_000_000
+KEPT = {"docs/keep.txt": "a quokka and a wombat meet\n\nthe wombat digs\n", "docs/more.txt": "quokka quokka\n"}
+OLD = {
+    "late/a.txt": "the quokka smiles\n\nthe quokka eats leaves and grass\n\nwombat\n",
+    "late/b.txt": "wombat wombat quokka\n",
+}
+NEW = {
+    "late/a.txt": "the herons stalks\n\nthe herons hunt minnow and trout\n\nquokka\n",
+    "late/b.txt": "herons herons quokka\n",
+}
+"""As many words and chunks as the old ones have, and at the same offsets."""
+
+
+class Home:
+    """A folder with a store, which other connections may have open."""
+
+    def __init__(self, base: Path) -> None:
+        base.mkdir()
+        self.base = base
+        Recall.init(str(base), settings=("chunk_tokens=6", "overlap_tokens=0"))
+        self.recall = Recall.open(str(base))
+
+    def add(self, files: dict[str, str], **labels: Any) -> dict[str, Any]:
+        for name, text in files.items():
+            place = self.base / name
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+            os.utime(place, ns=(MTIME_NS, MTIME_NS))
+        work = self.recall.add([str(self.base / name) for name in files], Root("", **labels))
+        while True:
+            try:
+                next(work)
+            except StopIteration as done:
+                return dict(done.value["ingest"])
+
+    def purge(self, files: dict[str, str]) -> None:
+        self.recall.remove([str(self.base / name) for name in files], purge=True)
+        for name in files:
+            (self.base / name).unlink()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """A store whose last documents are about to be purged."""
+    made = Home(tmp_path / "home")
+    made.add(KEPT)
+    made.add(OLD, tags=("old",), source="before", meta=(("shelf", "1"),))
+    with made.recall:
+        yield made
+
+
+@pytest.fixture
+def never(tmp_path: Path) -> Iterator[Home]:
+    """A store that never had them."""
+    made = Home(tmp_path / "never")
+    made.add(KEPT)
+    made.add(NEW)
+    with made.recall:
+        yield made
+
+
+ASKS = [
+    Ask(k=20, explain=True),
+    Ask(k=20, explain=True, mode="lexical"),
+    Ask(k=20, explain=True, mode="semantic"),
+    Ask(k=20, explain=True, settings=("lexical_model=bm25f", "fusion=rrf")),
+    Ask(k=20, filter="doc.tag = 'old' OR doc.source = 'before' OR doc.meta.shelf = '1'"),
+]
+
+
+def answers(recall: Recall) -> list[Any]:
+    """What every way of asking says of the old words and of the new ones."""
+    told: list[Any] = []
+    for words in ("quokka wombat", "herons", '"the quokka"', "quokka"):
+        told += [recall.search(words, ask) for ask in ASKS]
+        told.append(recall.context(words, Ask(explain=True), Pack()))
+        told.append(recall.query(f"SELECT * FROM doc USING lexical('{words}'), semantic('{words}')"))
+    told.append(recall.query("SELECT * FROM chunk LIMIT 100"))
+    for response in told:
+        response["stats"] = {**response["stats"], "took_ms": 0, "timings": {}}
+    return told
+
+
+def same(home: Home) -> Recall:
+    return home.recall
+
+
+def other(home: Home) -> Recall:
+    return Recall.open(str(home.base))
+
+
+@pytest.mark.parametrize("connect", [same, other])
+@pytest.mark.parametrize("questions", [0, 1, 3])
+def test_answers_after_a_purge_are_those_of_a_store_that_never_had_the_text(
+    home: Home, never: Home, connect: Callable[[Home], Recall], questions: int
+) -> None:
+    asked = connect(home)
+    for _ in range(questions):
+        answers(asked)
+
+    home.purge(OLD)
+    home.add(NEW)
+
+    expected = answers(never.recall)
+    assert [answers(asked) for _ in range(3)] == [expected] * 3
+    asked.close()
+
+
+def test_a_purge_leaves_every_row_sound(home: Home) -> None:
+    home.purge(OLD)
+    home.add(NEW)
+
+    severities = {check["severity"] for check in home.recall.doctor()["checks"] if check["code"] != "sparse_ceiling"}
+    assert severities == {"ok"}
+
+
+def test_a_purged_text_is_embedded_anew(home: Home) -> None:
+    home.purge(OLD)
+
+    assert home.add(OLD)["embedded"] == 4
+
+
+def test_a_purged_document_comes_back_without_its_labels(home: Home) -> None:
+    home.purge(OLD)
+    home.add(OLD)
+
+    (document,) = home.recall.query("SELECT * FROM doc FILTER doc.path = 'late/a.txt'")["results"]
+    assert [document["doc"].get(label) for label in ("tags", "source", "meta")] == [[], None, None]
+
+
+def test_records_that_were_purged_can_be_added_again(home: Home) -> None:
+    lines = {"data/list.jsonl": '{"id": "one", "text": "a heron"}\n{"id": "two", "text": "a stork"}\n'}
+    home.add(lines, parser="jsonl")
+    home.purge(lines)
+
+    assert home.add(lines, parser="jsonl")["added"] == 1
+    assert len(home.recall.search("heron", Ask(mode="lexical"))["results"]) == 1
+
+
+def rowids(store: SqliteStore) -> set[tuple[str, int]]:
+    found = store.execute("SELECT 'doc', rowid FROM doc UNION SELECT 'chunk', rowid FROM chunk")
+    return {(table, rowid) for table, rowid in found}
+
+
+def test_a_rowid_is_given_once(home: Home) -> None:
+    store = home.recall.store
+    given = rowids(store)
+    for gone, come in ((OLD, NEW), (NEW, OLD), (OLD, OLD)):
+        home.purge(gone)
+        left = rowids(store)
+        home.add(come)
+        assert not (rowids(store) - left) & given
+        given |= rowids(store)
+
+
+def test_a_rowid_is_given_once_where_nothing_was_recorded_of_the_highest(home: Home) -> None:
+    store = home.recall.store
+    with store.transaction():
+        store.execute("DELETE FROM meta WHERE key IN ('last_doc', 'last_chunk')")
+    given = rowids(store)
+    home.purge(OLD)
+    left = rowids(store)
+    home.add(NEW)
+
+    assert not (rowids(store) - left) & given
+
+
+def test_going_back_to_old_bytes_gives_no_rowid_again(home: Home) -> None:
+    store = home.recall.store
+    home.add({"late/b.txt": NEW["late/b.txt"]})
+    given = rowids(store)
+    live = "SELECT 'chunk', c.rowid FROM chunk c WHERE c.deleted = 0"
+    before = set(store.execute(live))
+    home.add({"late/b.txt": OLD["late/b.txt"]})
+
+    assert not (set(store.execute(live)) - before) & given
+
+
+HELD: dict[str, Callable[[Recall, Answer], Any]] = {
+    "listed": lambda recall, found: recall.hits(found, 0, 20),
+    "packed": lambda recall, found: recall.pack(found, Pack(budget_tokens=1_000)),
+    "ordered": lambda recall, found: recall.weigh(
+        found._replace(plan=found.plan._replace(order=recall.plan(ORDERED).order)), found.plan.config
+    ),
+}
+ORDERED = "SELECT * FROM chunk ORDER BY doc.path"
+
+
+@pytest.mark.parametrize("act", HELD.values(), ids=HELD)
+@pytest.mark.parametrize("text", ["quokka", "SELECT * FROM doc USING lexical('quokka') LIMIT 20"])
+def test_an_answer_that_is_held_never_shows_what_came_in_the_place_of_a_purged_text(
+    home: Home, text: str, act: Callable[[Recall, Answer], Any]
+) -> None:
+    with Recall.open(str(home.base)) as reader:
+        found = reader.answer(reader.plan(text))
+        home.purge(OLD)
+        home.add(NEW)
+
+        with pytest.raises(Outdated):
+            act(reader, found)
+
+
+def test_an_answer_that_is_held_still_shows_what_it_has_read(home: Home) -> None:
+    with Recall.open(str(home.base)) as reader:
+        found = reader.answer(reader.plan("quokka"))
+        before = reader.hits(found, 0, 20)
+        home.purge(OLD)
+        home.add(NEW)
+
+        assert reader.hits(found, 0, 20) == before
+
+
+JUDGED = (
+    Judgement("q", Spot("late/a.txt"), 2),
+    Judgement("q", Spot("late/a.txt", 19, 51), 3),
+    Judgement("q", Spot("b.txt"), 1),
+    Judgement("q", Spot("b"), 1),
+    Judgement("q", Spot("docs/keep.txt"), 2),
+    Judgement("q", Spot("docs/keep.txt", 0, 5), 1),
+    Judgement("q", Spot("not/there.txt"), 1),
+)
+"""Two kinds of spans, and names that a document has besides its path."""
+
+
+def judged(home: Home) -> set[Judgement]:
+    return set(stored(home.recall.store, names_of(home.recall.store)).judgements)
+
+
+def test_a_purge_takes_every_judgement_of_the_text_and_no_other(home: Home) -> None:
+    put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
+    assert Judgement("q", Spot("late/b.txt"), 1) in judged(home)
+
+    home.purge(OLD)
+    home.add(NEW)
+
+    assert judged(home) == set(JUDGED[4:])
+    assert stored_queries(home.recall.store) == {"q": "quokkas that smile"}
+
+
+def test_what_is_removed_without_a_purge_keeps_its_judgements(home: Home) -> None:
+    put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
+    before = judged(home)
+
+    home.recall.remove([str(home.base / name) for name in OLD])
+    home.add(OLD)
+
+    assert judged(home) == before
+
+
+def test_a_dry_run_of_a_purge_takes_no_judgement(home: Home) -> None:
+    put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
+    before = judged(home)
+
+    home.recall.remove([str(home.base / "late")], purge=True, dry_run=True)
+
+    assert judged(home) == before

@@ -1,0 +1,302 @@
+"""The sixth decimal of a cosine, settled exactly: float64 decides, float32 only proposes, on data that can tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from array import array
+from collections.abc import Callable, Sequence
+from math import fsum, nextafter, sqrt
+from operator import mul
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recall_core.api.recall import Ask, Recall
+from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite import vectors
+from recall_core.store.sqlite.connect import load_vector_functions
+from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.types import NewFile, Vector
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+ROOT = Path(__file__).parents[2]
+DIMENSION = 64
+ROWS = 300
+WORDS = "an anteater with seven brothers"
+
+Ways = Callable[[Vector, Sequence[Vector]], list[float]]
+
+
+def packed(components: NDArray[np.float64]) -> Vector:
+    """As float32, scaled to length 1."""
+    return (components / np.linalg.norm(components)).astype("<f4").tobytes()
+
+
+def exact(query: Vector, row: Vector) -> float:
+    """The referee: the float64 sum of products, correctly rounded, then half-even to six decimals; no -0.0."""
+    return max(-1.0, min(1.0, round(fsum(map(mul, array("f", query), array("f", row))), 6))) + 0.0
+
+
+def beside(query: Vector, cosine: float, noise: NDArray[np.float64]) -> Vector:
+    """A vector at this cosine with the query, as near as float32 comes."""
+    q = np.frombuffer(query, dtype="<f4").astype(np.float64)
+    q /= np.linalg.norm(q)
+    across = noise - noise @ q * q
+    return packed(cosine * q + sqrt(1 - cosine * cosine) * across / np.linalg.norm(across))
+
+
+def near_halves(query: Vector) -> list[Vector]:
+    """Rows around four cosines, each within 5e-8 of the half of a sixth decimal, and some that round to 0."""
+    rng = np.random.default_rng(20)
+    centres = (0.7003215, 0.7003225, 0.2500005, -0.6003215, -0.0000001)
+    rows = []
+    for n in range(ROWS):
+        cosine = centres[n % 5] + float(rng.uniform(-5e-8, 5e-8))
+        rows.append(beside(query, cosine, rng.normal(size=len(query) // 4)))
+    return rows
+
+
+QUERY = EMBEDDER.embed([WORDS], is_query=True)[0]
+HALVES = near_halves(QUERY)
+
+
+def plain(query: Vector, rows: Sequence[Vector]) -> list[float]:
+    return vectors._plain(query, vectors.rows_of(list(enumerate(rows))))
+
+
+def vectorised(query: Vector, rows: Sequence[Vector]) -> list[float]:
+    return vectors._vectorised(query, vectors.rows_of(list(enumerate(rows))))
+
+
+each_way = pytest.mark.parametrize("way", [plain, vectorised])
+
+
+def bits(values: Sequence[float]) -> list[str]:
+    """Equal where the values print alike: -0.0 is not 0.0."""
+    return [value.hex() for value in values]
+
+
+def float32_distances(query: Vector, rows: Sequence[Vector]) -> list[float]:
+    """What sqlite-vec says."""
+    store = memory_store()
+    load_vector_functions(store.db)
+    return [store.execute("SELECT vec_distance_cosine(?, ?)", (query, row))[0][0] for row in rows]
+
+
+def best_first(values: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=lambda n: (-values[n], n))
+
+
+def test_the_data_can_tell_float32_from_float64() -> None:
+    settled = [exact(QUERY, row) for row in HALVES]
+    matrix = np.frombuffer(b"".join(HALVES), dtype="<f4").reshape(ROWS, -1)
+    numpy32 = (matrix @ np.frombuffer(QUERY, dtype="<f4")).astype(np.float64)
+    sqlite32 = [1 - distance for distance in float32_distances(QUERY, HALVES)]
+    for values in (numpy32.tolist(), sqlite32):
+        assert sum(round(value, 6) != right for value, right in zip(values, settled, strict=True)) > 10
+        assert best_first(values) != best_first(settled)
+    assert len(set(settled)) < 12  # many ties, which stand in natural order
+    assert sum(str(round(fsum(map(mul, array("f", QUERY), array("f", row))), 6)) == "-0.0" for row in HALVES) > 10
+
+
+@each_way
+def test_values_around_the_half_are_those_of_float64(way: Ways) -> None:
+    assert bits(way(QUERY, HALVES)) == bits([exact(QUERY, row) for row in HALVES])
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("steps", "rounded"),
+    [(1, 0.007812), (3, 0.023438), (5, 0.039062), (7, 0.054688), (-1, -0.007812), (-3, -0.023438), (63, 0.492188)],
+)
+def test_a_cosine_that_lies_exactly_on_the_half_goes_to_the_even_side(way: Ways, steps: int, rounded: float) -> None:
+    cosine = steps / 2**7  # odd multiples of 2**-7 are the only such numbers that float64 has below 1
+    row = np.array([cosine, sqrt(1 - cosine * cosine), 0.0]).astype("<f4").tobytes()
+    query = np.array([1.0, 0.0, 0.0]).astype("<f4").tobytes()
+
+    assert way(query, [row]) == [rounded]
+
+
+def reached(cosine: float) -> tuple[Vector, Vector]:
+    """Vectors whose products add up to this float64 to the last bit, though not from left to right."""
+    high = float(np.float32(cosine))
+    middle = float(np.float32(cosine - high))
+    row = np.array([0.75, high, middle, cosine - high - middle, -0.75]).astype("<f4").tobytes()
+    return np.ones(5, dtype="<f4").tobytes(), row
+
+
+@each_way
+@pytest.mark.parametrize("millionths", [0, 1, 2, 3, 10, 77, 1_024, 4_098, 65_537, 123_456, 345_678, 481_024])
+def test_the_last_bit_of_a_cosine_beside_the_half_decides(way: Ways, millionths: int) -> None:
+    half = (millionths + 0.5) / 1e6
+    for cosine in (nextafter(half, 0), half, nextafter(half, 1)):
+        for value in (cosine, -cosine):
+            query, row = reached(value)
+            assert fsum(map(mul, array("f", query), array("f", row))) == value
+            assert bits(way(query, [row])) == bits([round(value, 6) + 0.0])
+
+
+@each_way
+def test_no_cosine_is_beyond_one(way: Ways) -> None:
+    query = np.array([0.6, 0.8000005]).astype("<f4").tobytes()
+    opposite = np.array([-0.6, -0.8000005]).astype("<f4").tobytes()
+
+    assert fsum(map(mul, array("f", query), array("f", query))) > 1.0000005
+    assert way(query, [query, opposite]) == [1.0, -1.0]
+
+
+def file_of(n: int, vector: Vector) -> NewFile:
+    """A document of its own, which a program brought: no file can disagree with it."""
+    file = new_file(f"d{n:03}.txt", [f"text {n}"])
+    (document,) = file.documents
+    (chunk,) = document.chunks
+    document = document._replace(chunks=(chunk._replace(vector=vector),))
+    return file._replace(os_path="", documents=(document,))
+
+
+@pytest.fixture(scope="module")
+def store() -> SqliteStore:
+    made = memory_store()
+    put(made, *_backwards(HALVES))
+    return made
+
+
+def _backwards(rows: Sequence[Vector]) -> list[NewFile]:
+    """Documents that come in the other way round than they stand."""
+    return [file_of(n, row) for n, row in enumerate(rows)][::-1]
+
+
+def test_every_question_to_a_store_settles_them_alike(store: SqliteStore) -> None:
+    expected = bits([exact(QUERY, row) for row in HALVES])
+    rowids = [key.rowid for key in store.candidates(None)]
+    somewhere = parse_filter("doc.path GLOB '*.txt' AND chunk.tokens > 0")
+    answers = [store.cosines(QUERY, where=None) for _ in range(3)]  # the third is answered from memory
+    answers += [store.cosines(QUERY, where=somewhere), store.cosines(QUERY, where=None, rowids=rowids)]
+    answers += [store.nearest(QUERY, where=None, k=ROWS), store.nearest(QUERY, where=somewhere, k=2 * ROWS)]
+
+    assert [bits([found[rowid] for rowid in rowids]) for found in answers] == [expected] * len(answers)
+
+
+def test_the_k_nearest_are_the_k_best_by_float64_and_ties_stand_in_natural_order(store: SqliteStore) -> None:
+    values = [exact(QUERY, row) for row in HALVES]
+    rowids = [key.rowid for key in store.candidates(None)]
+    best = [rowids[n] for n in best_first(values)]
+
+    for k in (0, 1, 2, 7, 40, 59, 60, 61, 119, 180, 240, ROWS, ROWS + 1):
+        assert list(store.nearest(QUERY, where=None, k=k)) == best[:k]
+
+
+def in_blocks(dimension: int) -> tuple[Vector, list[Vector]]:
+    """A query of equal components, and rows of two values at one cosine: every partial sum is rounded the same way,
+    so that the errors of a float32 distance add up instead of cancelling out."""
+    rng = np.random.default_rng(1)
+    query = packed(np.ones(dimension))
+    cosine = 1 - 1e-3
+    rows = []
+    for n in range(150):
+        signs = np.where(np.arange(dimension) < rng.integers(1, dimension), 1.0, -1.0)
+        signs *= rng.choice([-1, 1])
+        rows.append(beside(query, cosine, rng.permutation(signs) if n % 2 else signs))
+    return query, rows
+
+
+def of_lengths(dimension: int) -> tuple[Vector, list[Vector]]:
+    """Rows near one cosine, between .9991 and 1.0009 long, as a stored vector may be: length counts in a product."""
+    rng = np.random.default_rng(2)
+    query = packed(rng.normal(size=dimension))
+    rows = []
+    for _ in range(150):
+        cosine = 0.8 + float(rng.uniform(-4e-4, 4e-4))
+        row = np.frombuffer(beside(query, cosine, rng.normal(size=dimension)), dtype="<f4")
+        rows.append((row * rng.uniform(0.9991, 1.0009)).astype("<f4").tobytes())
+    return query, rows
+
+
+@pytest.mark.parametrize("dimension", [512, 1024, 3072])
+@pytest.mark.parametrize("made", [in_blocks, of_lengths])
+def test_no_error_of_a_float32_distance_keeps_a_row_from_being_proposed(
+    made: Callable[[int], tuple[Vector, list[Vector]]], dimension: int
+) -> None:
+    query, rows = made(dimension)
+    store = create_store(":memory:", embedder="by hand", dimension=dimension, counter="whitespace", chunker="none")
+    put(store, *_backwards(rows))
+    values = [exact(query, row) for row in rows]
+    rowids = [key.rowid for key in store.candidates(None)]
+    best = [rowids[n] for n in best_first(values)]
+
+    for k in (1, 3, 10, 50):
+        assert list(store.nearest(query, where=None, k=k)) == best[:k]
+
+
+ANSWERS = """
+import json, sys
+from recall_core.retrieve import pool
+from recall_core.api.recall import Ask, Recall
+
+with_numpy, bounded, warm = (word == "yes" for word in sys.argv[2:5])
+if with_numpy:
+    import numpy
+if bounded:
+    pool.EXACT_VECTORS = 0
+with Recall.open(sys.argv[1]) as recall:
+    for _ in range(3 if warm else 1):
+        ask = Ask(k=60, mode="semantic", explain=True, settings=("pool=60", "sparse_recall=off"))
+        found = recall.search(sys.argv[5], ask)["results"]
+assert ("numpy" in sys.modules) == with_numpy
+print(json.dumps([[row["doc"]["path"], row["score"], row["explain"]["parts"]] for row in found]))
+"""
+
+
+@pytest.fixture(scope="module")
+def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("sixth")
+    Recall.init(str(base), settings=(f"embedding_dim={DIMENSION}",))
+    with Recall.open(str(base)) as recall:
+        put(recall.store, *_backwards(HALVES))
+    return base / "recall.db"
+
+
+def answered(place: Path, **how: bool) -> Any:
+    words = ["yes" if how[name] else "no" for name in ("numpy", "bounded", "warm")]
+    command = [sys.executable, "-c", ANSWERS, str(place), *words, WORDS]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+@pytest.mark.parametrize(("numpy", "bounded"), [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("warm", [False, True])
+def test_an_answer_has_the_same_bytes_warm_or_cold_by_sql_or_numpy(
+    on_disk: Path, numpy: bool, bounded: bool, warm: bool
+) -> None:
+    values = [exact(QUERY, row) for row in HALVES]
+    expected = [(f"d{n:03}.txt", values[n]) for n in best_first(values)[:60]]
+
+    told = json.loads(answered(on_disk, numpy=numpy, bounded=bounded, warm=warm))
+
+    assert [(path, parts[0]["raw"]) for path, _, parts in told] == expected
+    assert [(score, parts[0]["value"]) for _, score, parts in told] == [(value, value) for _, value in expected]
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+def test_a_cosine_that_rounds_to_nothing_is_told_without_a_sign(on_disk: Path, numpy: bool) -> None:
+    script = ANSWERS.replace("k=60", "k=300")
+    command = [sys.executable, "-c", script, str(on_disk), "yes" if numpy else "no", "no", "no", WORDS]
+
+    told = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+    assert '"raw": 0.0' in told
+    assert "-0.0," not in told
+
+
+def test_a_search_here_tells_what_the_referee_says(on_disk: Path) -> None:
+    with Recall.open(str(on_disk)) as recall:
+        rows = recall.search(WORDS, Ask(k=ROWS, mode="semantic", explain=True))["results"]
+
+    told = {row["doc"]["path"]: row["explain"]["parts"][0]["raw"] for row in rows}
+    assert told == {f"d{n:03}.txt": exact(QUERY, row) for n, row in enumerate(HALVES)}

@@ -1,0 +1,258 @@
+"""A mere touch: a file's time changes and its bytes do not. What follows for digest, generation and rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.errors import SnapshotMismatch
+from recall_core.types import Root
+
+FIRST_NS = 1_700_000_000_123_456_000
+LATER_NS = 1_700_000_500_000_000_000
+RECORDS = [{"id": "one", "text": "a quokka smiles"}, {"id": "two", "text": "a wombat digs"}]
+FILES = {
+    "docs/a.md": "# Anteaters\n\nAn anteater eats ants.\n\n## Ants\n\nAnts are eaten by anteaters.\n",
+    "docs/same.md": "# Anteaters\n\nAn anteater eats ants.\n\n## Ants\n\nAnts are eaten by anteaters.\n",
+    "docs/b.txt": "nothing of the kind\n",
+    "data/list.jsonl": "".join(json.dumps(record) + "\n" for record in RECORDS),
+}
+TOUCHED = {"docs/a.md": ("docs/a.md",), "data/list.jsonl": ("data/list.jsonl#one", "data/list.jsonl#two")}
+"""File to the paths of its documents."""
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Iterator[Recall]:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        touch(tmp_path / name, FIRST_NS)
+    with opened(tmp_path, "recall.db") as made:
+        yield made
+
+
+def opened(base: Path, name: str) -> Recall:
+    """A new store with all the files."""
+    Recall.init(str(base), name=name)
+    recall = Recall.open(str(base / name))
+    add(recall)
+    return recall
+
+
+def touch(place: Path, mtime_ns: int) -> None:
+    os.utime(place, ns=(mtime_ns, mtime_ns))
+
+
+def done(work: Generator[Any, None, Any]) -> dict[str, Any]:
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return dict(end.value["ingest"])
+
+
+def add(recall: Recall, *, mtime_only: bool = False) -> dict[str, Any]:
+    docs = done(recall.add([str(recall.base / "docs")], Root("", tags=("guide",)), mtime_only=mtime_only))
+    data = done(recall.add([str(recall.base / "data")], Root("", parser="jsonl"), mtime_only=mtime_only))
+    return {name: docs[name] + data[name] for name in ("added", "updated", "removed", "embedded", "unchanged")}
+
+
+def fresh(recall: Recall) -> dict[str, Any]:
+    recall.search("ants", Ask(fresh=True))
+    return dict.fromkeys(("added", "updated", "removed", "embedded"), 0)
+
+
+Way = Callable[[Recall], dict[str, Any]]
+WAYS: dict[str, Way] = {
+    "add": add,
+    "add --mtime-only": lambda recall: add(recall, mtime_only=True),
+    "sync": lambda recall: done(recall.sync()),
+    "search --fresh": fresh,
+}
+each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+each_file = pytest.mark.parametrize("name", TOUCHED)
+
+
+def digest(recall: Recall) -> str:
+    return recall.store.info().digest
+
+
+def state(recall: Recall) -> tuple[int, str]:
+    return recall.store.generation(), digest(recall)
+
+
+def rows(recall: Recall) -> list[Any]:
+    """All that the store keeps but for times, and what follows from them: digests and the generation."""
+    documents = "SELECT rowid, id, path, file, size, hash, title, source, meta, deleted FROM doc ORDER BY rowid"
+    files = "SELECT rowid, path, os_path, size, hash, settings, root FROM file ORDER BY rowid"
+    counts = "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'digest_sum') ORDER BY key"
+    whole = [f"SELECT * FROM {table} ORDER BY 1, 2" for table in ("chunk", "vec", "vec_cache", "doc_tag", "root")]
+    words = [recall.search(word, Ask(mode="lexical"))["results"] for word in ("anteater", "ants", "quokka")]
+    found = [[(row["chunk"]["id"], row["score"]) for row in results] for results in words]
+    return [*(recall.store.execute(sql) for sql in (documents, files, counts, *whole)), found]
+
+
+def times(recall: Recall) -> dict[str, str]:
+    return dict(recall.store.execute("SELECT path, mtime FROM doc WHERE deleted = 0"))
+
+
+@each_way
+@each_file
+def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall, way: Way, name: str) -> None:
+    (generation, before), kept, old = state(recall), rows(recall), times(recall)
+    touch(recall.base / name, LATER_NS)
+
+    counts = way(recall)
+
+    assert [counts[each] for each in ("added", "updated", "removed", "embedded")] == [0, 0, 0, 0]
+    assert recall.store.generation() == generation + 1
+    assert digest(recall) != before
+    assert rows(recall) == kept
+    assert times(recall) == {**old, **dict.fromkeys(TOUCHED[name], "2023-11-14T22:21:40.000000Z")}
+    assert recall.store.info().snapshot == "2023-11-14T22:21:40.000000Z"
+
+
+@each_way
+@each_file
+def test_the_digest_after_a_touch_is_that_of_a_store_made_after_it(recall: Recall, way: Way, name: str) -> None:
+    touch(recall.base / name, LATER_NS)
+
+    way(recall)
+
+    with opened(recall.base, "other.db") as other:
+        assert digest(recall) == digest(other)
+    assert {check["severity"] for check in recall.doctor()["checks"] if check["code"] == "digest"} == {"ok"}
+
+
+@each_way
+def test_a_touch_is_written_once(recall: Recall, way: Way) -> None:
+    touch(recall.base / "docs/a.md", LATER_NS)
+    way(recall)
+    after = state(recall)
+
+    for again in WAYS.values():
+        again(recall)
+
+    assert state(recall) == after
+
+
+@each_way
+def test_a_file_touched_back_gives_back_the_digest(recall: Recall, way: Way) -> None:
+    generation, before = state(recall)
+    for mtime_ns in (LATER_NS, FIRST_NS):
+        touch(recall.base / "docs/a.md", mtime_ns)
+        way(recall)
+
+    assert state(recall) == (generation + 2, before)
+
+
+@each_way
+def test_a_touch_below_what_is_stored_of_a_time_keeps_the_digest(recall: Recall, way: Way) -> None:
+    before = digest(recall)
+    touch(recall.base / "docs/a.md", FIRST_NS + 999)
+
+    way(recall)
+
+    after = state(recall)
+    way(recall)
+    assert digest(recall) == before
+    assert state(recall) == after
+
+
+def test_a_touched_file_takes_new_labels_in_the_same_write(recall: Recall) -> None:
+    generation = recall.store.generation()
+    touch(recall.base / "docs/b.txt", LATER_NS)
+
+    done(recall.add([str(recall.base / "docs/b.txt")], Root("", source="manual")))
+
+    (document,) = recall.query("SELECT * FROM doc FILTER doc.source = 'manual'")["results"]
+    assert (document["doc"]["path"], document["doc"]["mtime"]) == ("docs/b.txt", "2023-11-14T22:21:40.000000Z")
+    assert recall.store.generation() == generation + 1
+
+
+ASKING: dict[str, Callable[[Recall, Ask], Any]] = {
+    "search": lambda recall, ask: recall.search("ants quokka", ask),
+    "query": lambda recall, ask: recall.query("SELECT * FROM chunk USING lexical('ants quokka')", ask),
+    "filter": lambda recall, ask: recall.query("SELECT * FROM doc", ask),
+    "context": lambda recall, ask: recall.context("ants quokka", ask, Pack()),
+    "explain": lambda recall, ask: recall.explain("ants", ask, _first_chunk(recall)),
+}
+
+
+def _first_chunk(recall: Recall) -> str:
+    return str(recall.query("SELECT chunk.id FROM chunk FILTER doc.path = 'docs/a.md'")["results"][0]["chunk"]["id"])
+
+
+@pytest.mark.parametrize("asking", ASKING.values(), ids=ASKING)
+@each_file
+def test_asking_after_a_touch_reads_the_file_and_writes_nothing_of_the_answer(
+    recall: Recall, asking: Callable[[Recall, Ask], Any], name: str
+) -> None:
+    ask = Ask(snapshot=digest(recall), strict_fresh=True)
+    before, kept, old, first = state(recall), rows(recall), times(recall), timeless(asking(recall, ask))
+    touch(recall.base / name, LATER_NS)
+
+    answers = [timeless(asking(recall, ask)) for _ in range(3)]
+
+    assert answers == [first] * 3
+    assert (state(recall), rows(recall), times(recall)) == (before, kept, old)
+
+
+def timeless(response: Any) -> Any:
+    return {**response, "stats": {**response["stats"], "took_ms": 0, "timings": {}}}
+
+
+@each_way
+def test_a_touch_that_a_search_has_seen_is_still_one_for_the_next_run(recall: Recall, way: Way) -> None:
+    before = digest(recall)
+    touch(recall.base / "docs/a.md", LATER_NS)
+    recall.search("ants")
+
+    way(recall)
+
+    with opened(recall.base, "other.db") as other:
+        assert digest(recall) == digest(other) != before
+    with pytest.raises(SnapshotMismatch):
+        recall.search("ants", Ask(snapshot=before))
+
+
+def test_bytes_that_change_after_a_touch_that_a_search_has_seen_are_stale(recall: Recall) -> None:
+    place = recall.base / "docs/b.txt"
+    touch(place, LATER_NS)
+    assert recall.search("nothing")["warnings"] == []
+    place.write_bytes(place.read_bytes().replace(b"kind", b"sort"))
+    touch(place, LATER_NS + 1_000_000)
+
+    states = {row["doc"]["path"]: row["doc"].get("state") for row in recall.search("nothing")["results"]}
+
+    assert states["docs/b.txt"] == "modified"
+
+
+def test_mtime_only_reads_no_file_of_equal_size_and_time(recall: Recall) -> None:
+    place = recall.base / "docs/b.txt"
+    place.write_bytes(place.read_bytes().replace(b"kind", b"sort"))
+    touch(place, FIRST_NS)
+    before = (state(recall), rows(recall), times(recall))
+
+    counts = add(recall, mtime_only=True)
+
+    assert (counts["unchanged"], counts["updated"]) == (4, 0)
+    assert (state(recall), rows(recall), times(recall)) == before
+
+
+@pytest.mark.parametrize(("words", "mtime_ns"), [("sort", LATER_NS), ("kinds", FIRST_NS)])
+def test_mtime_only_reads_a_file_of_another_time_or_size(recall: Recall, words: str, mtime_ns: int) -> None:
+    place = recall.base / "docs/b.txt"
+    place.write_bytes(place.read_bytes().replace(b"kind", words.encode()))
+    touch(place, mtime_ns)
+
+    counts = add(recall, mtime_only=True)
+
+    assert (counts["unchanged"], counts["updated"]) == (3, 1)
+    assert recall.get("docs/b.txt")["found"]["text"] == f"nothing of the {words}\n"
