@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.errors import UsageError
@@ -29,7 +30,7 @@ def recall() -> Iterator[Recall]:
     """Documents of one chunk, so that no two rows become one block."""
     store = memory_store()
     put(store, *(new_file(f"d{n:03}.txt", [_text(n)]) for n in range(ROWS)))
-    with Recall(store, config=Config(embedding_dim=64, sparse_recall=False), base=Path("/nowhere")) as opened:
+    with Recall(Engine(store, config=Config(embedding_dim=64, sparse_recall=False), base=Path("/nowhere"))) as opened:
         yield opened
 
 
@@ -183,7 +184,7 @@ def test_a_trace_of_a_packed_page_counts_the_rows_of_the_page(recall: Recall, of
 def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["alpha alpha alpha ", "alpha beta gamma delta"]), new_file("b.txt", ["zeta"]))
-    with Recall(store, config=Config(embedding_dim=64), base=Path("/nowhere")) as opened:
+    with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
         rql = "SELECT * FROM chunk USING lexical('alpha')"
         whole = packed(opened, f"{rql} LIMIT 2")["context"]
         second = packed(opened, f"{rql} LIMIT 1 OFFSET 1")["context"]
@@ -198,7 +199,7 @@ def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
 def test_a_page_of_documents_packs_the_best_chunk_of_each(using: str, shown: str) -> None:
     store = memory_store()
     put(store, *(new_file(f"{name}.txt", ["one ", "beta beta", " more beta"]) for name in "abc"))
-    with Recall(store, config=Config(embedding_dim=64), base=Path("/nowhere")) as opened:
+    with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
         context = packed(opened, f"SELECT * FROM doc {using} LIMIT 5 OFFSET 1")["context"]
 
     assert [(block["path"], block["ranks"], block["text"]) for block in context["blocks"]] == [

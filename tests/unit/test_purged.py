@@ -197,10 +197,10 @@ def test_going_back_to_old_bytes_gives_no_rowid_again(home: Home) -> None:
 
 
 HELD: dict[str, Callable[[Recall, Answer], Any]] = {
-    "listed": lambda recall, found: recall.hits(found, 0, 20),
-    "packed": lambda recall, found: recall.pack(found, Pack(budget_tokens=1_000)),
-    "ordered": lambda recall, found: recall.weigh(
-        found._replace(plan=found.plan._replace(order=recall.plan(ORDERED).order)), found.plan.config
+    "listed": lambda recall, found: recall.engine.hits(found, 0, 20),
+    "packed": lambda recall, found: recall.engine.pack(found, Pack(budget_tokens=1_000)),
+    "ordered": lambda recall, found: recall.engine.weigh(
+        found._replace(plan=found.plan._replace(order=recall.engine.plan(ORDERED).order)), found.plan.config
     ),
 }
 ORDERED = "SELECT * FROM chunk ORDER BY doc.path"
@@ -212,7 +212,7 @@ def test_an_answer_that_is_held_never_shows_what_came_in_the_place_of_a_purged_t
     home: Home, text: str, act: Callable[[Recall, Answer], Any]
 ) -> None:
     with Recall.open(str(home.base)) as reader:
-        found = reader.answer(reader.plan(text))
+        found = reader.engine.answer(reader.engine.plan(text))
         home.purge(OLD)
         home.add(NEW)
 
@@ -222,12 +222,12 @@ def test_an_answer_that_is_held_never_shows_what_came_in_the_place_of_a_purged_t
 
 def test_an_answer_that_is_held_still_shows_what_it_has_read(home: Home) -> None:
     with Recall.open(str(home.base)) as reader:
-        found = reader.answer(reader.plan("quokka"))
-        before = reader.hits(found, 0, 20)
+        found = reader.engine.answer(reader.engine.plan("quokka"))
+        before = reader.engine.hits(found, 0, 20)
         home.purge(OLD)
         home.add(NEW)
 
-        assert reader.hits(found, 0, 20) == before
+        assert reader.engine.hits(found, 0, 20) == before
 
 
 JUDGED = (

@@ -178,7 +178,10 @@ def test_every_question_to_a_store_settles_them_alike(store: SqliteStore) -> Non
     somewhere = parse_filter("doc.path GLOB '*.txt' AND chunk.tokens > 0")
     answers = [store.cosines(QUERY, where=None) for _ in range(3)]  # the third is answered from memory
     answers += [store.cosines(QUERY, where=somewhere), store.cosines(QUERY, where=None, rowids=rowids)]
-    answers += [store.nearest(QUERY, where=None, k=ROWS), store.nearest(QUERY, where=somewhere, k=2 * ROWS)]
+    answers += [
+        store.nearest(QUERY, where=None, k=ROWS).cosines,
+        store.nearest(QUERY, where=somewhere, k=2 * ROWS).cosines,
+    ]
 
     assert [bits([found[rowid] for rowid in rowids]) for found in answers] == [expected] * len(answers)
 
@@ -189,7 +192,7 @@ def test_the_k_nearest_are_the_k_best_by_float64_and_ties_stand_in_natural_order
     best = [rowids[n] for n in best_first(values)]
 
     for k in (0, 1, 2, 7, 40, 59, 60, 61, 119, 180, 240, ROWS, ROWS + 1):
-        assert list(store.nearest(QUERY, where=None, k=k)) == best[:k]
+        assert list(store.nearest(QUERY, where=None, k=k).cosines) == best[:k]
 
 
 def in_blocks(dimension: int) -> tuple[Vector, list[Vector]]:
@@ -231,7 +234,7 @@ def test_no_error_of_a_float32_distance_keeps_a_row_from_being_proposed(
     best = [rowids[n] for n in best_first(values)]
 
     for k in (1, 3, 10, 50):
-        assert list(store.nearest(query, where=None, k=k)) == best[:k]
+        assert list(store.nearest(query, where=None, k=k).cosines) == best[:k]
 
 
 ANSWERS = """

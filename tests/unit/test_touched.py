@@ -58,8 +58,8 @@ def done(work: Generator[Any, None, Any]) -> dict[str, Any]:
 
 
 def add(recall: Recall, *, mtime_only: bool = False) -> dict[str, Any]:
-    docs = done(recall.add([str(recall.base / "docs")], Root("", tags=("guide",)), mtime_only=mtime_only))
-    data = done(recall.add([str(recall.base / "data")], Root("", parser="jsonl"), mtime_only=mtime_only))
+    docs = done(recall.add([str(recall.engine.base / "docs")], Root("", tags=("guide",)), mtime_only=mtime_only))
+    data = done(recall.add([str(recall.engine.base / "data")], Root("", parser="jsonl"), mtime_only=mtime_only))
     return {name: docs[name] + data[name] for name in ("added", "updated", "removed", "embedded", "unchanged")}
 
 
@@ -106,7 +106,7 @@ def times(recall: Recall) -> dict[str, str]:
 @each_file
 def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall, way: Way, name: str) -> None:
     (generation, before), kept, old = state(recall), rows(recall), times(recall)
-    touch(recall.base / name, LATER_NS)
+    touch(recall.engine.base / name, LATER_NS)
 
     counts = way(recall)
 
@@ -121,18 +121,18 @@ def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall, w
 @each_way
 @each_file
 def test_the_digest_after_a_touch_is_that_of_a_store_made_after_it(recall: Recall, way: Way, name: str) -> None:
-    touch(recall.base / name, LATER_NS)
+    touch(recall.engine.base / name, LATER_NS)
 
     way(recall)
 
-    with opened(recall.base, "other.db") as other:
+    with opened(recall.engine.base, "other.db") as other:
         assert digest(recall) == digest(other)
     assert {check["severity"] for check in recall.doctor()["checks"] if check["code"] == "digest"} == {"ok"}
 
 
 @each_way
 def test_a_touch_is_written_once(recall: Recall, way: Way) -> None:
-    touch(recall.base / "docs/a.md", LATER_NS)
+    touch(recall.engine.base / "docs/a.md", LATER_NS)
     way(recall)
     after = state(recall)
 
@@ -146,7 +146,7 @@ def test_a_touch_is_written_once(recall: Recall, way: Way) -> None:
 def test_a_file_touched_back_gives_back_the_digest(recall: Recall, way: Way) -> None:
     generation, before = state(recall)
     for mtime_ns in (LATER_NS, FIRST_NS):
-        touch(recall.base / "docs/a.md", mtime_ns)
+        touch(recall.engine.base / "docs/a.md", mtime_ns)
         way(recall)
 
     assert state(recall) == (generation + 2, before)
@@ -155,7 +155,7 @@ def test_a_file_touched_back_gives_back_the_digest(recall: Recall, way: Way) -> 
 @each_way
 def test_a_touch_below_what_is_stored_of_a_time_keeps_the_digest(recall: Recall, way: Way) -> None:
     before = digest(recall)
-    touch(recall.base / "docs/a.md", FIRST_NS + 999)
+    touch(recall.engine.base / "docs/a.md", FIRST_NS + 999)
 
     way(recall)
 
@@ -167,9 +167,9 @@ def test_a_touch_below_what_is_stored_of_a_time_keeps_the_digest(recall: Recall,
 
 def test_a_touched_file_takes_new_labels_in_the_same_write(recall: Recall) -> None:
     generation = recall.store.generation()
-    touch(recall.base / "docs/b.txt", LATER_NS)
+    touch(recall.engine.base / "docs/b.txt", LATER_NS)
 
-    done(recall.add([str(recall.base / "docs/b.txt")], Root("", source="manual")))
+    done(recall.add([str(recall.engine.base / "docs/b.txt")], Root("", source="manual")))
 
     (document,) = recall.query("SELECT * FROM doc FILTER doc.source = 'manual'")["results"]
     assert (document["doc"]["path"], document["doc"]["mtime"]) == ("docs/b.txt", "2023-11-14T22:21:40.000000Z")
@@ -181,7 +181,7 @@ ASKING: dict[str, Callable[[Recall, Ask], Any]] = {
     "query": lambda recall, ask: recall.query("SELECT * FROM chunk USING lexical('ants quokka')", ask),
     "filter": lambda recall, ask: recall.query("SELECT * FROM doc", ask),
     "context": lambda recall, ask: recall.context("ants quokka", ask, Pack()),
-    "explain": lambda recall, ask: recall.explain("ants", ask, _first_chunk(recall)),
+    "explain": lambda recall, ask: recall.explain("ants", _first_chunk(recall), ask),
 }
 
 
@@ -196,7 +196,7 @@ def test_asking_after_a_touch_reads_the_file_and_writes_nothing_of_the_answer(
 ) -> None:
     ask = Ask(snapshot=digest(recall), strict_fresh=True)
     before, kept, old, first = state(recall), rows(recall), times(recall), timeless(asking(recall, ask))
-    touch(recall.base / name, LATER_NS)
+    touch(recall.engine.base / name, LATER_NS)
 
     answers = [timeless(asking(recall, ask)) for _ in range(3)]
 
@@ -211,19 +211,19 @@ def timeless(response: Any) -> Any:
 @each_way
 def test_a_touch_that_a_search_has_seen_is_still_one_for_the_next_run(recall: Recall, way: Way) -> None:
     before = digest(recall)
-    touch(recall.base / "docs/a.md", LATER_NS)
+    touch(recall.engine.base / "docs/a.md", LATER_NS)
     recall.search("ants")
 
     way(recall)
 
-    with opened(recall.base, "other.db") as other:
+    with opened(recall.engine.base, "other.db") as other:
         assert digest(recall) == digest(other) != before
     with pytest.raises(SnapshotMismatch):
         recall.search("ants", Ask(snapshot=before))
 
 
 def test_bytes_that_change_after_a_touch_that_a_search_has_seen_are_stale(recall: Recall) -> None:
-    place = recall.base / "docs/b.txt"
+    place = recall.engine.base / "docs/b.txt"
     touch(place, LATER_NS)
     assert recall.search("nothing")["warnings"] == []
     place.write_bytes(place.read_bytes().replace(b"kind", b"sort"))
@@ -235,7 +235,7 @@ def test_bytes_that_change_after_a_touch_that_a_search_has_seen_are_stale(recall
 
 
 def test_mtime_only_reads_no_file_of_equal_size_and_time(recall: Recall) -> None:
-    place = recall.base / "docs/b.txt"
+    place = recall.engine.base / "docs/b.txt"
     place.write_bytes(place.read_bytes().replace(b"kind", b"sort"))
     touch(place, FIRST_NS)
     before = (state(recall), rows(recall), times(recall))
@@ -248,7 +248,7 @@ def test_mtime_only_reads_no_file_of_equal_size_and_time(recall: Recall) -> None
 
 @pytest.mark.parametrize(("words", "mtime_ns"), [("sort", LATER_NS), ("kinds", FIRST_NS)])
 def test_mtime_only_reads_a_file_of_another_time_or_size(recall: Recall, words: str, mtime_ns: int) -> None:
-    place = recall.base / "docs/b.txt"
+    place = recall.engine.base / "docs/b.txt"
     place.write_bytes(place.read_bytes().replace(b"kind", words.encode()))
     touch(place, mtime_ns)
 
