@@ -6,17 +6,20 @@ Domain values as the JSON contract spells them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from recall_core.config import Config
 from recall_core.contract import (
+    OK,
     SCHEMA_VERSION,
     CandidateView,
     ChunkView,
+    CompletionResponse,
     ContextBlock,
     ContextChunk,
     ContextView,
     DocView,
+    ErrorResponse,
     ErrorView,
     ExplainView,
     IngestView,
@@ -29,7 +32,6 @@ from recall_core.contract import (
     QueryEcho,
     RecallView,
     RerankEcho,
-    Response,
     ResultView,
     SignalEcho,
     SparseView,
@@ -109,16 +111,10 @@ def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
     return view
 
 
-def ok(**parts: Any) -> Response:
-    """A successful response with these parts; a part that is None is left out."""
-    body = {key: part for key, part in parts.items() if part is not None}
-    return cast(Response, {"ok": True, "schema_version": SCHEMA_VERSION, **body})
-
-
-def failure(error: RecallError) -> Response:
+def failure(error: RecallError) -> ErrorResponse:
     """The response of a command that failed."""
     view = ErrorView(code=error.code, message=error.message, details=error.details, hint=error.hint)
-    return Response(ok=False, schema_version=SCHEMA_VERSION, error=view)
+    return ErrorResponse(ok=False, schema_version=SCHEMA_VERSION, error=view)
 
 
 def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
@@ -395,12 +391,12 @@ def ingest_view(progress: Progress) -> IngestView:
     return view
 
 
-def completion(text: str, cursor: int, vocabulary: Vocabulary) -> Response:
+def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResponse:
     """What may stand at a cursor (code points) of a query that is being written."""
     from recall_core.rql.complete import complete  # noqa: PLC0415 - a search never needs it
 
     found = complete(text, cursor, vocabulary=vocabulary)
-    return ok(candidates=[_candidate_view(each) for each in found], warnings=[])
+    return {**OK, "candidates": [_candidate_view(each) for each in found], "warnings": []}
 
 
 def _candidate_view(completion: Completion) -> CandidateView:

@@ -17,7 +17,7 @@ from recall_core.adapters.progress import follow
 from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
-from recall_core.contract import Response
+from recall_core.contract import AnyResponse, Response, StatsResponse, response_of
 from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.types import Root
@@ -37,17 +37,17 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
         streams.stdout.write(completion.script(request.words[0]))
         return 0
     if name == "init":
-        response = _init(request)
-        _emit(response, request, streams)
+        made = _init(request)
+        _emit(response_of(made), request, streams)
         if not request.json:
-            streams.say(f"created {response['store']['path']}; next: recall add PATH")
+            streams.say(f"created {made['store']['path']}; next: recall add PATH")
         return 0
     if name in _OPENING:
-        response = _OPENING[name](request, streams, opener or open_store)
+        response = response_of(_OPENING[name](request, streams, opener or open_store))
         _emit(response, request, streams)
         return _exit_code(response)
     with (opener or open_store)(request.store) as recall:
-        response = _VERBS[name](recall, request, streams)
+        response = response_of(_VERBS[name](recall, request, streams))
     if _is_stdout_taken(request):
         streams = streams._replace(stdout=streams.stderr)
     _emit(response, request, streams)
@@ -100,14 +100,14 @@ def _drawn(response: Response, stdout: TextIO) -> bool:
     return draw(response, stdout)
 
 
-def _init(request: Request) -> Response:
+def _init(request: Request) -> StatsResponse:
     if request.store is not None:
         raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     return Recall.init(folder, embedding=request.flags.embedding, settings=tuple(request.flags.set or ()))
 
 
-def _add(recall: Recall, request: Request, streams: Streams) -> Response:
+def _add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.options import read_metadata  # noqa: PLC0415 - a search must not wait for ingest
 
     flags = request.flags
@@ -127,28 +127,28 @@ def _add(recall: Recall, request: Request, streams: Streams) -> Response:
     return follow(work, streams=streams)
 
 
-def _rm(recall: Recall, request: Request, streams: Streams) -> Response:
+def _rm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
 
 
-def _sync(recall: Recall, request: Request, streams: Streams) -> Response:
+def _sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     if request.flags.watch:
         from recall_core.adapters.progress import watch  # noqa: PLC0415 - a search never needs it
 
-        watch(recall, streams, lambda response: _emit(response, request, streams))
+        watch(recall, streams, lambda response: _emit(response_of(response), request, streams))
     return follow(recall.sync(), streams=streams)
 
 
-def _search(recall: Recall, request: Request, streams: Streams) -> Response:
+def _search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.search(" ".join(request.words), ask_of(request.flags))
 
 
-def _query(recall: Recall, request: Request, streams: Streams) -> Response:
+def _query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     given = given_rql(request.flags.rql, request.words, "recall query")
     return recall.query(read_rql(given, streams.stdin), ask_of(request.flags))
 
 
-def _context(recall: Recall, request: Request, streams: Streams) -> Response:
+def _context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     flags = request.flags
     check_question(request)
     if flags.rql is None:
@@ -156,41 +156,41 @@ def _context(recall: Recall, request: Request, streams: Streams) -> Response:
     return recall.context(None, ask_of(flags), pack_of(flags), rql=read_rql(flags.rql, streams.stdin))
 
 
-def _explain(recall: Recall, request: Request, streams: Streams) -> Response:
+def _explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.ledger import explain  # noqa: PLC0415 - a search never needs it
 
     return explain(recall, request, streams)
 
 
-def _whynot(recall: Recall, request: Request, streams: Streams) -> Response:
+def _whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.whynot import whynot  # noqa: PLC0415 - a search never needs it
 
     return whynot(recall, request, streams)
 
 
-def _trace(recall: Recall, request: Request, streams: Streams) -> Response:
+def _trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.whynot import trace  # noqa: PLC0415 - a search never needs it
 
     return trace(recall, request, streams)
 
 
-def _get(recall: Recall, request: Request, streams: Streams) -> Response:
+def _get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.get(request.words[0])
 
 
-def _stats(recall: Recall, request: Request, streams: Streams) -> Response:
+def _stats(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.stats()
 
 
-def _doctor(recall: Recall, request: Request, streams: Streams) -> Response:
+def _doctor(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.doctor(fix=request.flags.fix, dups=request.flags.dups)
 
 
-def _compact(recall: Recall, request: Request, streams: Streams) -> Response:
+def _compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.compact()
 
 
-def _export(recall: Recall, request: Request, streams: Streams) -> Response:
+def _export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     embeddings = not request.flags.no_embeddings
     if request.flags.out in (None, "-"):
         return recall.export(streams.stdout, embeddings=embeddings)
@@ -202,7 +202,7 @@ def _export(recall: Recall, request: Request, streams: Streams) -> Response:
     return response
 
 
-def _import(recall: Recall, request: Request, streams: Streams) -> Response:
+def _import(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     flags, source = request.flags, Path(request.words[0])
     if not streams.may_wait:
         _expect_file(source)
@@ -222,35 +222,35 @@ def _expect_file(source: Path) -> None:
         raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error
 
 
-def _eval(recall: Recall, request: Request, streams: Streams) -> Response:
+def _eval(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.judging import evaluate  # noqa: PLC0415 - a search never needs it
 
     return evaluate(recall, request, streams)
 
 
-def _judge(recall: Recall, request: Request, streams: Streams) -> Response:
+def _judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.judging import judge  # noqa: PLC0415 - a search never needs it
 
     return judge(recall, request, streams)
 
 
-def _diff(request: Request, streams: Streams, opener: Opener) -> Response:
+def _diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     from recall_core.adapters.comparing import diff  # noqa: PLC0415 - a search never needs it
 
     return diff(request, streams, opener)
 
 
-def _embedders(request: Request, streams: Streams, opener: Opener) -> Response:
+def _embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     return embedding.list_embedders(request, opener)
 
 
-def _report(recall: Recall, request: Request, streams: Streams) -> Response:
+def _report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.report.writing import report  # noqa: PLC0415 - a search never needs it
 
     return report(recall, request, streams)
 
 
-_OPENING: dict[str, Callable[[Request, Streams, Opener], Response]] = {
+_OPENING: dict[str, Callable[[Request, Streams, Opener], AnyResponse]] = {
     "rql": rql.run,
     "embedders": _embedders,
     "diff": _diff,
@@ -258,13 +258,13 @@ _OPENING: dict[str, Callable[[Request, Streams, Opener], Response]] = {
 """The commands that open stores themselves: none, one or two."""
 
 
-def _tune(recall: Recall, request: Request, streams: Streams) -> Response:
+def _tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     from recall_core.adapters.tuning import tune  # noqa: PLC0415 - a search never needs it
 
     return tune(recall, request, streams)
 
 
-_VERBS: dict[str, Callable[[Recall, Request, Streams], Response]] = {
+_VERBS: dict[str, Callable[[Recall, Request, Streams], AnyResponse]] = {
     "add": _add,
     "rm": _rm,
     "sync": _sync,

@@ -15,7 +15,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import DiffRequest
 from recall_core.api.recall import Recall
-from recall_core.contract import Response, ResultView
+from recall_core.contract import AnyResponse, Response, ResultView
 from recall_core.contract.comparing import MoveView, StandingView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -23,7 +23,7 @@ from recall_core.shell import AGAIN, Hint
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
 
-def diff(request: Request, streams: Streams, opener: Opener) -> Response:
+def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     """`recall diff`. Raises Interrupted on Ctrl-C."""
     flags = request.flags
     if not (flags.a or flags.b or flags.a_store or flags.b_store):

@@ -9,14 +9,14 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import Response
+from recall_core.contract import AnyResponse
 from recall_core.errors import NO_STORE, StoreError
 from recall_core.types import Progress
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
 
-def list_embedders(request: Request, opener: Opener) -> Response:
+def list_embedders(request: Request, opener: Opener) -> AnyResponse:
     """Every embedder, under the settings of the store where there is one."""
     probe = request.flags.probe
     try:
@@ -28,7 +28,7 @@ def list_embedders(request: Request, opener: Opener) -> Response:
         return Recall.embedders(probe=probe)
 
 
-def reembed(recall: Recall, request: Request, streams: Streams) -> Response:
+def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every vector anew, watched."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
     return follow(work, streams=streams, kept=_kept)

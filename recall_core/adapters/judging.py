@@ -17,7 +17,7 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract import CalibrationView, FixturesView, Response
+from recall_core.contract import AnyResponse, CalibrationView, FixturesView, Response
 from recall_core.contract.evaluation import CeilingView, FixtureView, RateView
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import QrelsFormat
@@ -28,7 +28,7 @@ from recall_core.shell import AGAIN, Hint
 MODE = "{mode}"
 
 
-def evaluate(recall: Recall, request: Request, streams: Streams) -> Response:
+def evaluate(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall eval`. Raises Interrupted on Ctrl-C; nothing is written then."""
     if request.flags.fixtures is not None:
         return check_fixtures(recall, request.flags)
@@ -38,7 +38,7 @@ def evaluate(recall: Recall, request: Request, streams: Streams) -> Response:
     return follow(work, streams=streams, kept=lambda _: "nothing was written")
 
 
-def judge(recall: Recall, request: Request, streams: Streams) -> Response:
+def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall judge import` and `recall judge export`."""
     flags = request.flags
     queries, qrels = _path(flags.queries), _path(flags.qrels)
@@ -95,7 +95,7 @@ def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
 
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
-) -> Response:
+) -> AnyResponse:
     """Both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
@@ -115,14 +115,14 @@ def _export(
     return response
 
 
-def check_fixtures(recall: Recall, flags: Namespace) -> Response:
+def check_fixtures(recall: Recall, flags: Namespace) -> AnyResponse:
     """`recall eval --fixtures FILE`."""
     _refuse(flags, "fixtures", ("queries", "qrels", "metrics", "run", "per_query", "calibrate_sparse"))
     baseline = None if flags.baseline is None else Path(flags.baseline)
     return recall.check_fixtures(Path(flags.fixtures), _ask(flags), baseline=baseline, gate=flags.gate)
 
 
-def calibrate(recall: Recall, flags: Namespace) -> Response:
+def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
     """`recall eval --calibrate-sparse`."""
     _refuse(flags, "calibrate_sparse", ("metrics", "run", "per_query", "baseline", "gate"))
     queries, qrels = (None if text is None else Path(text) for text in (flags.queries, flags.qrels))

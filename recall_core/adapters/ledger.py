@@ -10,7 +10,7 @@ from recall_core.adapters.render import DIGITS, clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import LeafView, LedgerView, PartView, Response, VersusView
+from recall_core.contract import AnyResponse, LeafView, LedgerView, PartView, Response, VersusView
 from recall_core.contract.ledger import ColumnsView, NeighbourView, StabilityView
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
@@ -37,7 +37,7 @@ _ABSENCES = {
 }
 
 
-def explain(recall: Recall, request: Request, streams: Streams) -> Response:
+def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall explain WORDS --chunk ID [--vs ID]`."""
     flags = request.flags
     check_question(request)

@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import Response
+from recall_core.contract import IngestResponse
 from recall_core.errors import Interrupted
 from recall_core.shell import Hint
 from recall_core.types import Progress
 
-Work = Generator[Progress, None, Response]
+Done = TypeVar("Done")
 
 
-def follow(work: Work, *, streams: Streams, kept: Callable[[Progress | None], str] | None = None) -> Response:
+def follow(
+    work: Generator[Progress, None, Done],
+    *,
+    streams: Streams,
+    kept: Callable[[Progress | None], str] | None = None,
+) -> Done:
     """Run the work to its end and return its response; a bar shows the way where stderr is a terminal.
 
     kept: what stays when the work is interrupted after this event; by default, the documents of the last commit.
@@ -62,11 +67,11 @@ def counts(event: Progress) -> str:
 
 
 def _drain(
-    work: Work,
+    work: Generator[Progress, None, Done],
     show: Callable[[Progress], None],
     is_ending: Callable[[], bool],
     kept: Callable[[Progress | None], str] | None,
-) -> Response:
+) -> Done:
     documents = 0
     event: Progress | None = None
     try:
@@ -76,7 +81,7 @@ def _drain(
                 documents = event.documents
             show(event)
     except StopIteration as stop:
-        response: Response = stop.value
+        response: Done = stop.value
         return response
     except (KeyboardInterrupt, Interrupted):
         pass
@@ -92,7 +97,7 @@ def _drain(
 _COUNTS = ("added", "updated", "removed")
 
 
-def watch(recall: Recall, streams: Streams, emit: Callable[[Response], None]) -> NoReturn:
+def watch(recall: Recall, streams: Streams, emit: Callable[[IngestResponse], None]) -> NoReturn:
     """Sync now and after every change; emit the first answer, and each later one that changed anything.
 
     Raises Interrupted on Ctrl-C and SIGTERM, and whatever ends a sync.

@@ -12,14 +12,14 @@ from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract import Response
+from recall_core.contract import AnyResponse, RqlResponse
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import AGAIN, Hint
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
 
-def run(request: Request, streams: Streams, opener: Opener) -> Response:
+def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     """One action on one query. Only explain needs a store; complete uses one where there is one."""
     action, *words = request.words
     _check_flags(action, request)
@@ -75,7 +75,7 @@ def _check_flags(action: str, request: Request) -> None:
             raise UsageError("conflicting_flags", message, hint=f"recall rql {actions[0]} {name}")
 
 
-def _complete(request: Request, text: str, opener: Opener) -> Response:
+def _complete(request: Request, text: str, opener: Opener) -> AnyResponse:
     cursor = len(text) if request.flags.cursor is None else request.flags.cursor
     try:
         store = opener(request.store)
@@ -89,7 +89,7 @@ def _complete(request: Request, text: str, opener: Opener) -> Response:
         return recall.complete_rql(text, cursor)
 
 
-def _written(response: Response, source: str, text: str) -> Response:
+def _written(response: RqlResponse, source: str, text: str) -> RqlResponse:
     """The formatted query in the place of its file, which is only touched when it changes."""
     if not source.startswith("@"):
         message = "--write needs a file to write to."

@@ -13,7 +13,7 @@ from recall_core.adapters.render import clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import Response
+from recall_core.contract import AnyResponse, Response
 from recall_core.contract.tuning import (
     BandView,
     ChangeView,
@@ -41,7 +41,7 @@ _WORDS = Verbatim('"words"')
 _QUESTION_ONLY = ("--pin", "--pin-not", "--k", "--filter", "--exact", "--snapshot")
 
 
-def tune(recall: Recall, request: Request, streams: Streams) -> Response:
+def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall tune`. Raises Interrupted on Ctrl-C; nothing is written then."""
     flags = request.flags
     if request.words or flags.rql is not None:
@@ -100,7 +100,7 @@ def _touches(bands: Sequence[BandView], column: int) -> bool:
     return any(band["low"] < right and left < band["high"] for band in bands)
 
 
-def _question(recall: Recall, request: Request, streams: Streams) -> Response:
+def _question(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     flags = request.flags
     _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint=Hint("tune", queries="FILE", qrels="FILE"))
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))

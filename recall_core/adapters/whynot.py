@@ -11,7 +11,7 @@ from recall_core.adapters.render import DIGITS, clean, counted
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract import Response, TraceView, WhyNotView
+from recall_core.contract import AnyResponse, Response, TraceView, WhyNotView
 from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -20,7 +20,7 @@ WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
 
 
-def whynot(recall: Recall, request: Request, streams: Streams) -> Response:
+def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall whynot WORDS --target TARGET`."""
     target = request.flags.target
     if target is None:
@@ -33,7 +33,7 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> Response:
     return response
 
 
-def trace(recall: Recall, request: Request, streams: Streams) -> Response:
+def trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall trace WORDS`."""
     words, ask, pack, rql = _question(request, streams)
     return recall.trace(words, ask, pack, rql=rql)

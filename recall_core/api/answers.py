@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.api.packing import packing, terms
-from recall_core.contract import Response, StatsView
+from recall_core.contract import (
+    OK,
+    ContextResponse,
+    ExplainResponse,
+    NextPart,
+    SearchResponse,
+    StatsView,
+    SweepResponse,
+)
 from recall_core.contract.packing import AccountPart
 from recall_core.errors import SnapshotMismatch, StaleError
 from recall_core.retrieve import Answer, Plan, targets
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
     from recall_core.evaluate.tune_question import PinTarget
 
 
-def listed(engine: Engine, plan: Plan, ask: Ask) -> Response:
+def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
     """The page that the plan asks for."""
     started = perf_counter()
     refresh(engine, ask)
@@ -34,7 +42,7 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> Response:
         return listing(engine, answered(engine, plan, ask), ask, started=started)
 
 
-def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> Response:
+def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
     """The ranked list packed under the budget."""
     started = perf_counter()
     refresh(engine, ask)
@@ -42,7 +50,7 @@ def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> Response:
         return context(engine, answered(engine, plan, ask), ask, pack, started=started)
 
 
-def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | None) -> Response:
+def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | None) -> ExplainResponse:
     """Why a chunk scores what it scores, whatever its rank; beside another."""
     from recall_core.explain.explanation import explanation  # noqa: PLC0415 - a search never needs it
 
@@ -54,16 +62,17 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | No
         targeted = [each for each in (chunk, versus) if each is not None]
         rows = [targets.chunk(engine.store, each, base=engine.base) for each in targeted]
         _, stale = checked((row.doc for row in rows), ask, store=engine.store, base=engine.base)
-        return views.ok(
-            query=views.query_echo(plan, answer.pool, limit=plan.limit),
-            explanation=explanation(answer, *rows, store=engine.store, embedder=embedder),
+        return {
+            **OK,
+            "query": views.query_echo(plan, answer.pool, limit=plan.limit),
+            "explanation": explanation(answer, *rows, store=engine.store, embedder=embedder),
             **views.sparse_part(answer, explain=True),
-            stats=stats_view(answer, started),
-            warnings=[*engine.notes(), *answer.warnings, *stale],
-        )
+            "stats": stats_view(answer, started),
+            "warnings": [*engine.notes(), *answer.warnings, *stale],
+        }
 
 
-def swept(engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool) -> Response:
+def swept(engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool) -> SweepResponse:
     """One answer at every weight, or the weights that grant wishes."""
     from recall_core.evaluate.grid import not_swept  # noqa: PLC0415 - a search never needs it
     from recall_core.evaluate.tune_question import tuning_view  # noqa: PLC0415
@@ -72,12 +81,13 @@ def swept(engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *
     with engine.store.reading():
         answer = answered(engine, plan, ask)
         tuning = tuning_view(answer, wishes, engine, breaks=breaks)
-        return views.ok(
-            query=views.query_echo(plan, answer.pool, limit=plan.limit),
-            tuning=tuning,
-            stats=stats_view(answer, started),
-            warnings=[*engine.notes(), *answer.warnings, *not_swept(answer.plan.config)],
-        )
+        return {
+            **OK,
+            "query": views.query_echo(plan, answer.pool, limit=plan.limit),
+            "tuning": tuning,
+            "stats": stats_view(answer, started),
+            "warnings": [*engine.notes(), *answer.warnings, *not_swept(answer.plan.config)],
+        }
 
 
 def refresh(engine: Engine, ask: Ask) -> None:
@@ -94,7 +104,7 @@ def answered(engine: Engine, plan: Plan, ask: Ask) -> Answer:
     return asserted(engine.answer(plan), ask)
 
 
-def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Response:
+def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> SearchResponse:
     """The page of an answer."""
     began = perf_counter()
     shown = page(found, engine.store)
@@ -105,20 +115,23 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Respo
     found = _timed(found, "explain", began) if ask.explain else found
     plan = found.plan
     following = plan.offset + len(shown)
-    return views.ok(
-        query=views.query_echo(plan, found.pool, limit=plan.limit),
-        results=[
+    has_more = shown and following < found.total and _is_paged(found)
+    next_part: NextPart = {"next_offset": following} if has_more else {}
+    return {
+        **OK,
+        "query": views.query_echo(plan, found.pool, limit=plan.limit),
+        "results": [
             views.result_view(hit, plan, states, explain=ask.explain, leaves=each)
             for hit, each in zip(shown, leaves, strict=True)
         ],
         **views.sparse_part(found, explain=ask.explain),
-        stats=stats_view(found, started),
-        warnings=[*engine.notes(), *found.warnings, *stale],
-        next_offset=following if shown and following < found.total and _is_paged(found) else None,
-    )
+        "stats": stats_view(found, started),
+        "warnings": [*engine.notes(), *found.warnings, *stale],
+        **next_part,
+    }
 
 
-def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> Response:
+def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
     """The context of an answer."""
     began = perf_counter()
     store = engine.store
@@ -135,13 +148,14 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
         for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(found, shown), strict=True):
             if hit.score is not None:
                 chunk["explain"] = explain_view(hit, found.plan, leaves)
-    return views.ok(
-        query=views.query_echo(found.plan, found.pool, limit=stop - start),
+    return {
+        **OK,
+        "query": views.query_echo(found.plan, found.pool, limit=stop - start),
         **views.sparse_part(found, explain=ask.explain),
-        context=view,
-        stats=stats_view(found, started),
-        warnings=[*engine.notes(), *found.warnings, *made.warnings, *stale],
-    )
+        "context": view,
+        "stats": stats_view(found, started),
+        "warnings": [*engine.notes(), *found.warnings, *made.warnings, *stale],
+    }
 
 
 def _account(found: Answer, made: Packed, options: Pack, store: Store) -> AccountPart:

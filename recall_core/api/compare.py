@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from recall_core import views
 from recall_core.config import SETTINGS, Config, load, override
-from recall_core.contract import Response, StatsView
+from recall_core.contract import OK, DiffResponse, QueryEcho, QueryPart, StatsView
 from recall_core.contract.comparing import (
     AbsenceView,
     DiffView,
@@ -102,7 +102,7 @@ class _Sides(NamedTuple):
         return asker.answer(asker.rql_plan(text, ask) if self.is_rql else asker.words_plan(text, ask))
 
 
-def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, Response]:
+def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, DiffResponse]:
     """What b answers beside what a answers. Each store is read at one state from the first question to the last.
 
     Raises UsageError `bad_gate`, `bad_queries` before anything is asked.
@@ -110,21 +110,21 @@ def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progr
     started = perf_counter()
     conditions = _conditions(asked.gate)
     texts = {"": asked.text or ""} if asked.queries is None else read_queries(asked.queries)
-    response: dict[str, Any] = {}
+    question: QueryPart = {}
     sides = _Sides(a, b, ask, asked.is_rql)
     with a.store.reading(), b.store.reading():
         shown = _side_view(a, b, ask), _side_view(b, a, ask)
         if asked.queries is None:
-            view, response["query"], warnings = _one(sides, texts[""], shown)
+            view, question["query"], warnings = _one(sides, texts[""], shown)
         else:
             view, warnings = yield from _many(sides, texts, shown)
     if conditions:
         view["gate"] = [_held(condition, view) for condition in conditions]
     took_ms = round((perf_counter() - started) * 1000, 3)
-    return views.ok(**response, diff=view, stats=StatsView(took_ms=took_ms), warnings=warnings)
+    return {**OK, **question, "diff": view, "stats": StatsView(took_ms=took_ms), "warnings": warnings}
 
 
-def _one(sides: _Sides, text: str, shown: tuple[SideView, SideView]) -> tuple[DiffView, object, list[str]]:
+def _one(sides: _Sides, text: str, shown: tuple[SideView, SideView]) -> tuple[DiffView, QueryEcho, list[str]]:
     answers = sides.answers(text)
     for side, answer in zip(shown, answers, strict=True):
         if answer.pool is not None:

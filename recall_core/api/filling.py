@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 from recall_core import views
 from recall_core.api.engine import Engine
-from recall_core.contract import Response
+from recall_core.contract import OK, IngestResponse
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import pipeline
 from recall_core.shell import REST, Hint, flag
@@ -15,7 +15,7 @@ from recall_core.types import Progress, Root
 
 def add(
     engine: Engine, targets: Sequence[str], template: Root, *, mtime_only: bool, strict: bool
-) -> Generator[Progress, None, Response]:
+) -> Generator[Progress, None, IngestResponse]:
     """Ingest files and folders. strict: files that had to be skipped are an error, told after the rest is in."""
     events = pipeline.ingest(
         targets,
@@ -29,13 +29,15 @@ def add(
     return (yield from _ingested(engine, events, strict=strict))
 
 
-def sync(engine: Engine) -> Generator[Progress, None, Response]:
+def sync(engine: Engine) -> Generator[Progress, None, IngestResponse]:
     """Bring every remembered folder and file up to date."""
     events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base)
     return (yield from _ingested(engine, events, strict=False))
 
 
-def _ingested(engine: Engine, events: Iterator[Progress], *, strict: bool) -> Generator[Progress, None, Response]:
+def _ingested(
+    engine: Engine, events: Iterator[Progress], *, strict: bool
+) -> Generator[Progress, None, IngestResponse]:
     last: Progress | None = None
     for last in events:
         yield last
@@ -50,4 +52,4 @@ def _ingested(engine: Engine, events: Iterator[Progress], *, strict: bool) -> Ge
             hint=f"{Hint('add', REST)} without {flag('strict')}",
             details=[skip._asdict() for skip in last.skipped],
         )
-    return views.ok(ingest=views.ingest_view(last), warnings=list(engine.notes()))
+    return {**OK, "ingest": views.ingest_view(last), "warnings": list(engine.notes())}

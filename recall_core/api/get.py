@@ -1,12 +1,14 @@
-"""A document, lines of it, or a chunk, verbatim as ingested."""
+"""What a store holds: all of it in figures, or a document, lines of it or a chunk, verbatim as ingested."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from time import perf_counter
 
 from recall_core import views
-from recall_core.contract import DocView, Response, TextView
+from recall_core.api.engine import Engine
+from recall_core.contract import OK, DocView, GetResponse, StatsResponse, StatsView, TextView
 from recall_core.errors import UsageError
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import one, unknown
@@ -15,7 +17,22 @@ from recall_core.store.port import Store
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
 
 
-def find(store: Store, target: str, *, base: Path) -> Response:
+def described(engine: Engine) -> StatsResponse:
+    """The store in figures."""
+    from recall_core.evaluate.judgements import count  # noqa: PLC0415 - a text never needs it
+
+    started = perf_counter()
+    store = engine.store
+    info = store.info()
+    view = views.store_view(
+        info, size=store.size_bytes(), sizes=store.sizes(), roots=store.roots(), judgements=count(store)
+    )
+    took_ms = round((perf_counter() - started) * 1000, 3)
+    stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
+    return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
+
+
+def find(store: Store, target: str, *, base: Path) -> GetResponse:
     """The document, lines or chunk of that name, verbatim as ingested, with a warning when its file has changed.
 
     Live paths are tried first, then ids. Raises what `one` raises, and UnknownTarget.
@@ -33,15 +50,15 @@ def find(store: Store, target: str, *, base: Path) -> Response:
     row = store.fetch([store.rowid("chunk", full_id)])[0]
     doc, warnings = _checked(store, views.doc_view(row.doc), base)
     view = TextView(kind="chunk", doc=doc, chunk=views.chunk_view(row.chunk), text=row.chunk.text)
-    return views.ok(found=view, warnings=warnings)
+    return {**OK, "found": view, "warnings": warnings}
 
 
-def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] | None) -> Response:
+def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] | None) -> GetResponse:
     document = store.documents([store.rowid("doc", doc_id)]).popitem()[1]
     doc, warnings = _checked(store, views.doc_view(document), base)
     text = store.text_of(doc_id)
     if lines is None:
-        return views.ok(found=TextView(kind="doc", doc=doc, text=text), warnings=warnings)
+        return {**OK, "found": TextView(kind="doc", doc=doc, text=text), "warnings": warnings}
     split = text.split("\n")
     count = len(split) - (split[-1] == "")
     first, last = lines
@@ -50,7 +67,7 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
     last = min(last, count)
     body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
     view = TextView(kind="lines", doc=doc, line_start=first, line_end=last, text=body)
-    return views.ok(found=view, warnings=warnings)
+    return {**OK, "found": view, "warnings": warnings}
 
 
 def _checked(store: Store, doc: DocView, base: Path) -> tuple[DocView, list[str]]:

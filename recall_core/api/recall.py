@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
@@ -13,7 +12,7 @@ from recall_core import views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine
 from recall_core.config import Config
-from recall_core.contract import Response, StatsView
+from recall_core.contract import OK, responses
 from recall_core.errors import StoreError, UsageError
 from recall_core.paths import spot
 from recall_core.retrieve import Plan, plan_rql
@@ -73,7 +72,7 @@ class Recall:
     @staticmethod
     def init(
         folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = (), name: str = ""
-    ) -> Response:
+    ) -> responses.StatsResponse:
         """Make a store and its recall.toml in a folder. settings: `key=value` for any setting; name: see `make`."""
         place, store, warnings, resolved = stores.make(Path(folder), embedding, settings, name)
         with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
@@ -82,7 +81,7 @@ class Recall:
 
                 warnings += settle(place.toml, resolved)
             response = recall.stats()
-            return {**response, "warnings": [*warnings, *response.get("warnings", [])]}
+            return {**response, "warnings": [*warnings, *response["warnings"]]}
 
     @property
     def config(self) -> Config:
@@ -137,12 +136,12 @@ class Recall:
 
     # Commands that read.
 
-    def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> Response:
+    def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """The best chunks for these words."""
         ask = asked(ask, fields)
         return answers.listed(self.engine, self.engine.words_plan(words, ask), ask)
 
-    def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> Response:
+    def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """The rows of an RQL query."""
         ask = asked(ask, fields)
         return answers.listed(self.engine, self.engine.rql_plan(rql, ask), ask)
@@ -155,7 +154,7 @@ class Recall:
         *,
         rql: str | None = None,
         **fields: Unpack[QuestionFields],
-    ) -> Response:
+    ) -> responses.ContextResponse:
         """The best chunks for these words, or the rows of an RQL query, packed under a token budget."""
         ask, pack = asked_and_packed(ask, pack, fields)
         return answers.packed(self.engine, self._plan(words, rql, ask), ask, pack)
@@ -169,7 +168,7 @@ class Recall:
         versus: str | None = None,
         rql: str | None = None,
         **fields: Unpack[AskFields],
-    ) -> Response:
+    ) -> responses.ExplainResponse:
         """Why a chunk scores what it scores for these words or an RQL query, whatever its rank; beside another."""
         ask = asked(ask, fields)
         return answers.explained(self.engine, self._plan(words, rql, ask), ask, chunk, versus)
@@ -184,7 +183,7 @@ class Recall:
         rql: str | None = None,
         fixes: bool = True,
         **fields: Unpack[QuestionFields],
-    ) -> Response:
+    ) -> responses.WhyNotResponse:
         """Why a chunk, document, line, file or text is not in the answer, and what would bring it in.
 
         pack: with a budget, the answer is a context. fixes: try changes to the question, and tell those that do.
@@ -204,7 +203,7 @@ class Recall:
         *,
         rql: str | None = None,
         **fields: Unpack[QuestionFields],
-    ) -> Response:
+    ) -> responses.TraceResponse:
         """How many rows are left after each step from the store to the answer, or to the context of a budget."""
         from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
@@ -212,52 +211,45 @@ class Recall:
         answers.refresh(self.engine, ask)
         return whynot.trace(self.engine, whynot.question_of(words, ask, pack, rql=rql), ask)
 
-    def get(self, target: str) -> Response:
+    def get(self, target: str) -> responses.GetResponse:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
         from recall_core.api.get import find  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
             return find(self.store, target, base=self.engine.base)
 
-    def stats(self) -> Response:
+    def stats(self) -> responses.StatsResponse:
         """What the store holds."""
-        from recall_core.evaluate.judgements import count  # noqa: PLC0415 - a search never needs it
+        from recall_core.api.get import described  # noqa: PLC0415 - a search never needs it
 
-        started = perf_counter()
-        info = self.store.info()
-        view = views.store_view(
-            info,
-            size=self.store.size_bytes(),
-            sizes=self.store.sizes(),
-            roots=self.store.roots(),
-            judgements=count(self.store),
-        )
-        took_ms = round((perf_counter() - started) * 1000, 3)
-        stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
-        return views.ok(store=view, stats=stats, warnings=list(self.engine.notes()))
+        return described(self.engine)
 
-    def doctor(self, *, fix: bool = False, dups: bool = False) -> Response:
+    def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
         from recall_core.maintain.doctor import doctor  # noqa: PLC0415 - a search never needs it
 
         checks = doctor(self.store, self.engine.base, config=self.config, fix=fix, dups=dups)
-        return views.ok(checks=checks, warnings=[])
+        return {**OK, "checks": checks, "warnings": []}
 
-    def export(self, out: TextIO, *, embeddings: bool = True) -> Response:
+    def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
         """Write the whole store as JSONL."""
         from recall_core.maintain.transfer import export  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
-            return views.ok(transfer=export(self.store, out, embeddings=embeddings), warnings=[])
+            return {**OK, "transfer": export(self.store, out, embeddings=embeddings), "warnings": []}
 
     @staticmethod
-    def embedders(config: Config = Config(), *, in_use: str | None = None, probe: bool = False) -> Response:
+    def embedders(
+        config: Config = Config(), *, in_use: str | None = None, probe: bool = False
+    ) -> responses.EmbeddersResponse:
         """Every kind of embedder under these settings; no store is needed. in_use: the identity of a store's own."""
         from recall_core.maintain.embedders import embedders  # noqa: PLC0415 - a search never needs it
 
-        return views.ok(embedders=embedders(config, in_use=in_use, probe=probe), warnings=[])
+        return {**OK, "embedders": embedders(config, in_use=in_use, probe=probe), "warnings": []}
 
-    def diff(self, other: Recall, request: DiffRequest, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
+    def diff(
+        self, other: Recall, request: DiffRequest, ask: Ask = Ask()
+    ) -> Generator[Progress, None, responses.DiffResponse]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
         from recall_core.api.compare import compare  # noqa: PLC0415 - a search never needs it
 
@@ -274,7 +266,7 @@ class Recall:
         *,
         is_rql: bool = False,
         **fields: Unpack[QuestionFields],
-    ) -> Response:
+    ) -> responses.ReportResponse:
         """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
         from recall_core.api.report import report  # noqa: PLC0415 - a search never needs it
 
@@ -285,29 +277,31 @@ class Recall:
     # The query language, for those who write queries.
 
     @staticmethod
-    def check_rql(text: str, settings: Sequence[str] = ()) -> Response:
+    def check_rql(text: str, settings: Sequence[str] = ()) -> responses.RqlResponse:
         """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
         from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
 
         plan = plan_rql(text, config=Config(), exact=False, settings=settings)
         assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
-        return views.ok(rql={"text": print_query(plan.query)}, warnings=list(plan.warnings))
+        return {**OK, "rql": {"text": print_query(plan.query)}, "warnings": list(plan.warnings)}
 
     @staticmethod
-    def format_rql(text: str) -> Response:
+    def format_rql(text: str) -> responses.RqlResponse:
         """A query in its canonical spelling, below its comments; no store is needed. Raises RqlError."""
         from recall_core.rql.parser import format_query  # noqa: PLC0415 - a search never needs it
 
-        return views.ok(rql={"text": format_query(text)}, warnings=[])
+        return {**OK, "rql": {"text": format_query(text)}, "warnings": []}
 
-    def explain_rql(self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> Response:
+    def explain_rql(
+        self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]
+    ) -> responses.ExplainedResponse:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
         from recall_core.api.whynot import explain_query  # noqa: PLC0415 - a search never needs it
 
         ask = asked(ask, fields)
         return explain_query(self.engine, self.engine.rql_plan(text, ask), ask)
 
-    def complete_rql(self, text: str, cursor: int) -> Response:
+    def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
         """What may stand at a cursor (code points) of a query that is being written."""
         from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - a search never needs it
 
@@ -316,13 +310,13 @@ class Recall:
 
     # Commands that measure.
 
-    def evaluate(self, options: EvalOptions) -> Generator[Progress, None, Response]:
+    def evaluate(self, options: EvalOptions) -> Generator[Progress, None, responses.EvaluationResponse]:
         """Measure the ranking on judged queries; documents are ranked by their best chunk."""
         from recall_core.evaluate.run import evaluate  # noqa: PLC0415 - a search never needs it
 
         return evaluate(options, self.engine.once() if options.is_semantic else self.engine)
 
-    def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, Response]:
+    def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, responses.TuneResponse]:
         """The weights that judged queries speak for, written into recall.toml if that is asked for."""
         from recall_core.evaluate.tune import tune  # noqa: PLC0415 - a search never needs it
 
@@ -337,19 +331,21 @@ class Recall:
         breaks: bool = False,
         wishes: tuple[PinTarget, ...] = (),
         **fields: Unpack[AskFields],
-    ) -> Response:
+    ) -> responses.SweepResponse:
         """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them."""
         ask = asked(ask, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return answers.swept(self.engine, plan, ask, wishes, breaks=breaks)
 
-    def judge_import(self, *, queries: Path | None, qrels: Path | None) -> Response:
+    def judge_import(self, *, queries: Path | None, qrels: Path | None) -> responses.JudgeResponse:
         """Read queries and judgements into the store, whole or not at all."""
         from recall_core.evaluate.questions import import_  # noqa: PLC0415 - a search never needs it
 
         return import_(self.store, queries=queries, qrels=qrels)
 
-    def judge_export(self, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat = "beir") -> Response:
+    def judge_export(
+        self, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat = "beir"
+    ) -> responses.JudgeResponse:
         """Write the store's queries and judgements."""
         from recall_core.evaluate.questions import export  # noqa: PLC0415 - a search never needs it
 
@@ -357,40 +353,40 @@ class Recall:
 
     def check_fixtures(
         self, fixtures: Path, ask: Ask = Ask(), *, baseline: Path | None = None, gate: str | None = None
-    ) -> Response:
+    ) -> responses.FixturesResponse:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
         from recall_core.evaluate.fixture.rates import checked  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
             view = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
-        return views.ok(fixtures=view, warnings=list(self.engine.notes()))
+        return {**OK, "fixtures": view, "warnings": list(self.engine.notes())}
 
     def calibrate_sparse(
         self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
-    ) -> Response:
+    ) -> responses.CalibrationResponse:
         """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
         from recall_core.evaluate.calibrate import calibrate, judged_paths  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
             judged, warnings = judged_paths(self.store, queries=queries, qrels=qrels)
             view = calibrate(judged, self.engine, ask)
-        return views.ok(calibration=view, warnings=[*self.engine.notes(), *warnings])
+        return {**OK, "calibration": view, "warnings": [*self.engine.notes(), *warnings]}
 
     # Commands that write.
 
-    def index(self, *targets: str, template: Root = Root(""), strict: bool = False) -> Response:
+    def index(self, *targets: str, template: Root = Root(""), strict: bool = False) -> responses.IngestResponse:
         """Ingest files and folders, to the end. `add` does it in steps, and says what template and strict are."""
         steps = self.add(targets, template, strict=strict)
         while True:
             try:
                 next(steps)
             except StopIteration as end:
-                response: Response = end.value
+                response: responses.IngestResponse = end.value
                 return response
 
     def add(
         self, targets: Sequence[str], template: Root = Root(""), *, mtime_only: bool = False, strict: bool = False
-    ) -> Generator[Progress, None, Response]:
+    ) -> Generator[Progress, None, responses.IngestResponse]:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call.
 
         template: what holds for the files of each. strict: files that had to be skipped are an error, told after the
@@ -400,13 +396,15 @@ class Recall:
 
         return filling.add(self.engine, targets, template, mtime_only=mtime_only, strict=strict)
 
-    def sync(self) -> Generator[Progress, None, Response]:
+    def sync(self) -> Generator[Progress, None, responses.IngestResponse]:
         """Bring every remembered folder and file up to date."""
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
         return filling.sync(self.engine)
 
-    def remove(self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False) -> Response:
+    def remove(
+        self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
+    ) -> responses.RemoveResponse:
         """Take documents out, or name them.
 
         purge: leave no byte of their text in any file of the store, nor a judgement of them.
@@ -416,31 +414,33 @@ class Recall:
 
         purging = partial(forget, self.store) if purge else None
         view = remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
-        return views.ok(removed=view, warnings=[])
+        return {**OK, "removed": view, "warnings": []}
 
-    def compact(self) -> Response:
+    def compact(self) -> responses.CompactResponse:
         """Drop tombstones and give their space back; answers stay as they are."""
         from recall_core.maintain.compact import compact  # noqa: PLC0415 - a search never needs it
 
-        return views.ok(compacted=compact(self.store), warnings=[])
+        return {**OK, "compacted": compact(self.store), "warnings": []}
 
-    def reembed(self, name: str, settings: Sequence[str] = ()) -> Generator[Progress, None, Response]:
+    def reembed(
+        self, name: str, settings: Sequence[str] = ()
+    ) -> Generator[Progress, None, responses.ReembedResponse]:
         """Make every vector anew with another embedder; recall.toml follows. settings: `key=value` for it."""
         from recall_core.maintain.reembed import reembed  # noqa: PLC0415 - a search never needs it
 
         done = yield from reembed(self.store, name, settings, config=self.config, toml=self.engine.toml)
         self.engine.config = done.config
-        return views.ok(reembedded=done.view, warnings=[*done.warnings, *self.engine.notes()])
+        return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *self.engine.notes()]}
 
     def import_(
         self, source: Path, *, on_conflict: str = "error", embeddings: bool = True, reembed: bool = False
-    ) -> Response:
+    ) -> responses.TransferResponse:
         """Read an export into this store, whole or not at all."""
         from recall_core.maintain.transfer import import_  # noqa: PLC0415 - a search never needs it
 
         embedder, again = self.engine.embedder, reembed or not embeddings
         view = import_(self.store, source, embedder=embedder, on_conflict=on_conflict, reembed=again)
-        return views.ok(transfer=view, warnings=[])
+        return {**OK, "transfer": view, "warnings": []}
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any, cast
 
 from recall_core.api import answers
 from recall_core.api.engine import Engine
 from recall_core.api.whynot import question_of, trace
-from recall_core.contract import Response
+from recall_core.contract import OK, ReportResponse
 from recall_core.contract.comparing import RankLineView, RankStepView, ReportView
+from recall_core.contract.views import SparsePart
 from recall_core.explain.lines import Lines, lines_of, weight_of
 from recall_core.explain.whynot.question import understood
 from recall_core.explain.winning import rank_line
@@ -27,7 +27,7 @@ RANKS = 12
 """Ranks that the picture shows at least."""
 
 
-def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> Response:
+def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
     """The answer as search gives it with --explain, its funnel, the context from the same pool, and the rank lines.
 
     The context takes the whole list, whatever k says; of a query with a LIMIT, what that leaves.
@@ -42,15 +42,18 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> Response:
         listed = answers.listing(engine, found, ask, started=started)
         whole = found._replace(plan=found.plan._replace(is_capped=plan.rql is not None and found.plan.is_capped))
         packed = answers.context(engine, whole, ask, pack, started=started)
-    parts: dict[str, Any] = {
-        **listed,
-        "trace": traced["trace"],
+    sparse: SparsePart = {"sparse": listed["sparse"]} if "sparse" in listed else {}
+    return {
+        **OK,
+        "query": listed["query"],
+        "results": listed["results"],
+        **sparse,
         "context": packed["context"],
+        "trace": traced["trace"],
         "report": report_view(found),
+        "stats": listed["stats"],
+        "warnings": list(dict.fromkeys([*listed["warnings"], *packed["warnings"]])),
     }
-    parts["warnings"] = list(dict.fromkeys([*listed.get("warnings", []), *packed.get("warnings", [])]))
-    order = ("ok", "schema_version", "query", "results", "sparse", "context", "trace", "report", "stats", "warnings")
-    return cast(Response, {key: parts[key] for key in order if key in parts})
 
 
 def report_view(found: Answer) -> ReportView:

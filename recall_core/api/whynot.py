@@ -11,7 +11,7 @@ from typing import cast
 from recall_core import views
 from recall_core.api.answers import asserted, stats_view
 from recall_core.api.engine import Engine
-from recall_core.contract import Response
+from recall_core.contract import OK, ExplainedResponse, TraceResponse, WhyNotResponse
 from recall_core.explain.funnel import trace as traced
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained
@@ -45,45 +45,48 @@ def asker_of(engine: Engine, question: Question) -> Engine:
     return engine if question.mode == "lexical" else engine.once()
 
 
-def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes: bool) -> Response:
+def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes: bool) -> WhyNotResponse:
     """The account of one target. Raises UnknownTarget, SnapshotMismatch."""
     with engine.store.reading():
         started = perf_counter()
         done = explained(asker_of(engine, question), question, target, fixes=fixes)
         found = asserted(done.found, ask)
-        return views.ok(
-            query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
-            whynot=done.view,
-            stats=stats_view(found, started),
-            warnings=[*engine.notes(), *found.warnings],
-        )
+        return {
+            **OK,
+            "query": views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+            "whynot": done.view,
+            "stats": stats_view(found, started),
+            "warnings": [*engine.notes(), *found.warnings],
+        }
 
 
-def trace(engine: Engine, question: Question, ask: Ask) -> Response:
+def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
     """The funnel of one question. Raises SnapshotMismatch."""
     with engine.store.reading():
         started = perf_counter()
         done = traced(asker_of(engine, question), question)
         found = asserted(done.found, ask)
-        return views.ok(
-            query=views.query_echo(found.plan, found.pool, limit=found.plan.limit),
-            trace=done.view,
-            stats=stats_view(found, started),
-            warnings=[*engine.notes(), *found.warnings],
-        )
+        return {
+            **OK,
+            "query": views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+            "trace": done.view,
+            "stats": stats_view(found, started),
+            "warnings": [*engine.notes(), *found.warnings],
+        }
 
 
-def explain_query(engine: Engine, plan: Plan, ask: Ask) -> Response:
+def explain_query(engine: Engine, plan: Plan, ask: Ask) -> ExplainedResponse:
     """What a query does."""
     started = perf_counter()
     with engine.store.reading():
         answer = asserted(engine.answer(plan), ask)
-        return views.ok(
-            query=views.query_echo(plan, answer.pool, limit=plan.limit),
-            explained=explained_query(plan, engine.store),
-            stats=stats_view(answer, started),
-            warnings=[*engine.notes(), *answer.warnings],
-        )
+        return {
+            **OK,
+            "query": views.query_echo(plan, answer.pool, limit=plan.limit),
+            "explained": explained_query(plan, engine.store),
+            "stats": stats_view(answer, started),
+            "warnings": [*engine.notes(), *answer.warnings],
+        }
 
 
 def explained_query(plan: Plan, store: Store) -> ExplainedView:

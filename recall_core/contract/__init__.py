@@ -6,7 +6,7 @@ schema_version 1. Keys that do not concern a command are left out.
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, get_args
 
 from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
@@ -25,6 +25,42 @@ from recall_core.contract.packing import (
     ContextChunk,
     ContextView,
     OmittedView,
+)
+from recall_core.contract.responses import (
+    OK,
+    SCHEMA_VERSION,
+    AnyResponse,
+    CalibrationResponse,
+    CompactResponse,
+    CompletionResponse,
+    ContextResponse,
+    DiffResponse,
+    DoctorResponse,
+    EmbeddersResponse,
+    ErrorResponse,
+    EvaluationResponse,
+    ExplainedResponse,
+    ExplainResponse,
+    FixturesResponse,
+    GetResponse,
+    Head,
+    IngestResponse,
+    JudgeResponse,
+    NextPart,
+    QueryPart,
+    ReembedResponse,
+    RemoveResponse,
+    ReportResponse,
+    Response,
+    RqlResponse,
+    SearchResponse,
+    StatsResponse,
+    SweepResponse,
+    TraceResponse,
+    TransferResponse,
+    TuneResponse,
+    WhyNotResponse,
+    response_of,
 )
 from recall_core.contract.tuning import TuningView
 from recall_core.contract.views import (
@@ -55,109 +91,109 @@ from recall_core.contract.views import (
 from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
 
-SCHEMA_VERSION = "1"
 __all__ = [
+    "OK",
     "SCHEMA_VERSION",
     "AccountView",
+    "AnyResponse",
+    "CalibrationResponse",
     "CalibrationView",
     "CandidateView",
     "CheckView",
     "ChunkView",
+    "CompactResponse",
     "CompactView",
+    "CompletionResponse",
     "ContextBlock",
     "ContextChunk",
+    "ContextResponse",
     "ContextView",
+    "DiffResponse",
     "DiffView",
     "DocView",
+    "DoctorResponse",
     "EmbedderView",
+    "EmbeddersResponse",
+    "ErrorResponse",
     "ErrorView",
+    "EvaluationResponse",
     "EvaluationView",
+    "ExplainResponse",
     "ExplainView",
+    "ExplainedResponse",
+    "ExplainedView",
     "ExplanationView",
+    "FixturesResponse",
     "FixturesView",
+    "GetResponse",
+    "Head",
+    "IngestResponse",
     "IngestView",
+    "JudgeResponse",
     "JudgedView",
     "LeafView",
     "LedgerView",
     "LexicalModelEcho",
+    "NextPart",
     "NormalizerEcho",
     "OmittedView",
     "PartView",
     "PlanEcho",
     "QueryEcho",
+    "QueryPart",
     "RecallView",
+    "ReembedResponse",
     "ReembedView",
+    "RemoveResponse",
     "RemovedView",
+    "ReportResponse",
     "ReportView",
     "RerankEcho",
     "Response",
     "ResultView",
+    "RqlResponse",
+    "RqlView",
+    "SearchResponse",
     "SignalEcho",
     "SkipView",
     "SparseView",
+    "StatsResponse",
     "StatsView",
     "StoreView",
+    "SweepResponse",
     "TermEcho",
     "TextView",
+    "TraceResponse",
     "TraceView",
+    "TransferResponse",
     "TransferView",
+    "TuneResponse",
     "TuningView",
     "VersusView",
+    "WhyNotResponse",
     "WhyNotView",
+    "response_of",
     "schema",
 ]
 
 
-class Response(TypedDict):
-    """What every command answers, on one line of JSON."""
-
-    ok: bool
-    schema_version: str
-    query: NotRequired[QueryEcho]
-    results: NotRequired[list[ResultView]]
-    sparse: NotRequired[SparseView]
-    context: NotRequired[ContextView]
-    ingest: NotRequired[IngestView]
-    store: NotRequired[StoreView]
-    removed: NotRequired[RemovedView]
-    found: NotRequired[TextView]
-    checks: NotRequired[list[CheckView]]
-    compacted: NotRequired[CompactView]
-    transfer: NotRequired[TransferView]
-    rql: NotRequired[RqlView]
-    explained: NotRequired[ExplainedView]
-    explanation: NotRequired[ExplanationView]
-    whynot: NotRequired[WhyNotView]
-    trace: NotRequired[TraceView]
-    candidates: NotRequired[list[CandidateView]]
-    embedders: NotRequired[list[EmbedderView]]
-    reembedded: NotRequired[ReembedView]
-    evaluation: NotRequired[EvaluationView]
-    fixtures: NotRequired[FixturesView]
-    calibration: NotRequired[CalibrationView]
-    judged: NotRequired[JudgedView]
-    tuning: NotRequired[TuningView]
-    diff: NotRequired[DiffView]
-    report: NotRequired[ReportView]
-    stats: NotRequired[StatsView]
-    warnings: NotRequired[list[str]]
-    next_offset: NotRequired[int]
-    error: NotRequired[ErrorView]
-
-
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of Response."""
-    import msgspec  # noqa: PLC0415 - only when the schema is asked for
+    """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
+    from msgspec.json import schema_components  # noqa: PLC0415 - only when the schema is asked for
 
+    kinds = get_args(AnyResponse)
+    references, components = schema_components((Response, *kinds), ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "recall/response/1",
         "title": "Recall response",
-        **_on_one_line(msgspec.json.schema(Response)),
+        **references[0],
+        "anyOf": list(references[1:]),
+        "$defs": _on_one_line(components),
     }
 
 
-def _on_one_line(node: Any) -> Any:
+def _on_one_line(node: object) -> object:
     """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
     if isinstance(node, list):
         return [_on_one_line(item) for item in node]

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from recall_core import views
-from recall_core.contract import Response
+from recall_core.contract import OK, JudgeResponse
 from recall_core.contract.evaluation import JudgedView
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import (
@@ -114,7 +113,7 @@ def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[
     return tuple(said)
 
 
-def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> Response:
+def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> JudgeResponse:
     """Read queries and judgements into the store: all of both files, or nothing. Doing it again changes nothing.
 
     A judgement of a query whose text neither a file nor the store has is left out, and a warning says so; one of a
@@ -138,10 +137,14 @@ def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> Respon
     )
     left_out = {row[:2] for row in file.rows} - {row[:2] for row in rows}
     may_be_records = names.has_uncut and found.unknown == view["judgements"]
-    return views.ok(judged=view, warnings=list(warnings(found.unknown, len(left_out), may_be_records=may_be_records)))
+    return {
+        **OK,
+        "judged": view,
+        "warnings": list(warnings(found.unknown, len(left_out), may_be_records=may_be_records)),
+    }
 
 
-def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> Response:
+def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> JudgeResponse:
     """Write the store's queries and judgements, in the order of their ids, paths and spans.
 
     A document is called by the id of its record where that is enough to find it, else by its path.
@@ -157,7 +160,7 @@ def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: 
         judgements=len(rows) if qrels is not None else 0,
         unknown=found.unknown,
     )
-    return views.ok(judged=view, warnings=list(warnings(found.unknown, 0, may_be_records=False)))
+    return {**OK, "judged": view, "warnings": list(warnings(found.unknown, 0, may_be_records=False))}
 
 
 def _write(out: TextIO | None, lines: Iterable[str]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from time import perf_counter
 
-from recall_core import views
-from recall_core.contract import Response, StatsView
+from recall_core.contract import OK, EvaluationResponse, StatsView
 from recall_core.contract.evaluation import ConditionView
 from recall_core.evaluate.compare import Values, fallen, read_baseline
 from recall_core.evaluate.figures import Setup, evaluation_view, mean, query_views
@@ -27,7 +26,7 @@ REGRESSIONS = "regressions"
 """The figure of a gate that counts the queries whose first measure fell."""
 
 
-def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Response]:
+def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, EvaluationResponse]:
     """Measure the ranking of documents, each by its best chunk, telling how far it is.
 
     The store is read at one state from the first query to the last.
@@ -50,7 +49,7 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Re
         view["per_query"] = list(query_views(board, measured))
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
-    return views.ok(evaluation=view, stats=stats, warnings=list(board.questions.warnings))
+    return {**OK, "evaluation": view, "stats": stats, "warnings": list(board.questions.warnings)}
 
 
 def _set_up(options: EvalOptions, store: Store) -> Setup:

@@ -12,9 +12,8 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from recall_core import views
 from recall_core.config import Config, override
-from recall_core.contract import Response, StatsView
+from recall_core.contract import OK, StatsView, TuneResponse
 from recall_core.contract.evaluation import IntervalView
 from recall_core.contract.tuning import (
     BandView,
@@ -80,7 +79,7 @@ class _Found(NamedTuple):
     distances: list[float | None]
 
 
-def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generator[Progress, None, Response]:
+def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generator[Progress, None, TuneResponse]:
     """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
 
     The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
@@ -112,7 +111,7 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
     tuning = TuningView(weight=float(weight_of(config)), judged=view)
-    return views.ok(tuning=tuning, stats=stats, warnings=[*asked.warnings, *not_swept(config)])
+    return {**OK, "tuning": tuning, "stats": stats, "warnings": [*asked.warnings, *not_swept(config)]}
 
 
 def _asked(

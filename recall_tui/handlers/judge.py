@@ -25,7 +25,7 @@ from recall_tui.state.session import Session
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
-    from recall_core.contract import Response
+    from recall_core.contract import JudgeResponse
     from recall_core.evaluate.formats import QrelsFormat
     from recall_tui.host import Host
 
@@ -273,7 +273,7 @@ def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
     return f"Exported: {_counted(response, queries, qrels)}"
 
 
-def _counted(response: Response, queries: Path | None, qrels: Path | None) -> str:
+def _counted(response: JudgeResponse, queries: Path | None, qrels: Path | None) -> str:
     """How many there were of what was asked for, and what is wrong; Quepid's judgements bring queries too."""
     view, counts = response["judged"], []
     if queries is not None or view["queries"]:

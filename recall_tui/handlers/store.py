@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.screen import ScreenResultCallbackType
 
     from recall_core.api.recall import Recall
-    from recall_core.contract import ReembedView, Response
+    from recall_core.contract import ReembedView
     from recall_tui.host import Host
 
     Say = Callable[[Progress], None]
@@ -318,7 +318,7 @@ def compacted(recall: Recall, _say: Say) -> str:
 
 def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
     """Make every vector anew, or stop where that is wanted: what is done stays for the next time."""
-    run: Generator[Progress, None, Response] = recall.reembed(remedy.name, remedy.settings)
+    run = recall.reembed(remedy.name, remedy.settings)
     while not stopped.is_set():
         try:
             say(next(run))

@@ -19,7 +19,7 @@ from recall_tui.threads.ports import Clock, Post
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
-    from recall_core.contract import Response
+    from recall_core.contract import IngestResponse
 
 REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them make the keys lag
 
@@ -92,7 +92,7 @@ class IngestThread:
         run.close()
         return Ended(None, None)
 
-    def _run(self, recall: Recall) -> Generator[Progress, None, Response]:
+    def _run(self, recall: Recall) -> Generator[Progress, None, IngestResponse]:
         if self._folder == EVERYTHING:
             return recall.sync()
         folder = str(paths.expanded(self._folder))

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import jsonschema
 import pytest
 
 import recall_core
+from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.contract import AnyResponse, Response
 
 SCHEMA = Path(recall_core.__file__).parent / "schema" / "response.schema.json"
 RQL = "SELECT * FROM chunk USING lexical('retry'), semantic('retry') FILTER doc.tag = 'docs' LIMIT 2"
+
+
+def test_a_response_has_the_keys_of_every_answer_and_no_other() -> None:
+    kinds = get_args(AnyResponse)
+
+    assert set(Response.__annotations__) == {key for kind in kinds for key in get_type_hints(kind)}
+    assert {kind.__name__ for kind in kinds} <= set(contract.__all__)
+
+
+def test_every_method_of_recall_that_answers_has_a_type_of_its_own() -> None:
+    answers = {kind.__name__ for kind in get_args(AnyResponse)} - {"ErrorResponse"}
+    returned = {
+        name: re.findall(r"\w+Response", str(member.__annotations__.get("return", "")))
+        for name, member in inspect.getmembers(Recall, inspect.isfunction)
+    }
+
+    assert {kind for kinds in returned.values() for kind in kinds} == answers
+
 
 READING: dict[str, list[str]] = {
     "search": ["search", "retry", "backoff", "--k", "3"],

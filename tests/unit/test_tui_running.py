@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest.watch import Stop
@@ -18,6 +19,7 @@ from recall_core.types import Vector
 from recall_tui.opening import open_store
 from recall_tui.state.events import Crashed, Event, Ran, StoreOpened
 from recall_tui.threads.command_thread import MOST_CHARACTERS, Caught, CommandThread
+from tests.builders import opened_by
 from tests.workbench_corpus import build_store
 
 
@@ -136,12 +138,18 @@ def test_an_import_is_cancelled_between_two_statements(store: str, tmp_path: Pat
             command.cancel()  # within the transaction, and between two statements
             return super().embed(texts, is_query=is_query)
 
-    class Importing(Recall):
+    class Importing(Engine):
         @property
         def embedder(self) -> Embedder:
             return Cancelling(dimension)
 
-    command = CommandThread([f"import {shlex.quote(str(exported))}"], str(tmp_path), Importing.open, said, None)
+    command = CommandThread(
+        [f"import {shlex.quote(str(exported))}"],
+        str(tmp_path),
+        lambda place: opened_by(Importing, place or str(tmp_path)),
+        said,
+        None,
+    )
     command.start()
 
     assert said.ran().code == 130

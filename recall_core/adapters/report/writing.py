@@ -19,7 +19,7 @@ from recall_core.adapters.report.page import page, place
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import Response, ResultView
+from recall_core.contract import AnyResponse, Response, ResultView, response_of
 from recall_core.contract.comparing import ReportView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -117,7 +117,7 @@ def fenced(text: str) -> Iterator[str]:
 STDOUT = "-"
 
 
-def report(recall: Recall, request: Request, streams: Streams) -> Response:
+def report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall report`. A page that goes to stdout is the only thing there."""
     flags = request.flags
     check_question(request)
@@ -133,9 +133,9 @@ def report(recall: Recall, request: Request, streams: Streams) -> Response:
     text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
     response = recall.report(text, ask_of(flags), pack_of(flags), is_rql=is_rql)
     if flags.html is not None:
-        response["report"]["html"] = _write(page(response), flags.html, streams)
+        response["report"]["html"] = _write(page(response_of(response)), flags.html, streams)
     if flags.md is not None:
-        response["report"]["markdown"] = _write(markdown(response), flags.md, streams)
+        response["report"]["markdown"] = _write(markdown(response_of(response)), flags.md, streams)
     return response
 
 

@@ -1,0 +1,335 @@
+"""What each command answers, a type for each; `Response` has the keys of all of them."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypeAlias, TypedDict, cast
+
+from recall_core.contract.comparing import DiffView, ReportView
+from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
+from recall_core.contract.ledger import ExplanationView
+from recall_core.contract.packing import ContextView
+from recall_core.contract.tuning import TuningView
+from recall_core.contract.views import (
+    CheckView,
+    CompactView,
+    EmbedderView,
+    ErrorView,
+    IngestView,
+    QueryEcho,
+    ReembedView,
+    RemovedView,
+    ResultView,
+    SparseView,
+    StatsView,
+    StoreView,
+    TextView,
+    TransferView,
+)
+from recall_core.contract.whynot import TraceView, WhyNotView
+from recall_core.rql.views import CandidateView, ExplainedView, RqlView
+
+SCHEMA_VERSION = "1"
+
+
+class Head(TypedDict):
+    """What every answer begins with."""
+
+    ok: bool
+    schema_version: str
+
+
+OK: Head = {"ok": True, "schema_version": SCHEMA_VERSION}
+
+
+class QueryPart(TypedDict, total=False):
+    """The question, where there is one."""
+
+    query: QueryEcho
+
+
+class NextPart(TypedDict, total=False):
+    """The next page, while there is one."""
+
+    next_offset: int
+
+
+class SearchResponse(Head):
+    """What search and query answer. next_offset: where the next page begins, while there is one."""
+
+    query: QueryEcho
+    results: list[ResultView]
+    sparse: NotRequired[SparseView]
+    stats: StatsView
+    warnings: list[str]
+    next_offset: NotRequired[int]
+
+
+class ContextResponse(Head):
+    """What context answers."""
+
+    query: QueryEcho
+    sparse: NotRequired[SparseView]
+    context: ContextView
+    stats: StatsView
+    warnings: list[str]
+
+
+class ExplainResponse(Head):
+    """What explain answers."""
+
+    query: QueryEcho
+    explanation: ExplanationView
+    sparse: NotRequired[SparseView]
+    stats: StatsView
+    warnings: list[str]
+
+
+class WhyNotResponse(Head):
+    """What whynot answers."""
+
+    query: QueryEcho
+    whynot: WhyNotView
+    stats: StatsView
+    warnings: list[str]
+
+
+class TraceResponse(Head):
+    """What trace answers."""
+
+    query: QueryEcho
+    trace: TraceView
+    stats: StatsView
+    warnings: list[str]
+
+
+class ReportResponse(Head):
+    """What report answers: search, trace and context of one question, and what it draws."""
+
+    query: QueryEcho
+    results: list[ResultView]
+    sparse: NotRequired[SparseView]
+    context: ContextView
+    trace: TraceView
+    report: ReportView
+    stats: StatsView
+    warnings: list[str]
+
+
+class GetResponse(Head):
+    """What get answers."""
+
+    found: TextView
+    warnings: list[str]
+
+
+class StatsResponse(Head):
+    """What stats and init answer."""
+
+    store: StoreView
+    stats: StatsView
+    warnings: list[str]
+
+
+class DoctorResponse(Head):
+    """What doctor answers."""
+
+    checks: list[CheckView]
+    warnings: list[str]
+
+
+class IngestResponse(Head):
+    """What add and sync answer."""
+
+    ingest: IngestView
+    warnings: list[str]
+
+
+class RemoveResponse(Head):
+    """What rm answers."""
+
+    removed: RemovedView
+    warnings: list[str]
+
+
+class CompactResponse(Head):
+    """What compact answers."""
+
+    compacted: CompactView
+    warnings: list[str]
+
+
+class TransferResponse(Head):
+    """What export and import answer."""
+
+    transfer: TransferView
+    warnings: list[str]
+
+
+class EmbeddersResponse(Head):
+    """What embedders answers."""
+
+    embedders: list[EmbedderView]
+    warnings: list[str]
+
+
+class ReembedResponse(Head):
+    """What reembed answers."""
+
+    reembedded: ReembedView
+    warnings: list[str]
+
+
+class RqlResponse(Head):
+    """What rql check and rql format answer."""
+
+    rql: RqlView
+    warnings: list[str]
+
+
+class ExplainedResponse(Head):
+    """What rql explain answers."""
+
+    query: QueryEcho
+    explained: ExplainedView
+    stats: StatsView
+    warnings: list[str]
+
+
+class CompletionResponse(Head):
+    """What rql complete answers."""
+
+    candidates: list[CandidateView]
+    warnings: list[str]
+
+
+class EvaluationResponse(Head):
+    """What eval answers."""
+
+    evaluation: EvaluationView
+    stats: StatsView
+    warnings: list[str]
+
+
+class FixturesResponse(Head):
+    """What eval answers to fixtures."""
+
+    fixtures: FixturesView
+    warnings: list[str]
+
+
+class CalibrationResponse(Head):
+    """What eval --calibrate-sparse answers."""
+
+    calibration: CalibrationView
+    warnings: list[str]
+
+
+class JudgeResponse(Head):
+    """What judge answers."""
+
+    judged: JudgedView
+    warnings: list[str]
+
+
+class TuneResponse(Head):
+    """What tune answers to judged queries."""
+
+    tuning: TuningView
+    stats: StatsView
+    warnings: list[str]
+
+
+class SweepResponse(Head):
+    """What tune answers to one question."""
+
+    query: QueryEcho
+    tuning: TuningView
+    stats: StatsView
+    warnings: list[str]
+
+
+class DiffResponse(Head):
+    """What diff answers. query: of the one question that is asked."""
+
+    query: NotRequired[QueryEcho]
+    diff: DiffView
+    stats: StatsView
+    warnings: list[str]
+
+
+class ErrorResponse(Head):
+    """What any command answers that failed."""
+
+    error: ErrorView
+
+
+AnyResponse: TypeAlias = (
+    SearchResponse
+    | ContextResponse
+    | ExplainResponse
+    | WhyNotResponse
+    | TraceResponse
+    | ReportResponse
+    | GetResponse
+    | StatsResponse
+    | DoctorResponse
+    | IngestResponse
+    | RemoveResponse
+    | CompactResponse
+    | TransferResponse
+    | EmbeddersResponse
+    | ReembedResponse
+    | RqlResponse
+    | ExplainedResponse
+    | CompletionResponse
+    | EvaluationResponse
+    | FixturesResponse
+    | CalibrationResponse
+    | JudgeResponse
+    | TuneResponse
+    | SweepResponse
+    | DiffResponse
+    | ErrorResponse
+)
+
+
+class Response(TypedDict):
+    """What every command answers, on one line of JSON: any of the keys above."""
+
+    ok: bool
+    schema_version: str
+    query: NotRequired[QueryEcho]
+    results: NotRequired[list[ResultView]]
+    sparse: NotRequired[SparseView]
+    context: NotRequired[ContextView]
+    ingest: NotRequired[IngestView]
+    store: NotRequired[StoreView]
+    removed: NotRequired[RemovedView]
+    found: NotRequired[TextView]
+    checks: NotRequired[list[CheckView]]
+    compacted: NotRequired[CompactView]
+    transfer: NotRequired[TransferView]
+    rql: NotRequired[RqlView]
+    explained: NotRequired[ExplainedView]
+    explanation: NotRequired[ExplanationView]
+    whynot: NotRequired[WhyNotView]
+    trace: NotRequired[TraceView]
+    candidates: NotRequired[list[CandidateView]]
+    embedders: NotRequired[list[EmbedderView]]
+    reembedded: NotRequired[ReembedView]
+    evaluation: NotRequired[EvaluationView]
+    fixtures: NotRequired[FixturesView]
+    calibration: NotRequired[CalibrationView]
+    judged: NotRequired[JudgedView]
+    tuning: NotRequired[TuningView]
+    diff: NotRequired[DiffView]
+    report: NotRequired[ReportView]
+    stats: NotRequired[StatsView]
+    warnings: NotRequired[list[str]]
+    next_offset: NotRequired[int]
+    error: NotRequired[ErrorView]
+
+
+def response_of(answer: AnyResponse) -> Response:
+    """An answer for those who look at whatever it holds."""
+    return cast(Response, answer)
