@@ -32,7 +32,7 @@ def memory_store(path: str = ":memory:") -> SqliteStore:
 def opened_by(kind: type[Engine], store: str | Path) -> Recall:
     """The store of that file, whose steps this kind of engine takes."""
     place = stores.find(str(store), start=None)
-    return Recall(kind(stores.open_store(str(place.path)), config=place.config, base=place.base, toml=place.toml))
+    return Recall(kind(stores.open_store(place), config=place.config, base=place.base, toml=place.toml))
 
 
 def new_chunk(text: str, *, offset: int = 0, line: int = 1, path: str = "", title: str = "") -> NewChunk:
