@@ -9,9 +9,12 @@ BENCHMARKS := speed filters workbench
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# Tests of the workbench wait for nearly half of their time, hence more workers than two cores. In their own order, the
+# Tests that start processes and watch folders wait for them, hence more workers than two cores. In their own order, the
 # long files of tests come before the many short ones of tests/unit.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# Where Python may keep no bytecode, every process that a test starts would compile the program again.
+test nightly: export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo test check format nightly mutants bench quality install clean
 

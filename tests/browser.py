@@ -119,14 +119,14 @@ class Browser:
         """The text of the page beside its terminal, as far as it can be seen."""
         return str(self.evaluate("document.body.innerText"))
 
-    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 60.0) -> str:
+    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 120.0) -> str:
         """The first screen for which this holds."""
         try:
             return self.until(lambda: [screen] if holds(screen := self.screen()) else [], seconds=seconds)[0]
         except TimeoutError:
             pytest.fail(f"waited {seconds} s in vain; the screen is\n{self.screen()}")
 
-    def until(self, find: Callable[[], Found], *, seconds: float = 60.0) -> Found:
+    def until(self, find: Callable[[], Found], *, seconds: float = 120.0) -> Found:
         """What is found, as soon as it is. Raises TimeoutError."""
         deadline = time.monotonic() + seconds
         while not (found := find()):

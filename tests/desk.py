@@ -20,7 +20,7 @@ class Desk:
             self.events.append(event)
             self._arrived.notify_all()
 
-    def wait_for(self, holds: Callable[[Event], object], seconds: float = 10.0) -> Event:
+    def wait_for(self, holds: Callable[[Event], object], seconds: float = 60.0) -> Event:
         def found() -> Event | None:
             return next((event for event in self.events if holds(event)), None)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
-GONE = 30.0  # seconds in which a process ends on the busiest machine
+GONE = 120.0  # seconds in which a process ends on the busiest machine
 
 
 class Served:

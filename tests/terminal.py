@@ -51,7 +51,7 @@ class Terminal:
         flags = "#{cursor_flag} #{wrap_flag} #{alternate_on} #{mouse_any_flag} #{mouse_sgr_flag}"
         return self._ask("display-message", "-p", flags).split() == ["1", "1", "0", "0", "0"]
 
-    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 30.0) -> str:
+    def wait_for(self, holds: Callable[[str], object], *, seconds: float = 120.0) -> str:
         deadline = time.monotonic() + seconds
         while not holds(screen := self.screen()):
             if time.monotonic() > deadline:

@@ -1,7 +1,11 @@
 """The small store that the workbench is tested on: the same bytes, times and ids on every machine."""
 
+import atexit
 import os
+import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
@@ -9,6 +13,7 @@ from tests.provider_server import ProviderServer
 
 MODIFIED = 1_700_000_000 * 10**9
 QUESTION = "token budget"
+PARTS = ("docs", "manual", "notes", "src")
 
 TEXTS = {
     "docs/budget.md": (
@@ -51,12 +56,28 @@ def write_corpus(folder: Path) -> None:
         os.utime(place, ns=(MODIFIED, MODIFIED))
 
 
+@cache
+def _template() -> Path:
+    """A store over the corpus, made once for all tests of a process: nothing in it tells where it stands."""
+    folder = mkdtemp(prefix="corpus-")
+    atexit.register(shutil.rmtree, folder)
+    return _made(Path(folder), None, ())
+
+
 def build_store(folder: Path, embedding: str | None = None, settings: tuple[str, ...] = ()) -> Path:
-    """A store over the corpus in this folder; returns the database file."""
+    """A store over the corpus in this folder, and what else is in the same folders; returns the database file."""
+    if embedding or settings or any((folder / part).exists() for part in PARTS):
+        return _made(folder, embedding, settings)
+    store = _template()
+    shutil.copytree(store.parent, folder, dirs_exist_ok=True)
+    return folder / store.name
+
+
+def _made(folder: Path, embedding: str | None, settings: tuple[str, ...]) -> Path:
     write_corpus(folder)
     Recall.init(str(folder), embedding=embedding, settings=settings)
     with Recall.open(str(folder)) as recall:
-        for _ in recall.add([str(folder / part) for part in ("docs", "manual", "notes", "src")], Root("")):
+        for _ in recall.add([str(folder / part) for part in PARTS], Root("")):
             pass
         return Path(recall.store.info().path)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import io
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
+from textual.command import CommandList
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -21,12 +23,14 @@ from recall_tui.app import Workbench
 from recall_tui.leaving import finish
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
 from recall_tui.state.session import Session
+from tests.rest import at_rest, set_up
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}
-REMAINS = 10  # closed workbenches that may be in memory at a time
+REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each
 
 _ended = count(1)
+set_up()
 
 
 class Driver:
@@ -46,9 +50,10 @@ class Driver:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+        await self.pilot.pause()
 
     async def type(self, text: str) -> None:
-        await self.pilot.press(*(NAMES.get(mark, mark) for mark in text))
+        await self.press(*(NAMES.get(mark, mark) for mark in text))
 
     async def write(self, text: str) -> None:
         """Put the text into the field with the focus, its last three characters by key."""
@@ -64,15 +69,16 @@ class Driver:
         await self.type(text[-3:])
 
     async def until(
-        self, holds: Callable[[Session], object], *, seconds: float = 10.0, what: Callable[[], str] | None = None
+        self, holds: Callable[[Session], object], *, seconds: float = 60.0, what: Callable[[], str] | None = None
     ) -> None:
         """Wait until the session is as it should be, and the screen has drawn it."""
-        for _ in range(int(seconds / 0.02)):
-            await self.pilot.pause()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            await at_rest()
             if holds(self.session):
                 await self.pilot.pause()
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.01)
         pytest.fail(f"waited {seconds} s in vain; {what() if what else f'the session is {self.session!r:.1500}'}")
 
     async def ask(self, text: str = QUESTION) -> None:
@@ -97,6 +103,15 @@ class Driver:
         if isinstance(self.app.screen, UnaskedScreen):
             seen_at = Message().time
             await self.until(lambda _: Message().time > seen_at + READING_SECONDS)
+
+    async def found(self, words: str) -> None:
+        """Wait until the palette has found this, before everything else."""
+
+        def is_first(_: Session) -> bool:
+            lists = [each for each in self.app.screen.query(CommandList) if each.option_count]
+            return any(words.lower() in str(each.get_option_at_index(0).hit.text).lower() for each in lists)
+
+        await self.until(is_first)
 
     def painted(self, pane: str) -> str:
         """What a pane shows, as text, with its titles."""

@@ -212,7 +212,7 @@ def test_an_interrupted_add_says_so_and_can_be_repeated(kind: signal.Signals, tm
     )
     wait_for(tmp_path / "recall.db-wal")
     process.send_signal(kind)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
 
     assert process.returncode == 130, (out, err)
     assert json.loads(out)["error"]["code"] == "interrupted"
@@ -223,7 +223,7 @@ def test_an_interrupted_add_says_so_and_can_be_repeated(kind: signal.Signals, tm
 
 def wait_for(path: Path) -> None:
     """Until the file is there, which is when the work has begun."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not path.exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -246,7 +246,7 @@ def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signa
     added = json.loads(watch.stdout.readline())
     found = run("search", "quokka", "--json", cwd=tmp_path)
     watch.send_signal(kind)
-    out, err = watch.communicate(timeout=20)
+    out, err = watch.communicate(timeout=120)
 
     assert added["ingest"]["added"] == 1
     assert json.loads(found.stdout)["results"][0]["doc"]["path"] == "docs/b.md"

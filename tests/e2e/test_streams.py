@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,12 +50,18 @@ def last(told: str) -> str:
     return told.splitlines(keepends=True)[-1]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n", encoding="utf-8")
+    assert run("init", cwd=folder).returncode == 0
+    assert run("add", "a.md", cwd=folder).returncode == 0
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n", encoding="utf-8")
-    assert run("init", cwd=tmp_path).returncode == 0
-    assert run("add", "a.md", cwd=tmp_path).returncode == 0
-    return tmp_path
+def home(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 @full

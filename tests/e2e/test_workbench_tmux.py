@@ -52,7 +52,7 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     assert int(used[1].replace(",", "")) <= 1_000
 
     terminal.press("q")
-    screen = terminal.wait_for(lambda screen: "exit=" in screen and "speed" in screen)
+    screen = terminal.wait_for(lambda screen: "exit=" in screen and "icanon" in screen)
     assert "exit=0" in screen
     assert not terminal.is_alternate()
     assert re.search(r"(?<!-)\bicanon\b", screen)
@@ -102,7 +102,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
         if is_broken_off:
             terminal.wait_for(lambda screen: "Still to be written: Grade" in screen)
             terminal.press("C-c")
-        screen = terminal.wait_for(lambda screen: "exit=" in screen and "speed" in screen)
+        screen = terminal.wait_for(lambda screen: "exit=" in screen and "icanon" in screen)
     assert not terminal.is_alternate()
     assert re.search(r"(?<!-)\bicanon\b", screen)
     if is_broken_off:

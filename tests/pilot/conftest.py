@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rest import as_for_people
 from tests.workbench_corpus import build_store
 
 
@@ -17,6 +18,12 @@ def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_store(tmp_path: Path) -> Path:
     """A store that a test may change."""
     return build_store(tmp_path)
+
+
+@pytest.fixture
+def every_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint as for people: every frame, not the last one alone."""
+    as_for_people(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

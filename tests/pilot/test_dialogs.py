@@ -67,8 +67,7 @@ async def at_once(bench: Driver, *keys: Key) -> None:
     """Let all of the keys be there before the first of them is looked at."""
     for key in keys:
         bench.app.post_message(Key(key.key, key.character))
-    for _ in range(5):
-        await bench.pilot.pause(0.02)
+    await bench.pilot.pause()
 
 
 @pytest.fixture

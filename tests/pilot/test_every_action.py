@@ -1203,7 +1203,7 @@ async def test_an_action_is_done_from_the_palette(place: Path, words: str, holds
         await bench.press("ctrl+p")
         await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
         await bench.write(words)
-        await bench.pilot.pause(0.5)
+        await bench.found(words)
 
         await bench.press("enter")
 

@@ -20,6 +20,8 @@ from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import UnaskedScreen
 from tests.workbench_driver import Driver
 
+pytestmark = pytest.mark.usefixtures("every_frame")
+
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_the_style_sheet_is_parsed_once(

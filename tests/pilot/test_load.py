@@ -19,6 +19,8 @@ from recall_tui.panes.results import ResultsPane
 from recall_tui.state.session import Session
 from tests.workbench_driver import NAMES, Driver
 
+pytestmark = pytest.mark.usefixtures("every_frame")
+
 SENTENCE = "what is packed under a token budget "
 MOST_SEARCHES = 7
 ADD = next(action.keys[0] for action in ACTIONS if action.id == "add_folder")

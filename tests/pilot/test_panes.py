@@ -91,9 +91,8 @@ async def test_a_screen_that_is_too_small_says_so_in_one_line(shared_store: Path
         assert not bench.app.bench.query_one("#body").display
 
         await bench.pilot.resize_terminal(60, 20)
-        await bench.pilot.pause()
 
-        assert bench.app.bench.query_one("#body").display
+        await bench.until(lambda _: bench.app.bench.query_one("#body").display)
 
 
 @pytest.mark.parametrize(("key", "pane"), [("1", "editor"), ("2", "results"), ("4", "slider"), ("6", "judge")])
@@ -166,7 +165,7 @@ async def test_the_palette_finds_an_action_by_its_words_and_runs_it(shared_store
         await bench.ask()
         await bench.press("escape", "ctrl+p")
         await bench.type("double")
-        await bench.pilot.pause(0.5)
+        await bench.found("double")
 
         await bench.press("enter")
         await bench.until(lambda now: now.context.budget_tokens == 4_000)
@@ -177,7 +176,7 @@ async def test_the_palette_finds_an_action_by_what_the_footer_calls_it(shared_st
         await bench.ask()
         await bench.press("escape", "ctrl+p")
         await bench.type("undo")
-        await bench.until(lambda _: bench.app.screen.query_one(CommandList).option_count)
+        await bench.found("undo")
 
         first = bench.app.screen.query_one(CommandList).get_option_at_index(0)
 

@@ -126,9 +126,7 @@ async def test_only_the_left_button_picks(shared_store: Path, button: int, picke
 
         for kind in (MouseDown, MouseUp):  # through the app, as from a terminal
             bench.app.post_message(kind(None, **at, button=button, shift=False, meta=False, ctrl=False))
-        for _ in range(5):
-            await bench.pilot.pause(0.05)
-
+        await bench.pilot.pause()
         await bench.until(lambda now: now.results.selected == picked)
 
 

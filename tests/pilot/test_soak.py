@@ -7,6 +7,7 @@ import gc
 import random
 import time
 from functools import _lru_cache_wrapper
+from math import inf
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from types import FrameType
@@ -22,6 +23,8 @@ from textual.widgets import Input
 from recall_tui.actions.table import ACTIONS
 from tests.workbench_corpus import TEXTS
 from tests.workbench_driver import Driver, workbench
+
+pytestmark = pytest.mark.usefixtures("every_frame")
 
 LEAVING = {"leave", "edit_outside", "open_pager"}
 """Actions that end the workbench, or lend the terminal that a test does not have."""
@@ -147,7 +150,7 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
     for size in (SIZES[1], SIZES[0]):
         await bench.pilot.resize_terminal(*size)
     bench.app.bench.editor.text = ""
-    await bench.until(lambda now: now.results.answer is None and not now.query.busy, seconds=30)
+    await bench.until(lambda now: now.results.answer is None and not now.query.busy)
     forget()
     wake()
     visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone
@@ -164,14 +167,17 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
     return Sample(len(alive()) - before.objects, getrusage(RUSAGE_SELF).ru_maxrss)
 
 
-async def wander(store: Path, seconds: float, seed: int) -> None:
-    """Random things for so long. The second half keeps no more than the first, and no widget outlives its dialog."""
+async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float = inf) -> None:
+    """So many random things, or for so long.
+
+    The second half keeps no more than the first, and no widget outlives its dialog.
+    """
     before = Before(len(alive()), WeakSet(each for each in alive() if isinstance(each, Widget)))
     async with workbench(store) as bench:
         wanderer = Wanderer(bench, seed)
         end = time.monotonic() + seconds
         samples = []
-        while time.monotonic() < end:
+        while len(wanderer.done) < steps and time.monotonic() < end:
             await wanderer.step()
             assert bench.app._exception is None, wanderer.done[-30:]
             assert bench.app.is_running, wanderer.done[-30:]
@@ -185,12 +191,12 @@ async def wander(store: Path, seconds: float, seed: int) -> None:
 
 
 @pytest.mark.timeout(300)
-async def test_half_a_minute_of_random_keys_clicks_and_sizes(
+async def test_180_random_keys_clicks_and_sizes(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    await wander(own_store, seconds=30, seed=7)
+    await wander(own_store, seed=7, steps=180)
 
     assert all((tmp_path / path).exists() for path in TEXTS)
 
@@ -202,4 +208,4 @@ async def test_two_hours_of_random_keys_clicks_and_sizes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    await wander(own_store, seconds=2 * 3600, seed=1)
+    await wander(own_store, seed=1, seconds=2 * 3600)

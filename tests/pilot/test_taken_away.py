@@ -94,7 +94,7 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
         await bench.ask()
         await studied(bench)
         assert bench.session.query.trouble is None
-        for keys in ("2 j", "4 right n", "5 j", "7", "8"):
+        for keys in ("escape 2 j", "4 right n", "5 j", "7", "8"):
             await bench.press(*keys.split())
             await studied(bench)
         await bench.press("2", "g", "t")

@@ -11,6 +11,7 @@ from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 
 from recall_tui.app import Workbench
+from recall_tui.handlers import query
 from recall_tui.home.xdg import write_private
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
@@ -68,6 +69,7 @@ def is_settled(session: Session) -> bool:
 def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Picture:
     """Opens the workbench, takes the steps and compares what is then on the screen."""
     monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", TopLevelImages)
+    monkeypatch.setattr(query, "LONG_SECONDS", 3_600.0)  # a slow machine is on no picture
     compare = request.getfixturevalue("snap_compare")
 
     def take(steps: Steps, size: tuple[int, int]) -> bool:

@@ -8,12 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams, shown
+from tests.contracts import schema, validator
 
 FILTER = "doc.path GLOB 'r*' AND (doc.source = 's' OR chunk.tokens > 3)"
 
@@ -79,9 +78,9 @@ def keys_beyond(answer: Any, node: dict[str, Any], root: dict[str, Any]) -> set[
 def test_exit_codes_and_answers_that_fit_the_contract(folder: Path, argv: list[str], code: int) -> None:
     found, stdout, stderr = run(*argv, "--json")
     answer = json.loads(stdout)
-    jsonschema.validate(answer, contract.schema())
+    validator().validate(answer)
     assert found == code, stderr
-    assert keys_beyond(answer, contract.schema(), contract.schema()) == set()
+    assert keys_beyond(answer, schema(), schema()) == set()
 
 
 def test_the_ladder_marks_each_stage_and_expands_the_first_cross(folder: Path) -> None:

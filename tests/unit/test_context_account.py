@@ -7,12 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from tests.contracts import validator
 
 LONG = "A retry budget is kept by every client of this system. " * 8
 FILES = {
@@ -44,7 +43,7 @@ def context(*argv: str) -> dict[str, Any]:
     code, out, _ = run("context", *argv, "--json")
     assert code == 0, out
     response: dict[str, Any] = json.loads(out)
-    jsonschema.validate(response, contract.schema())
+    validator().validate(response)
     view: dict[str, Any] = response["context"]
     return view
 

@@ -7,16 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import configured
 from recall_core.config import Config
 from recall_core.errors import ConfigError
 from recall_core.retrieve import pool
+from tests.contracts import validator
 
 FILES = {
     "a.md": "# Retry\n\nRetry with backoff, then give up.\n",
@@ -36,7 +35,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 def told(*argv: str) -> dict[str, Any]:
     code, out, _ = run(*argv, "--json")
     response: dict[str, Any] = json.loads(out)
-    jsonschema.validate(response, contract.schema())
+    validator().validate(response)
     assert code in (0, 7), response
     diff: dict[str, Any] = response["diff"]
     return diff

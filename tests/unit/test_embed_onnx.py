@@ -25,6 +25,7 @@ from recall_core.embed.onnx import (
 )
 from recall_core.embed.windows import components, unit
 from recall_core.errors import ConfigError, EmbedError, RecallError
+from recall_core.ports import Embedder
 from recall_core.testing import DeterministicEmbedderConformance
 from recall_core.types import Vector
 
@@ -60,16 +61,37 @@ def minilm() -> OnnxEmbedder:
     return MINILM.new(Config())
 
 
-class TestMinilmConforms(DeterministicEmbedderConformance):
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Config, OnnxEmbedder]:
+    """Settings that name a folder, and the embedder of it."""
+    path = folder(tmp_path_factory.mktemp("onnx") / "model")
+    return Config(embedding=f"onnx:{path}"), onnx(path)
+
+
+class Loaded(DeterministicEmbedderConformance):
+    """Loading a model takes longer than asking it: the first embedder of a test is everybody's, any other is new."""
+
+    everybodys: OnnxEmbedder | None
+
+    def embedder(self) -> Embedder:
+        given, self.everybodys = self.everybodys, None
+        return given or super().embedder()
+
+
+class TestMinilmConforms(Loaded):
     kind = MINILM
 
+    @pytest.fixture(autouse=True)
+    def _loaded(self, minilm: OnnxEmbedder) -> None:
+        self.everybodys = minilm
 
-class TestOnnxFolderConforms(DeterministicEmbedderConformance):
+
+class TestOnnxFolderConforms(Loaded):
     kind = ONNX
 
     @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path: Path) -> None:
-        self.config = Config(embedding=f"onnx:{folder(tmp_path / 'model')}")
+    def _loaded(self, model: tuple[Config, OnnxEmbedder]) -> None:
+        self.config, self.everybodys = model
 
 
 def test_minilm_begins_as_its_golden_vector_does(minilm: OnnxEmbedder) -> None:

@@ -419,7 +419,7 @@ def asking_threads() -> list[threading.Thread]:
 
 def interrupted_once_asked(model: RemoteEmbedder, server: ProviderServer) -> threading.Thread:
     def interrupt() -> None:
-        assert server.asked.wait(10)
+        assert server.asked.wait(60)
         model.interrupt()
 
     thread = threading.Thread(target=interrupt)

@@ -12,6 +12,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.errors import IngestError
+from recall_core.ingest import watch
 from recall_core.ingest.discover import walk
 from recall_core.ingest.watch import changes
 from recall_core.types import Root
@@ -26,11 +27,11 @@ def watched(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queu
     said: Queue[tuple[str, ...]] = Queue()
     stop = threading.Event()
 
-    def watch() -> None:
+    def live() -> None:
         for places in changes(roots, base=base, config=Config(store_path=store), stop=stop):
             said.put(places)
 
-    thread = threading.Thread(target=watch)
+    thread = threading.Thread(target=live)
     thread.start()
     try:
         said.get(timeout=SECONDS)
@@ -42,7 +43,9 @@ def watched(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queu
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a store whose watch looks up often: it ends at a look, and a single file is seen by one."""
+    monkeypatch.setattr(watch, "_LOOK_MS", 20)
     (tmp_path / "docs").mkdir()
     return tmp_path
 
@@ -93,7 +96,9 @@ def test_a_document_whose_name_begins_as_the_stores_is_told_and_read(
         for name in names:
             (base / name).write_text("text", encoding="utf-8")
 
-        told = said.get(timeout=SECONDS)
+        told: set[str] = set()
+        while not told.issuperset(str(base / name) for name in names):
+            told.update(said.get(timeout=SECONDS))
 
     assert [name for name in names if str(base / name) in told] == names
     assert [found.path for found in walk(Root("."), base, Config(store_path=store))] == names

@@ -9,15 +9,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.report.markup import tag, visible
 from recall_core.adapters.report.page import page
 from recall_core.adapters.report.writing import fenced, flat
 from recall_core.adapters.streams import Streams
+from tests.contracts import validator
 
 HOSTILE = (
     "# <h1>Heading & \"quotes\"</h1>\n\n<script>alert('retry')</script> </pre></style></details> retry --> ]]>\n"
@@ -106,7 +105,7 @@ def test_a_page_asks_for_nothing_from_elsewhere(home: Path) -> None:
 def test_a_page_shows_every_result_with_its_ledger_and_the_context(home: Path) -> None:
     code, out, _ = run("report", "retry budget", "--html", "out.html", "--json")
     response: dict[str, Any] = json.loads(out)
-    jsonschema.validate(response, contract.schema())
+    validator().validate(response)
     text = (home / "out.html").read_text(encoding="utf-8")
     shown = [each for texts in read(text).texts.values() for each in texts]
 

@@ -403,6 +403,7 @@ def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
 
 
 def test_purge_says_so_when_a_reader_keeps_the_log(recall: Recall) -> None:
+    recall.store.db.set_busy_timeout(50)
     with Recall.open(start=recall.engine.base) as reader, reader.store.reading():
         reader.store.info()
         with pytest.raises(RecallError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -183,10 +184,17 @@ def test_folders_follow_the_platform() -> None:
     assert config_folder({"XDG_CONFIG_HOME": "relative"}, "linux") is None
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("crash"))
+
+
 @pytest.mark.parametrize("where", ["handler", "widget", "worker", "task"])
 def test_a_defect_gives_the_terminal_back_keeps_the_query_and_says_where_the_report_is(
-    tmp_path: Path, where: str
+    store: Path, tmp_path: Path, where: str
 ) -> None:
+    shutil.copy(store, tmp_path)
+    shutil.copy(store.with_name("recall.toml"), tmp_path)
     drawn, code = in_a_terminal(tmp_path, where)
 
     (path,) = (tmp_path / "state" / "recall").glob("crash-*.txt")
@@ -204,7 +212,6 @@ def test_a_defect_gives_the_terminal_back_keeps_the_query_and_says_where_the_rep
 
 def in_a_terminal(folder: Path, where: str) -> tuple[str, int]:
     """Everything that is drawn and said, and the exit code of a workbench with a defect behind `z`."""
-    build_store(folder)
     runner = folder / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
     environ = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT), "TERM": "xterm"}
@@ -216,7 +223,7 @@ def in_a_terminal(folder: Path, where: str) -> tuple[str, int]:
     os.set_blocking(ours, False)
     drawn = b""
     keys = [(b"37 docs", b"budget"), (b"docs/budget.md", b"\x1b"), (b"NAV", b"z")]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         drawn += _read(ours)
         if keys and keys[0][0] in drawn:

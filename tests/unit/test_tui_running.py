@@ -36,7 +36,7 @@ class Listener:
             self._is_over.set()
 
     def ran(self) -> Ran:
-        assert self._is_over.wait(20)
+        assert self._is_over.wait(60)
         assert isinstance(self.heard[-1], Ran)
         return self.heard[-1]
 
@@ -88,12 +88,12 @@ def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store
 
     def slow(named: str | None) -> Recall:
         is_opening.set()
-        assert may_open.wait(20)
+        assert may_open.wait(60)
         return open_store(named)
 
     command = CommandThread(["stats"], store, slow, said, None)
     command.start()
-    assert is_opening.wait(20)
+    assert is_opening.wait(60)
     command.cancel()
     may_open.set()
 
@@ -180,7 +180,7 @@ def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:
 
     command = CommandThread(["sync --watch"], store, Watched.open, said, None)
     command.start()
-    assert is_watching.wait(20)
+    assert is_watching.wait(60)
     command.cancel()
 
     assert said.ran().code == 130

@@ -179,7 +179,7 @@ class EndlessEngine(Engine):
 
     def answer(self, plan: Plan) -> Answer:
         self.begun.set()
-        assert self.aborted.wait(10)
+        assert self.aborted.wait(60)
         raise Interrupted("interrupted", "The query was interrupted.")
 
     def interrupt(self) -> None:
@@ -195,7 +195,7 @@ def test_a_search_of_a_study_nobody_wants_any_more_is_aborted(tmp_path: Path, de
     thread = AnalysisThread(lambda: opened_by(EndlessEngine, store), desk.post)
     thread.start()
     thread.submit([(board, stamp_of(Session(), board))], Session())
-    assert EndlessEngine.begun.wait(10)
+    assert EndlessEngine.begun.wait(60)
 
     thread.submit([(paths, stamp_of(Session(), paths))], Session())
     desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == paths)

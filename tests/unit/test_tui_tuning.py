@@ -461,7 +461,7 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
     thread.start()
 
     thread.submit([(study, stamp)], session)
-    assert is_done.wait(20.0)
+    assert is_done.wait(60)
     thread.stop()
 
     assert [event.study for event in events if isinstance(event, AnalysisDone)] == [other, study]

@@ -8,15 +8,14 @@ import random
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from recall_core import contract
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.evaluate.grid import differing, parse_grid
+from tests.contracts import validator
 
 TUNE = ("tune", "--queries", "q.tsv", "--qrels", "r.txt")
 QUERIES = 14
@@ -123,7 +122,7 @@ def test_every_answer_fits_the_contract_and_the_curve_is_the_means(home: Path) -
     answers = [judged, asked("tune", "some words", "--sweep")[1], asked("tune", "words", "--pin", "docs/good1.md")[1]]
 
     for answer in answers:
-        jsonschema.validate(answer, contract.schema())
+        validator().validate(answer)
     view = judged["tuning"]["judged"]
     assert len(view["combinations"]) == 4
     assert len(view["curve"]["weights"]) == len(view["curve"]["means"]) + 1

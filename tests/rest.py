@@ -1,0 +1,126 @@
+"""When a workbench under test is at rest: its loop has nothing to do, and its threads wait to be told something.
+
+Textual's pilot sleeps until the process hardly uses the processor. That is 20 ms and more for every key, and on a
+loaded machine it ends while the work has yet to begin. This looks at what there is to do instead. Half of the work of
+a test would be painting what nobody sees on the way, so the screen is painted once it is at rest; and style sheets,
+which are the same for every workbench, are parsed once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from functools import partial
+from types import CodeType, FrameType
+from typing import Any
+from weakref import WeakSet
+
+import pytest
+import textual.app
+import textual.pilot
+from textual._context import active_app
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
+
+from recall_tui.app import Workbench
+
+STEP_SECONDS = 0.001
+STILL_SECONDS = 0.02  # a thread that uses no processor for so long waits for something outside of the process
+STILL_CPU_SECONDS = 0.001
+WAITS: CodeType = threading.Condition.wait.__code__
+OUTWARD = "recall-watch"
+"""The thread that waits for the file system, which is not ours to wait for."""
+
+_paint = Screen._compositor_refresh
+_parse = Stylesheet._parse_rules
+_unpainted: WeakSet[Screen[object]] = WeakSet()
+_parsed: dict[object, list[RuleSet]] = {}
+
+
+def set_up() -> None:
+    """Have Textual's pilot wait like that, and workbenches paint and parse no more than they must."""
+    textual.app.wait_for_idle = partial(at_rest, paints=False)  # type: ignore[attr-defined]
+    textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
+    Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
+    Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+
+
+def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint every frame and parse for every workbench, for a test of just that."""
+    monkeypatch.setattr(Screen, "_compositor_refresh", _paint)
+    monkeypatch.setattr(Stylesheet, "_parse_rules", _parse)
+
+
+async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True) -> None:
+    """Wait until everything that was begun is done and painted; at most that long for a thread that is held up."""
+    end = time.monotonic() + most
+    since, used = time.monotonic(), time.process_time()
+    while True:
+        await asyncio.sleep(0)
+        now = time.monotonic()
+        is_working = _threads_work()  # looked at first: what they say before they rest is in the loop by then
+        if now < end and _has_more():
+            continue
+        is_held_up = now - since >= STILL_SECONDS and time.process_time() - used < STILL_CPU_SECONDS
+        if is_working and now < end and not is_held_up:
+            if now - since >= STILL_SECONDS:
+                since, used = now, time.process_time()
+            await asyncio.sleep(STEP_SECONDS)
+        elif now >= end or not (_draws() or (paints and _paints())):
+            return
+
+
+def _has_more() -> bool:
+    return bool(asyncio.get_running_loop()._ready)  # type: ignore[attr-defined]
+
+
+def _draws() -> bool:
+    """Take up another size, or draw the frame that something waits for; False when there is neither."""
+    app = active_app.get()
+    if app._resize_event is not None:
+        app._check_resize()
+        return True
+    screens = app._screen_stack
+    if not screens or not screens[-1]._callbacks:
+        return False
+    screens[-1]._on_timer_update()
+    return True
+
+
+def _paints() -> bool:
+    """Paint what has changed since; False when nothing has."""
+    screens = [screen for screen in active_app.get()._screen_stack if screen in _unpainted]
+    _unpainted.clear()
+    for screen in screens:
+        _paint(screen)
+    return bool(screens)
+
+
+def _paint_later(screen: Screen[object]) -> None:
+    _unpainted.add(screen)
+
+
+def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
+    key = (asked, frozenset(named.items()), frozenset(sheet._variables.items()))
+    if key not in _parsed:
+        _parsed[key] = _parse(sheet, *asked, **named)
+    return _parsed[key]
+
+
+def _threads_work() -> bool:
+    app = active_app.get()
+    if isinstance(app, Workbench) and app.crew.chores is not None and app.crew.chores.unfinished:
+        return True
+    frames = sys._current_frames()
+    ours = [each for each in threading.enumerate() if each.name.startswith("recall-") and each.name != OUTWARD]
+    return any(not _waits(frames.get(each.ident or 0)) for each in ours if each.name != "recall-chores")
+
+
+def _waits(frame: FrameType | None) -> bool:
+    """True for a thread that waits for others and that nobody has woken: its lock is still to be let go."""
+    if frame is None or frame.f_code is not WAITS:
+        return frame is None
+    return frame.f_locals.get("waiter") in frame.f_locals["self"]._waiters
