@@ -64,7 +64,7 @@ from recall_tui.state.events import (
 )
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
-from recall_tui.threads.ports import Clock
+from recall_tui.threads import Clock
 from recall_tui.turns import INPUT, Turns
 from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for

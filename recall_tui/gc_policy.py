@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from recall_tui.threads.ports import Clock
+from recall_tui.threads import Clock
 
 REST_SECONDS = 1.0  # without a change; then nobody sees that the screen stands still
 

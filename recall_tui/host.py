@@ -32,7 +32,7 @@ from recall_tui.state.events import Event
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_ranking
 from recall_tui.texts import Texts, to_keep
-from recall_tui.threads.ports import Clock
+from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
 from recall_tui.threads.writer_thread import WriterTask
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from recall_core import paths
-from recall_core.adapters import completion, embedding, render, rql
+from recall_core.adapters import completion, render, rql
 from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
@@ -18,9 +18,9 @@ from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
 from recall_core.contract import AnyResponse, Response, StatsResponse, response_of
-from recall_core.errors import StoreError, UsageError, why_unread
+from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import Hint
-from recall_core.types import Root
+from recall_core.types import Progress, Root
 
 Opener = Callable[[str | None], AbstractContextManager[Recall]]
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
@@ -241,7 +241,26 @@ def _diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
 
 
 def _embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    return embedding.list_embedders(request, opener)
+    """Every embedder, under the settings of the store where there is one."""
+    probe = request.flags.probe
+    try:
+        with opener(request.store) as recall:
+            return Recall.embedders(recall.config, in_use=recall.store.embedder(), probe=probe)
+    except StoreError as error:
+        if error.code not in NO_STORE or request.store is not None:
+            raise
+        return Recall.embedders(probe=probe)
+
+
+def _reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Every vector anew, watched."""
+    work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
+    return follow(work, streams=streams, kept=_vectors_made)
+
+
+def _vectors_made(last: Progress | None) -> str:
+    done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
+    return f"{done} of {texts} texts have their new vector, questions use the old ones"
 
 
 def _report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -279,7 +298,7 @@ _VERBS: dict[str, Callable[[Recall, Request, Streams], AnyResponse]] = {
     "judge": _judge,
     "tune": _tune,
     "report": _report,
-    "reembed": embedding.reembed,
+    "reembed": _reembed,
     "stats": _stats,
     "doctor": _doctor,
     "compact": _compact,

@@ -58,7 +58,7 @@ class Engine:
 
     def once(self) -> Engine:
         """Another one of the same store, whose embedder reads a question once however often it is asked in a row."""
-        from recall_core.embed.cached import Once  # noqa: PLC0415 - a search never needs it
+        from recall_core.embed.registry import Once  # noqa: PLC0415 - a search never needs it
 
         return self.beside(embedder=Once(self.embedder))
 

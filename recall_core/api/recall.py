@@ -418,7 +418,7 @@ class Recall:
 
     def compact(self) -> responses.CompactResponse:
         """Drop tombstones and give their space back; answers stay as they are."""
-        from recall_core.maintain.compact import compact  # noqa: PLC0415 - a search never needs it
+        from recall_core.maintain.remove import compact  # noqa: PLC0415 - a search never needs it
 
         return {**OK, "compacted": compact(self.store), "warnings": []}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from recall_core import paths
@@ -10,6 +10,7 @@ from recall_core.config import Config, anchored
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.ports import Embedder, EmbedderKind
 from recall_core.shell import REST, Hint
+from recall_core.types import Vector
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -27,13 +28,19 @@ KINDS: dict[str, str] = {
     "gemini": "recall_core.embed.providers.gemini:GEMINI",
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
 }
+
 """What is built in: name to `module:attribute` of an EmbedderKind, imported when it is asked for."""
+
 GROUP = "recall.embedder"
+
 """The entry points of plug-ins, each an EmbedderKind; looked at when a name is not built in."""
+
 AUTO = "auto"
 
 _FOUND_BY_AUTO = ("local", "openai", "gemini")
+
 _KNOWN_BY_IDENTITY = ("hash", "local", "minilm")
+
 _TAKES_ARGUMENT = "onnx"
 
 
@@ -236,3 +243,39 @@ def _obstacle(config: Config) -> str | None:
     except EmbedError as error:
         return error.message.rstrip(".")
     return found.missing(config)
+
+
+class Once:
+    """The embedder, with the vectors of the last texts it was given kept; what it says is what the other says."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._asked: tuple[tuple[str, ...], bool] | None = None
+        self._vectors: list[Vector] = []
+
+    @property
+    def identity(self) -> str:
+        """The embedder's own."""
+        return self._embedder.identity
+
+    @property
+    def dimension(self) -> int:
+        """The embedder's own."""
+        return self._embedder.dimension
+
+    @property
+    def max_input(self) -> int | None:
+        """The embedder's own."""
+        return self._embedder.max_input
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        """One vector a text; see ports.Embedder."""
+        asked = (tuple(texts), is_query)
+        if asked != self._asked:
+            self._vectors = self._embedder.embed(texts, is_query=is_query)
+            self._asked = asked
+        return self._vectors
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """How many windows each text takes."""
+        return self._embedder.windows(texts)

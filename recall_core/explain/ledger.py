@@ -18,7 +18,7 @@ from recall_core.config import Config
 from recall_core.contract import LeafView
 from recall_core.contract.ledger import ColumnsView, LeafKind
 from recall_core.embed.windows import components
-from recall_core.explain.shapley import shapley
+from recall_core.explain.factors import shapley
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
 from recall_core.rank.normalize import scale

@@ -1,4 +1,4 @@
-"""Taking documents out, and, when asked, every byte of their text."""
+"""What leaves a store: documents that are named, and what is left of those that went before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.contract import RemovedView
+from recall_core.contract import CompactView, RemovedView
 from recall_core.errors import StoreError
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
@@ -102,3 +102,13 @@ def _meant(store: Store, meaning: Reading) -> Removal:
         if paths := [path for path in below if glob_match(pattern, path)]:
             return Removal(tuple(paths), ())
     return Removal((), ())
+
+
+def compact(store: Store) -> CompactView:
+    """Drop what removed documents left behind, and give its room back.
+
+    Raises StoreError `disk_full` before anything is touched where the disk has no room for it, and StoreLocked.
+    """
+    before = store.size_bytes()
+    tombstones = store.compact()
+    return CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())

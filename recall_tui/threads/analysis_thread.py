@@ -14,7 +14,7 @@ from recall_tui.state.analyses import Analysis, Kind, Stamp
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed
 from recall_tui.state.store_pane import is_outdated
 from recall_tui.state.weighing import KEYS
-from recall_tui.threads.ports import Post
+from recall_tui.threads import Post
 from recall_tui.threads.ranking import take_over
 
 if TYPE_CHECKING:

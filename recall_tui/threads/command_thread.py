@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.events import Crashed, Ran, StoreOpened
-from recall_tui.threads.ports import Post
+from recall_tui.threads import Post
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall

@@ -15,7 +15,7 @@ from recall_core.types import Progress, Root
 from recall_tui.state.events import Advanced, Changed, Crashed, Ended, Held, StoreOpened, Unwatched
 from recall_tui.state.rates import Meter, committed, measured
 from recall_tui.state.runs import EVERYTHING
-from recall_tui.threads.ports import Clock, Post
+from recall_tui.threads import Clock, Post
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall

@@ -33,8 +33,7 @@ from recall_tui.state.events import (
 from recall_tui.state.records import Packing
 from recall_tui.state.requests import QueryRequest
 from recall_tui.state.weighing import is_hybrid, why_no_lines
-from recall_tui.threads import ranking
-from recall_tui.threads.ports import Clock, Post
+from recall_tui.threads import Clock, Post, ranking
 from recall_tui.threads.ranking import (
     States,
     before_of,

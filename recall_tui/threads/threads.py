@@ -12,10 +12,10 @@ from recall_tui.state.events import TaskDone
 from recall_tui.state.requests import query_request as wish_of
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
+from recall_tui.threads import Clock, Post
 from recall_tui.threads.analysis_thread import AnalysisThread
 from recall_tui.threads.command_thread import CommandThread
 from recall_tui.threads.ingest_thread import IngestThread, WatchThread
-from recall_tui.threads.ports import Clock, Post
 from recall_tui.threads.query_thread import QueryThread
 from recall_tui.threads.writer_thread import WriterTask, WriterThread
 

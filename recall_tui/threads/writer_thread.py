@@ -14,7 +14,7 @@ from recall_core.config import Config, load
 from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Progress
 from recall_tui.state.events import Crashed, StoreOpened, TaskDone, TaskMoved
-from recall_tui.threads.ports import Clock, Post
+from recall_tui.threads import Clock, Post
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall

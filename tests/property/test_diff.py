@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.explain.factors import FACTORS, causes, inputs_at, score_of
+from recall_core.explain.factors import FACTORS, causes, inputs_at, score_of, shapley
 from recall_core.explain.moves import alike_chunks, jaccard, rbo
-from recall_core.explain.shapley import shapley
 from recall_core.rank.fuse import Ranking, rank
 from recall_core.rank.rescore import head, rescored
 from recall_core.types import Chunk, Document, Key, Pool, Row

@@ -10,7 +10,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.contract import Response
-from recall_core.embed.cached import Once
+from recall_core.embed.registry import Once
 from recall_core.errors import UsageError
 from recall_core.evaluate.options import EvalOptions
 from recall_core.types import Root
