@@ -112,7 +112,7 @@ def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
 
 def _threads_work() -> bool:
     app = active_app.get()
-    if isinstance(app, Workbench) and app.crew.chores is not None and app.crew.chores.unfinished:
+    if isinstance(app, Workbench) and app.threads.chores is not None and app.threads.chores.unfinished:
         return True
     frames = sys._current_frames()
     ours = [each for each in threading.enumerate() if each.name.startswith("recall-") and each.name != OUTWARD]
