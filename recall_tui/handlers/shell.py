@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.app import App
-
 from recall_core import paths
 from recall_tui import files, themes
 from recall_tui.handlers import panes
@@ -19,6 +17,7 @@ from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes, Preferences
 from recall_tui.messages import Dragged, Wanted
 from recall_tui.state import session as state
+from recall_tui.widgets.picture import picture, plain_text
 
 if TYPE_CHECKING:
     from recall_tui.host import Host
@@ -188,16 +187,3 @@ def _save_picture(app: Host, path: Path, text: str, is_agreed: bool | None) -> N
 def _unsuited(typed: str) -> str:
     """What is wrong with the name of a picture; "" when nothing is."""
     return "" if paths.expanded(typed).suffix in SUFFIXES else f"The name ends in {' or '.join(SUFFIXES)}."
-
-
-def picture(app: App[None]) -> str:
-    """The screen as SVG."""
-    return app.export_screenshot()
-
-
-def plain_text(app: App[None]) -> str:
-    """The characters of the screen, without colours and without blanks at the ends of lines."""
-    width, height = app.size
-    strips = app.screen._compositor.render_strips()
-    lines = [strip.crop(0, width).text.rstrip() for strip in strips[:height]]
-    return "\n".join(lines)

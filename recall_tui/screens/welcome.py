@@ -269,6 +269,8 @@ class WelcomeScreen(SizedScreen[None]):
         self.query_one("#embedders", ChoiceList).fill(lines, chosen=chosen)
 
     def _draw_folders(self) -> None:
+        if not self.query("#folders"):
+            return  # the screen went while files were counted
         view = self.query_one("#folders", PointedList)
         typed = self.query_one("#folder", Input).value
         room = min(FOLDER_CELLS, self._room)

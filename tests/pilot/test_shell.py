@@ -20,7 +20,6 @@ from textual.widgets import Static
 
 from recall_tui.actions.table import TABLE
 from recall_tui.handlers import shell
-from recall_tui.handlers.shell import plain_text
 from recall_tui.home.crash import keep_query, kept_queries
 from recall_tui.home.xdg import write_private
 from recall_tui.screens.choices import JumpScreen, Label, ThemeScreen
@@ -29,6 +28,7 @@ from recall_tui.screens.help import HelpScreen
 from recall_tui.terminal import apart
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.picture import plain_text
 from tests.workbench_driver import Driver, workbench
 
 NARROW = (80, 24)

@@ -1,0 +1,18 @@
+"""What is on the screen, as a picture and as text."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+
+def picture(app: App[None]) -> str:
+    """The screen as SVG."""
+    return app.export_screenshot()
+
+
+def plain_text(app: App[None]) -> str:
+    """The characters of the screen, without colours and without blanks at the ends of lines."""
+    width, height = app.size
+    strips = app.screen._compositor.render_strips()
+    lines = [strip.crop(0, width).text.rstrip() for strip in strips[:height]]
+    return "\n".join(lines)
