@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 # Where Python may keep no bytecode, every process that a test starts would compile the program again.
 test nightly: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test check format nightly mutants bench quality install clean
+.PHONY: help demo test check format generated nightly mutants bench quality install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ check: $(VENV)/.installed ## lint, formatting, types and import layers
 format: $(VENV)/.installed ## put the code in its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+generated: $(VENV)/.installed ## write the JSON Schema and the tables of docs that are taken from the code
+	@$(BIN)/python docs/generate.py
 
 nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples
 	RECALL_HYPOTHESIS=nightly $(PYTEST)

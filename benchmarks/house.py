@@ -24,7 +24,7 @@ MAY_MEET_STORE = ("recall_core.store.", "recall_core.api.stores")
 ABOVE = ("recall_core.adapters.", "recall_core.__main__")
 """What may spell flags: the command line itself."""
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
-CONTRACT = ("recall_core.contract", "recall_core.views", "recall_core.views", "recall_core.views")
+CONTRACT = ("recall_core.contract", "recall_core.views")
 
 
 class Module(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from recall_core.contract import EvaluationView, JudgedView, Response
+from recall_core.contract import EvaluationView, Response
 from recall_core.contract.evaluation import ComparisonView, IntervalView
 
 Rows = list[tuple[str, ...]]
@@ -14,17 +14,13 @@ LEFT = {"mode", "measure", "verdict", "query", "text", "against", "condition", "
 """Columns of words; the others are of figures."""
 
 
-def lines(response: Response) -> Iterator[str]:
-    """What eval and judge answer, line by line: every table of the board, an empty line between."""
-    if "evaluation" in response:
-        view = response["evaluation"]
-        for number, rows in enumerate(tables(view)):
-            if number:
-                yield ""
-            yield from aligned(rows)
-        yield from runs(view)
-    if "judged" in response:
-        yield from judged_lines(response["judged"])
+def lines(view: EvaluationView) -> Iterator[str]:
+    """The board line by line: every table, an empty line between."""
+    for number, rows in enumerate(tables(view)):
+        if number:
+            yield ""
+        yield from aligned(rows)
+    yield from runs(view)
 
 
 def runs(view: EvaluationView) -> Iterator[str]:
@@ -76,8 +72,9 @@ def talk(response: Response) -> str:
     )
 
 
-def judged_lines(view: JudgedView) -> Iterator[str]:
+def judged(response: Response) -> Iterator[str]:
     """What judge did."""
+    view = response["judged"]
     unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
     judgements = f"{view['judgements']} judgement{'' if view['judgements'] == 1 else 's'}"
     yield f"{queries(view['queries'])}, {judgements}{unknown}"

@@ -13,11 +13,7 @@ from recall_core.adapters.streams import OutputLost, Streams
 from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from recall_core.api.recall import Recall
-
-    Opener = Callable[[str | None], AbstractContextManager[Recall]]
+    from recall_core.adapters.flags import Opener
 
 
 def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
 from recall_core import paths
-from recall_core.adapters import completion, render, rql
+from recall_core.adapters import completion, render
+from recall_core.adapters.flags import Command, Opener
 from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
@@ -22,32 +21,15 @@ from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.types import Progress, Root
 
-Opener = Callable[[str | None], AbstractContextManager[Recall]]
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 
 
 def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> int:
     """Carry the request out and return its exit code. opener: see cli.main."""
-    assert request.command is not None  # noqa: S101 - the caller answers help itself
-    name = request.command.name
-    if name == "schema":
-        streams.stdout.write(SCHEMA.read_text(encoding="utf-8"))
+    answer = _command(request).run(request, streams, opener or open_store)
+    if answer is None:
         return 0
-    if name == "completion":
-        streams.stdout.write(completion.script(request.words[0]))
-        return 0
-    if name == "init":
-        made = _init(request)
-        _emit(response_of(made), request, streams)
-        if not request.json:
-            streams.say(f"created {made['store']['path']}; next: recall add PATH")
-        return 0
-    if name in _OPENING:
-        response = response_of(_OPENING[name](request, streams, opener or open_store))
-        _emit(response, request, streams)
-        return _exit_code(response)
-    with (opener or open_store)(request.store) as recall:
-        response = response_of(_VERBS[name](recall, request, streams))
+    response = response_of(answer)
     if _is_stdout_taken(request):
         streams = streams._replace(stdout=streams.stderr)
     _emit(response, request, streams)
@@ -56,11 +38,9 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
 
 def _is_stdout_taken(request: Request) -> bool:
     """Whether the command has written its own content there, so that the response has to go elsewhere."""
-    flags = vars(request.flags)
-    is_export = request.command is not None and request.command.name == "export"
-    is_judging = request.command is not None and request.command.name == "judge"
-    written = (flags["queries"], flags["qrels"]) if is_judging else (flags.get("html"), flags.get("md"))
-    return (is_export and flags["out"] in (None, "-")) or "-" in written
+    name, flags = _command(request).name, vars(request.flags)
+    written = (flags["queries"], flags["qrels"]) if name == "judge" else (flags.get("html"), flags.get("md"))
+    return (name == "export" and flags["out"] in (None, "-")) or "-" in written
 
 
 def _exit_code(response: Response) -> int:
@@ -83,15 +63,23 @@ def open_store(store: str | None) -> Recall:
     return Recall.open(store or os.environ.get("RECALL_STORE") or None)
 
 
+def _command(request: Request) -> Command:
+    assert request.command is not None  # noqa: S101 - the caller answers help itself
+    return request.command
+
+
 def _emit(response: Response, request: Request, streams: Streams) -> None:
+    command = _command(request)
     if request.json:
         streams.stdout.write(render.json_line(response))
         return
     if not (streams.stdout.isatty() and _drawn(response, streams.stdout)):
-        for piece in render.plain(response):
+        for piece in command.prints(response) if command.prints is not None else ():
             streams.stdout.write(shown(piece, streams.stdout))
     for line in render.talk(response):
         streams.say(line)
+    if command.then is not None:
+        streams.say(command.then(response))
 
 
 def _drawn(response: Response, stdout: TextIO) -> bool:
@@ -100,14 +88,31 @@ def _drawn(response: Response, stdout: TextIO) -> bool:
     return draw(response, stdout)
 
 
-def _init(request: Request) -> StatsResponse:
+def schema(request: Request, streams: Streams, opener: Opener) -> None:
+    """The JSON Schema, as it is shipped."""
+    streams.stdout.write(SCHEMA.read_text(encoding="utf-8"))
+
+
+def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
+    """The script of the shell that is named."""
+    streams.stdout.write(completion.script(request.words[0]))
+
+
+def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
+    """A new store in a folder."""
     if request.store is not None:
         raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     return Recall.init(folder, embedding=request.flags.embedding, settings=tuple(request.flags.set or ()))
 
 
-def _add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def created(made: Response) -> str:
+    """What init says at its end."""
+    return f"created {made['store']['path']}; next: recall add PATH"
+
+
+def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Files and folders into the store, watched."""
     from recall_core.adapters.options import read_metadata  # noqa: PLC0415 - a search must not wait for ingest
 
     flags = request.flags
@@ -127,11 +132,13 @@ def _add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return follow(work, streams=streams)
 
 
-def _rm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def remove(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Documents out of the store."""
     return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
 
 
-def _sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """The remembered folders once, or again and again."""
     if request.flags.watch:
         from recall_core.adapters.progress import watch  # noqa: PLC0415 - a search never needs it
 
@@ -139,16 +146,19 @@ def _sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return follow(recall.sync(), streams=streams)
 
 
-def _search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Words, answered."""
     return recall.search(" ".join(request.words), ask_of(request.flags))
 
 
-def _query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """A query in RQL, answered."""
     given = given_rql(request.flags.rql, request.words, "recall query")
     return recall.query(read_rql(given, streams.stdin), ask_of(request.flags))
 
 
-def _context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """The best chunks of words or of a query, packed."""
     flags = request.flags
     check_question(request)
     if flags.rql is None:
@@ -156,41 +166,28 @@ def _context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.context(None, ask_of(flags), pack_of(flags), rql=read_rql(flags.rql, streams.stdin))
 
 
-def _explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.ledger import explain  # noqa: PLC0415 - a search never needs it
-
-    return explain(recall, request, streams)
-
-
-def _whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.whynot import whynot  # noqa: PLC0415 - a search never needs it
-
-    return whynot(recall, request, streams)
-
-
-def _trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.whynot import trace  # noqa: PLC0415 - a search never needs it
-
-    return trace(recall, request, streams)
-
-
-def _get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """A text, byte for byte."""
     return recall.get(request.words[0])
 
 
-def _stats(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def stats(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """The store at rest."""
     return recall.stats()
 
 
-def _doctor(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def doctor(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Every check, and repairs where they are wanted."""
     return recall.doctor(fix=request.flags.fix, dups=request.flags.dups)
 
 
-def _compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """The disk space of removed documents, given back."""
     return recall.compact()
 
 
-def _export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Every document and chunk, on stdout or into a file that is whole or as it was."""
     embeddings = not request.flags.no_embeddings
     if request.flags.out in (None, "-"):
         return recall.export(streams.stdout, embeddings=embeddings)
@@ -202,7 +199,8 @@ def _export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return response
 
 
-def _import(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """An export, read from a file."""
     flags, source = request.flags, Path(request.words[0])
     if not streams.may_wait:
         _expect_file(source)
@@ -222,25 +220,7 @@ def _expect_file(source: Path) -> None:
         raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error
 
 
-def _eval(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.judging import evaluate  # noqa: PLC0415 - a search never needs it
-
-    return evaluate(recall, request, streams)
-
-
-def _judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.judging import judge  # noqa: PLC0415 - a search never needs it
-
-    return judge(recall, request, streams)
-
-
-def _diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    from recall_core.adapters.comparing import diff  # noqa: PLC0415 - a search never needs it
-
-    return diff(request, streams, opener)
-
-
-def _embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     """Every embedder, under the settings of the store where there is one."""
     probe = request.flags.probe
     try:
@@ -252,7 +232,7 @@ def _embedders(request: Request, streams: Streams, opener: Opener) -> AnyRespons
         return Recall.embedders(probe=probe)
 
 
-def _reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every vector anew, watched."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
     return follow(work, streams=streams, kept=_vectors_made)
@@ -261,47 +241,3 @@ def _reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 def _vectors_made(last: Progress | None) -> str:
     done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
     return f"{done} of {texts} texts have their new vector, questions use the old ones"
-
-
-def _report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.report.writing import report  # noqa: PLC0415 - a search never needs it
-
-    return report(recall, request, streams)
-
-
-_OPENING: dict[str, Callable[[Request, Streams, Opener], AnyResponse]] = {
-    "rql": rql.run,
-    "embedders": _embedders,
-    "diff": _diff,
-}
-"""The commands that open stores themselves: none, one or two."""
-
-
-def _tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    from recall_core.adapters.tuning import tune  # noqa: PLC0415 - a search never needs it
-
-    return tune(recall, request, streams)
-
-
-_VERBS: dict[str, Callable[[Recall, Request, Streams], AnyResponse]] = {
-    "add": _add,
-    "rm": _rm,
-    "sync": _sync,
-    "search": _search,
-    "query": _query,
-    "context": _context,
-    "explain": _explain,
-    "get": _get,
-    "whynot": _whynot,
-    "trace": _trace,
-    "eval": _eval,
-    "judge": _judge,
-    "tune": _tune,
-    "report": _report,
-    "reembed": _reembed,
-    "stats": _stats,
-    "doctor": _doctor,
-    "compact": _compact,
-    "export": _export,
-    "import": _import,
-}

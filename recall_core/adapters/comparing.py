@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from recall_core.adapters.flags import Opener
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
@@ -14,13 +15,10 @@ from recall_core.adapters.render import clean, counted, place, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import DiffRequest
-from recall_core.api.recall import Recall
 from recall_core.contract import AnyResponse, Response, ResultView
 from recall_core.contract.comparing import MoveView, StandingView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
-
-Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
 
 def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:

@@ -1,8 +1,27 @@
-"""What a command is made of: flags, operands, examples; and the flags that several commands share."""
+"""What a command is made of: flags, operands, examples, what it does; and the flags that several commands share."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from recall_core.adapters.parser import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract import AnyResponse, Response
 
 LARGEST = 2**31 - 1
+
+Opener: TypeAlias = "Callable[[str | None], AbstractContextManager[Recall]]"
+"""How a store is opened, by the value of --store."""
+Verb: TypeAlias = "Callable[[Request, Streams, Opener], AnyResponse | None]"
+"""What a command does; None where it wrote its answer itself."""
+Printer: TypeAlias = "Callable[[Response], Iterable[str]]"
+"""An answer as it goes to stdout, in pieces that are written one after the other."""
 
 
 class Flag(NamedTuple):
@@ -35,14 +54,50 @@ class Operand(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command of `recall`."""
+    """One command of `recall`: all there is of it, but for the method of Recall that it calls."""
 
     name: str
     purpose: str
+    run: Verb
+    prints: Printer | None
+    """None where `run` writes the answer itself."""
     operand: Operand | None = None
     flags: tuple[Flag, ...] = ()
     examples: tuple[str, ...] = ()
     note: str = ""
+    then: Callable[[Response], str] | None = None
+    """What is said after the answer: the next step."""
+
+
+def later(place: str) -> Callable[..., Any]:
+    """The function at `module:name` of the adapters, imported when it is first called: help has no need of it."""
+    module, _, name = place.partition(":")
+
+    def call(*given: object) -> Any:
+        return getattr(import_module(f"recall_core.adapters.{module}"), name)(*given)
+
+    return call
+
+
+def on_store(verb: Callable[[Recall, Request, Streams], AnyResponse] | str) -> Verb:
+    """What a command does that needs the store open. verb: a function, or its place as `later` takes it."""
+    of_store = later(verb) if isinstance(verb, str) else verb
+
+    def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+        with opener(request.store) as recall:
+            return of_store(recall, request, streams)
+
+    return run
+
+
+def in_lines(lines: Callable[[Response], Iterable[str]] | str) -> Printer:
+    """An answer line by line. lines: a function, or its place as `later` takes it."""
+    lines_of = later(lines) if isinstance(lines, str) else lines
+
+    def prints(response: Response) -> Iterator[str]:
+        return (f"{line}\n" for line in lines_of(response))
+
+    return prints
 
 
 GLOBALS = (

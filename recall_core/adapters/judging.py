@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TextIO
 
+from recall_core.adapters import board
 from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
@@ -130,11 +131,13 @@ def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
 
 
 def lines(response: Response) -> Iterator[str]:
-    """Whichever of the two the response holds."""
+    """What eval answers: a board, verdicts on fixtures, or a ceiling."""
     if "fixtures" in response:
         yield from fixture_lines(response["fixtures"])
     if "calibration" in response:
         yield from calibration_lines(response["calibration"])
+    if "evaluation" in response:
+        yield from board.lines(response["evaluation"])
 
 
 def fixture_lines(view: FixturesView) -> Iterator[str]:

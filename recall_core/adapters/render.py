@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
 from recall_core.adapters import board
-from recall_core.contract import EmbedderView, ReembedView, Response, ResultView
-from recall_core.rql.views import FilterView
+from recall_core.contract import AccountView, EmbedderView, Response, ResultView
+from recall_core.contract.packing import AlternativeView, CoverageView, SwapView
 
 SNIPPET = 100
-_ELSEWHERE = {
-    "fixtures": "judging",
-    "calibration": "judging",
-    "diff": "comparing",
-    "explanation": "ledger",
-    "tuning": "tuning",
-    "whynot": "whynot",
-    "trace": "whynot",
-}
-"""Keys whose lines a module of their own has, which a search need not import."""
+SHOWN = 5  # chunks of an account that are named; the rest are counted
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
 DIGITS = 12  # of an id or a hash, where people read it
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
@@ -44,64 +35,56 @@ def json_line(response: Mapping[str, Any]) -> str:
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def plain(response: Response) -> Iterator[str]:
-    """The answer as it goes to stdout, in pieces that are written one after the other."""
-    if "report" in response:
-        yield from (f"{line}\n" for line in import_module("recall_core.adapters.report.writing").lines(response))
-    elif "context" in response:
-        yield response["context"]["text"] + "\n"
-    elif "found" in response:
-        yield response["found"]["text"]
-    else:
-        yield from (f"{line}\n" for line in lines(response))
-
-
-def lines(response: Response) -> Iterator[str]:
-    """The answer line by line, the same in every terminal and on every run."""
-    for result in response.get("results", []):
+def hits(response: Response) -> Iterator[str]:
+    """Every hit with its ledger, the same in every terminal and on every run."""
+    for result in response["results"]:
         yield hit_line(result)
         yield from ledger_lines(result)
-    if "ingest" in response:
-        yield ingest_line(response)
-    if "removed" in response:
-        removed = response["removed"]
-        did = "would remove" if removed["dry_run"] else "removed"
-        yield f"{did} {counted(removed['documents'], 'document')}{', purged' if removed['purged'] else ''}"
-        yield from removed["paths"]
-        yield from (f"backup  {path}" for path in removed["backups"])
-    if "store" in response:
-        yield from (f"{name:<16}{value}" for name, value in store_rows(response))
-    for check in response.get("checks", []):
+
+
+def context(response: Response) -> Iterator[str]:
+    """The packed text."""
+    yield response["context"]["text"] + "\n"
+
+
+def text(response: Response) -> Iterator[str]:
+    """The text that was got, byte for byte."""
+    yield response["found"]["text"]
+
+
+def removed(response: Response) -> Iterator[str]:
+    """What was, or would be, taken out."""
+    view = response["removed"]
+    did = "would remove" if view["dry_run"] else "removed"
+    yield f"{did} {counted(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
+    yield from view["paths"]
+    yield from (f"backup  {path}" for path in view["backups"])
+
+
+def store(response: Response) -> Iterator[str]:
+    """The store's figures, one a line."""
+    yield from (f"{name:<16}{value}" for name, value in store_rows(response))
+
+
+def checks(response: Response) -> Iterator[str]:
+    """Every check with what it saw and what mends it."""
+    for check in response["checks"]:
         fix = f"  fix: {check['fix']}" if "fix" in check else ""
         yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}{fix}"
-    if "compacted" in response:
-        freed = response["compacted"]
-        sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
-        yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}"
-    if "transfer" in response:
-        moved = response["transfer"]
-        amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
-        yield f"{amount}  sha256 {moved['sha256']}"
-    if "rql" in response:
-        view = response["rql"]
-        yield (
-            view["text"]
-            if "path" not in view
-            else f"{'formatted' if view['changed'] else 'unchanged'}  {view['path']}"
-        )
-    yield from embedding_lines(response)
-    if "explained" in response:
-        yield from explained_lines(response)
-    yield from _further_lines(response)
-    yield from board.lines(response)
-    for candidate in response.get("candidates", []):
-        yield f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip()
 
 
-def _further_lines(response: Response) -> Iterator[str]:
-    for key, module in _ELSEWHERE.items():
-        if key in response:
-            yield from import_module(f"recall_core.adapters.{module}").lines(response)
+def compacted(response: Response) -> Iterator[str]:
+    """What compact freed."""
+    freed = response["compacted"]
+    sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
+    yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}"
+
+
+def transferred(response: Response) -> Iterator[str]:
+    """What was written or read, and its digest."""
+    moved = response["transfer"]
+    amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
+    yield f"{amount}  sha256 {moved['sha256']}"
 
 
 def talk(response: Response) -> Iterator[str]:
@@ -117,8 +100,6 @@ def talk(response: Response) -> Iterator[str]:
             f"{counted(len(context['blocks']), 'block')} from {counted(context['candidates'], 'candidate')}"
         )
         if "account" in context and "report" not in response:
-            from recall_core.adapters.packing import account_lines  # noqa: PLC0415 - few contexts are explained
-
             yield from account_lines(context["account"])
     if "report" not in response and response.get("sparse", {}).get("reason") in NOTHING_RECALLED:
         sparse = response["sparse"]
@@ -129,6 +110,46 @@ def talk(response: Response) -> Iterator[str]:
     for view in response.get("ingest", {}).get("skipped", []):
         yield f"skipped {view['path']}: {view['reason']} ({view['code']})"
     yield from (f"warning: {warning}" for warning in response.get("warnings", []))
+
+
+def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Iterator[str]:
+    """What a context is worth, what it covers and wastes, one line each. count: how a count is written."""
+    share = "" if view["efficiency"] is None else f" ({view['efficiency']:.0%})"
+    worth = f"{view['value']:.3f} of at most {view['bound']:.3f}{share}"
+    yield f"{'value':<11}{worth}, pack = {view['pack']}, documents {count(view['documents'])}"
+    if "coverage" in view:
+        yield f"{'words':<11}{_words(view['coverage'])}"
+    spent = view["tokens"]
+    told = f"{count(spent['chunks'])} in chunks + {count(spent['headers'])} in headers"
+    yield f"{'tokens':<11}{told} + {count(spent['separators'])} in separators"
+    if view["truncated_tokens"]:
+        yield f"{'cut':<11}{count(view['truncated_tokens'])} tokens of the last chunk are left out"
+    yield f"{'repeats':<11}{view['redundancy']:.0%} of word triples"
+    for twins in view["duplicates"]:
+        alike = " ".join(f"#{count(rank)}" for rank in twins["ranks"])
+        yield f"{'alike':<11}{alike}, {count(twins['wasted_tokens'])} tokens packed twice"
+    if "alternative" in view:
+        yield f"{'optimal':<11}{_alternative(view['alternative'], count)}"
+
+
+def _words(view: CoverageView) -> str:
+    missing = [term["text"] for term in view["terms"] if not term["packed"]]
+    told = f"{view['share']:.0%} of the question's idf"
+    return f"{told}; not in the context: {', '.join(missing)}" if missing else told
+
+
+def _alternative(view: AlternativeView, count: Callable[[int], str]) -> str:
+    told = f"pack = optimal would reach {view['value']:.3f} with {count(view['used_tokens'])} tokens"
+    for verb, swaps in (("adds", view["adds"]), ("drops", view["drops"])):
+        if swaps:
+            told += f"; {verb} {_named(swaps, count)}"
+    return told
+
+
+def _named(swaps: Sequence[SwapView], count: Callable[[int], str]) -> str:
+    shown = ((count(swap["rank"]), "".join(filter(str.isprintable, swap["path"]))) for swap in swaps[:SHOWN])
+    named = ", ".join(f"#{rank} {path}" for rank, path in shown)
+    return named if len(swaps) <= SHOWN else f"{named} and {count(len(swaps) - SHOWN)} more"
 
 
 def hit_line(result: ResultView) -> str:
@@ -214,62 +235,30 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
         yield f"  recalled: a short document at distance {result['recall']['distance']:g}, in {where}"
 
 
-def explained_lines(response: Response) -> Iterator[str]:
-    """A query's plan: rows, filter, signals, order and steps, each with its name in front."""
-    view, echo = response["explained"], response["query"]
-    yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
-    if "filter" in view:
-        yield from filter_lines(view["filter"], depth=0)
-    for signal in echo.get("plan", {}).get("signals", []):
-        yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
-        for term in signal.get("terms", []):
-            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  idf {term['idf']:.3f}"
-    yield f"{'order':<9}{clean(', '.join(view['order']))}"
-    yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {counted(response['stats']['total_hits'], 'row')}"
-    yield from (f"{'step':<9}{step}" for step in view["steps"])
-
-
-def filter_lines(view: FilterView, *, depth: int) -> Iterator[str]:
-    """A filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
-    how = view["kind"].upper()
-    if "native" in view:
-        how = "native" if view["native"] else "scanned"
-    yield f"{'filter':<9}{view['rows']:>8}  {how:<9}{'  ' * depth}{clean(view['text'])}"
-    for term in view.get("terms", []):
-        yield from filter_lines(term, depth=depth + 1)
-
-
-def ingest_line(response: Response) -> str:
-    """The outcome of add, sync or import on one line."""
+def ingested(response: Response) -> Iterator[str]:
+    """The outcome of add and sync on one line."""
     view = response["ingest"]
     counts = [(view["added"], "added"), (view["updated"], "updated")]
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
     skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
     tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
-    return f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}{tokens}"
+    yield f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}{tokens}"
 
 
-def embedding_lines(response: Response) -> Iterator[str]:
-    """What embedders and reembed answer."""
-    if "embedders" in response:
-        yield from embedder_lines(response["embedders"])
-    if "reembedded" in response:
-        yield reembed_line(response["reembedded"])
-
-
-def reembed_line(view: ReembedView) -> str:
+def reembedded(response: Response) -> Iterator[str]:
     """The outcome of reembed on one line."""
+    view = response["reembedded"]
     tokens = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
-    return (
+    yield (
         f"{view['previous']} -> {view['embedder']}  {counted(view['vectors'], 'vector')}: "
         f"{counted(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
     )
 
 
-def embedder_lines(views: Sequence[EmbedderView]) -> Iterator[str]:
+def embedders(response: Response) -> Iterator[str]:
     """One line an embedder, in columns; what is unknown is a dash."""
-    rows = [embedder_row(view) for view in views]
+    rows = [embedder_row(view) for view in response["embedders"]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from recall_core import views
+from recall_core.adapters.flags import Opener
 from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
+from recall_core.adapters.render import clean, counted
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract import AnyResponse, RqlResponse
+from recall_core.contract import AnyResponse, Response, RqlResponse
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
+from recall_core.rql.views import FilterView
 from recall_core.shell import AGAIN, Hint
-
-Opener = Callable[[str | None], AbstractContextManager[Recall]]
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
@@ -101,3 +101,40 @@ def _written(response: RqlResponse, source: str, text: str) -> RqlResponse:
         with replacing(path, hint=Hint("rql format", "@FILE")) as out:
             out.write(formatted)
     return response
+
+
+def lines(response: Response) -> Iterator[str]:
+    """What check, format, explain or complete answers."""
+    if "rql" in response:
+        view = response["rql"]
+        changed = "formatted" if view.get("changed") else "unchanged"
+        yield f"{changed}  {view['path']}" if "path" in view else view["text"]
+    if "explained" in response:
+        yield from _explained(response)
+    for candidate in response.get("candidates", []):
+        yield f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip()
+
+
+def _explained(response: Response) -> Iterator[str]:
+    """A query's plan: rows, filter, signals, order and steps, each with its name in front."""
+    view, echo = response["explained"], response["query"]
+    yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
+    if "filter" in view:
+        yield from _filter(view["filter"], depth=0)
+    for signal in echo.get("plan", {}).get("signals", []):
+        yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
+        for term in signal.get("terms", []):
+            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  idf {term['idf']:.3f}"
+    yield f"{'order':<9}{clean(', '.join(view['order']))}"
+    yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {counted(response['stats']['total_hits'], 'row')}"
+    yield from (f"{'step':<9}{step}" for step in view["steps"])
+
+
+def _filter(view: FilterView, *, depth: int) -> Iterator[str]:
+    """A filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
+    how = view["kind"].upper()
+    if "native" in view:
+        how = "native" if view["native"] else "scanned"
+    yield f"{'filter':<9}{view['rows']:>8}  {how:<9}{'  ' * depth}{clean(view['text'])}"
+    for term in view.get("terms", []):
+        yield from _filter(term, depth=depth + 1)

@@ -211,7 +211,7 @@ class EvaluationResponse(Head):
 
 
 class FixturesResponse(Head):
-    """What eval answers to fixtures."""
+    """What eval --fixtures answers."""
 
     fixtures: FixturesView
     warnings: list[str]
@@ -297,37 +297,69 @@ class Response(TypedDict):
     """What every command answers, on one line of JSON: any of the keys above."""
 
     ok: bool
+    """False exactly when there is an `error`."""
     schema_version: str
+    """The version of this contract."""
     query: NotRequired[QueryEcho]
+    """The question as it was understood."""
     results: NotRequired[list[ResultView]]
+    """Hits, best first."""
     sparse: NotRequired[SparseView]
+    """What sparse-document recall did."""
     context: NotRequired[ContextView]
+    """The packed text with its sources."""
     ingest: NotRequired[IngestView]
+    """What came in."""
     store: NotRequired[StoreView]
+    """The store at rest."""
     removed: NotRequired[RemovedView]
+    """What went out."""
     found: NotRequired[TextView]
+    """The text."""
     checks: NotRequired[list[CheckView]]
+    """One entry a check."""
     compacted: NotRequired[CompactView]
+    """What was freed."""
     transfer: NotRequired[TransferView]
+    """What was written or read."""
     rql: NotRequired[RqlView]
+    """The query in its canonical spelling."""
     explained: NotRequired[ExplainedView]
+    """What the query does."""
     explanation: NotRequired[ExplanationView]
+    """Why a chunk scores what it scores."""
     whynot: NotRequired[WhyNotView]
+    """Why a target is not in the answer."""
     trace: NotRequired[TraceView]
+    """Rows left after each step."""
     candidates: NotRequired[list[CandidateView]]
+    """What may stand at the cursor."""
     embedders: NotRequired[list[EmbedderView]]
+    """One entry an embedder."""
     reembedded: NotRequired[ReembedView]
+    """What was made anew."""
     evaluation: NotRequired[EvaluationView]
+    """How good the ranking is."""
     fixtures: NotRequired[FixturesView]
+    """Verdicts on facts that contexts must hold."""
     calibration: NotRequired[CalibrationView]
+    """A proposed distance ceiling."""
     judged: NotRequired[JudgedView]
+    """What was read or written."""
     tuning: NotRequired[TuningView]
+    """Which weights are better."""
     diff: NotRequired[DiffView]
+    """Two rankings of the same questions, compared."""
     report: NotRequired[ReportView]
+    """What a page shows beside results and context."""
     stats: NotRequired[StatsView]
+    """Time and totals of this answer."""
     warnings: NotRequired[list[str]]
+    """Strings `"W_CODE: text"`."""
     next_offset: NotRequired[int]
+    """OFFSET of the next page, while there is one."""
     error: NotRequired[ErrorView]
+    """Why there is no answer."""
 
 
 def response_of(answer: AnyResponse) -> Response:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -107,7 +107,9 @@ def test_every_documented_error_code_exists() -> None:
     assert sorted(code for code in documented if f'"{code}"' not in source) == []
 
 
-def test_the_shipped_schema_is_the_contract() -> None:
-    shipped = (ROOT / "recall_core" / "schema" / "response.schema.json").read_text(encoding="utf-8")
+def test_what_is_generated_is_as_the_code_has_it() -> None:
+    generated = run_path(str(DOCS / "generate.py"))
 
-    assert shipped == json.dumps(contract.schema(), indent=2, ensure_ascii=False) + "\n"
+    assert generated["SCHEMA"].read_text(encoding="utf-8") == generated["schema"]()
+    assert page("json.md") == generated["page"](page("json.md"))
+    assert page("json.md").count("| `found` | get | the text |") == 1

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from recall_core.adapters import menu
 from recall_core.adapters.flags import GLOBALS
 from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.adapters.parser import command_parser, parse, top_help, wants_json
@@ -19,9 +22,22 @@ def refused(*argv: str) -> UsageError:
     return caught.value
 
 
+def places_in_rows() -> list[str]:
+    """`module:name` of everything that the command table imports later."""
+    rows = "".join(path.read_text(encoding="utf-8") for path in Path(menu.__file__).parent.glob("*.py"))
+    return re.findall(r'(?:later|on_store|in_lines)\("(.+?)"\)', rows)
+
+
 def shown_help(name: str) -> str:
     """The help of that command, with its lines joined."""
     return " ".join(command_parser(BY_NAME[name], operands=True).format_help().split())
+
+
+@pytest.mark.parametrize("place", places_in_rows())
+def test_what_a_row_of_the_menu_names_is_there(place: str) -> None:
+    module, name = place.split(":")
+
+    assert callable(getattr(import_module(f"recall_core.adapters.{module}"), name))
 
 
 def test_global_flags_stand_before_and_after_the_command() -> None:

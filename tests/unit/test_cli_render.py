@@ -65,7 +65,7 @@ def test_an_explained_hit_shows_one_line_a_part() -> None:
         {"signal": "lexical", "raw": 4.2, "value": 0.8, "weight": 0.9, "rank": 1, "points": 0.72},
         {"signal": "semantic", "raw": None, "value": 0.0, "weight": 0.1, "rank": None, "points": 0.0},
     ]
-    shown = list(render.lines(answer(hit(explain={"parts": parts}))))
+    shown = list(render.hits(answer(hit(explain={"parts": parts}))))
 
     assert shown[1] == "  +0.720  lexical   value 0.800  weight 0.9  raw 4.200  rank #1"
     assert shown[2] == "  +0.000  semantic  value 0.000  weight 0.1  raw -  rank -"
@@ -119,7 +119,7 @@ def test_why_nothing_was_recalled_is_talk(counts: dict[str, Any], told: str) -> 
     response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
 
     assert list(render.talk(response)) == ["1 of 7 hits in 3 ms", f"sparse     nothing recalled: {told}"]
-    assert len(list(render.lines(response))) == 1
+    assert len(list(render.hits(response))) == 1
 
 
 def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> None:
@@ -140,13 +140,13 @@ def test_figures_and_warnings_are_talk_and_not_data() -> None:
         "1 of 7 hits in 3 ms, next page: OFFSET 1",
         "warning: W_STALE: docs/a.md has changed",
     ]
-    assert len(list(render.lines(response))) == 1
+    assert len(list(render.hits(response))) == 1
 
 
 def test_no_hits_is_said_and_prints_nothing() -> None:
     response = answer(stats={"took_ms": 1.0, "total_hits": 0})
 
-    assert "".join(render.plain(response)) == ""
+    assert list(render.hits(response)) == []
     assert next(render.talk(response)).startswith("no hits")
 
 
@@ -157,7 +157,7 @@ def test_skipped_files_are_talk_with_their_reason() -> None:
     }  # fmt: skip
     response = cast(Response, {"ok": True, "schema_version": "1", "ingest": ingest})
 
-    assert list(render.lines(response)) == [
+    assert list(render.ingested(response)) == [
         "files: 1 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 3 documents, 1 chunk"
     ]
     assert list(render.talk(response)) == ["skipped x.bin: a NUL byte (binary)"]
@@ -167,13 +167,13 @@ def test_a_context_is_printed_as_it_is() -> None:
     view = {"text": "[1] a.md:1-2\n\x0bé\r\nend", "blocks": [], "candidates": 0}
     response = cast(Response, {"ok": True, "context": view})
 
-    assert "".join(render.plain(response)) == view["text"] + "\n"
+    assert "".join(render.context(response)) == view["text"] + "\n"
 
 
 def test_a_found_text_is_printed_without_an_added_newline() -> None:
     response = cast(Response, {"ok": True, "found": {"kind": "lines", "text": "a\r\nb"}})
 
-    assert "".join(render.plain(response)) == "a\r\nb"
+    assert "".join(render.text(response)) == "a\r\nb"
 
 
 def test_json_is_one_compact_line_in_utf8_with_the_keys_as_built() -> None:

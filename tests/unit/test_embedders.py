@@ -10,7 +10,7 @@ import tests.embedders
 from recall_core.adapters import render
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.contract import EmbedderView
+from recall_core.contract import EmbedderView, response_of
 from recall_core.maintain import embedders as module
 from tests.embedders import COUNTING, KEYED, WINDOWED
 
@@ -95,7 +95,7 @@ def test_probe_texts_are_of_a_hundred_words_and_all_different() -> None:
 
 
 def test_in_a_pipe_the_list_is_aligned_lines() -> None:
-    lines = list(render.lines(Recall.embedders()))
+    lines = list(render.embedders(response_of(Recall.embedders())))
 
     starts = {line.index("  ") for line in lines if line.startswith("sentence-transformers")}
     assert starts == {len("sentence-transformers")}

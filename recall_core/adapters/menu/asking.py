@@ -7,7 +7,21 @@ The commands that look for what is missing: whynot, trace.
 The commands that set answers side by side or on paper: diff, report.
 """
 
-from recall_core.adapters.flags import CHECKS, EXPLAIN, QUESTION, RQL, SET, WORDS, Command, Flag, K, Operand
+from recall_core.adapters.flags import (
+    CHECKS,
+    EXPLAIN,
+    QUESTION,
+    RQL,
+    SET,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    in_lines,
+    later,
+    on_store,
+)
 
 _ACCOUNT = Flag("--explain", "say what the context is worth, lacks and spends")
 
@@ -15,6 +29,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "search",
         "Find the chunks that answer a question, best first.",
+        on_store("commands:search"),
+        in_lines("render:hits"),
         Operand("WORDS", WORDS, most=None),
         (K, *QUESTION),
         (
@@ -26,6 +42,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "query",
         "Answer a question in RQL, the query language.",
+        on_store("commands:query"),
+        in_lines("render:hits"),
         Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
         (RQL, EXPLAIN, SET, *CHECKS),
         (
@@ -37,6 +55,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "rql",
         "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
+        later("rql:run"),
+        in_lines("rql:lines"),
         Operand(
             "ACTION",
             "check, format, explain or complete; then the query: text, @FILE, or - for stdin",
@@ -60,6 +80,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "context",
         "Pack the best chunks, with their sources, into a text that fits a token budget.",
+        on_store("commands:context"),
+        later("render:context"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
             RQL,
@@ -82,6 +104,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "get",
         "Print the text of a document, of a chunk or of some lines, byte for byte.",
+        on_store("commands:get"),
+        later("render:text"),
         Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
     ),
@@ -91,6 +115,8 @@ LEDGER: tuple[Command, ...] = (
     Command(
         "explain",
         "Show why a chunk scores what it scores for a question, whatever its rank, down to words.",
+        on_store("ledger:explain"),
+        in_lines("ledger:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
             Flag("--chunk", "the chunk: its id (six digits are enough)", "ID"),
@@ -119,6 +145,8 @@ MISSING: tuple[Command, ...] = (
     Command(
         "whynot",
         "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
+        on_store("whynot:whynot"),
+        in_lines("whynot:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
             Flag("--target", 'what is missed: a path, path:LINE, an id, or "its text"', "TARGET"),
@@ -138,6 +166,8 @@ MISSING: tuple[Command, ...] = (
     Command(
         "trace",
         "Show how many rows are left after each step from the store to an answer, and what each step took.",
+        on_store("whynot:trace"),
+        in_lines("whynot:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (RQL, K, *_PACKING, *_ASKING),
         (
@@ -157,6 +187,8 @@ COMPARING: tuple[Command, ...] = (
     Command(
         "diff",
         "Compare two rankings of the same question: two configurations, two stores, or both.",
+        later("comparing:diff"),
+        in_lines("comparing:lines"),
         Operand("WORDS", WORDS + "; or give --rql or --queries", least=0, most=None),
         (
             Flag("--a", "the first side: a recall.toml, or settings with commas", "CONFIG", many=True),
@@ -179,6 +211,8 @@ COMPARING: tuple[Command, ...] = (
     Command(
         "report",
         "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",
+        on_store("report.writing:report"),
+        in_lines("report.writing:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
             Flag("--html", "write an HTML page here; - for stdout", "FILE"),

@@ -3,12 +3,14 @@
 The command that looks for better weights: tune.
 """
 
-from recall_core.adapters.flags import CHECKS, RQL, SET, WORDS, Command, Flag, Operand
+from recall_core.adapters.flags import CHECKS, RQL, SET, WORDS, Command, Flag, Operand, in_lines, on_store
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         "eval",
         "Measure how good the ranking is, on queries whose relevant documents are known.",
+        on_store("judging:evaluate"),
+        in_lines("judging:lines"),
         flags=(
             Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
             Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
@@ -32,6 +34,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "judge",
         "Bring judgements into the store, or write them out.",
+        on_store("judging:judge"),
+        in_lines("board:judged"),
         Operand("ACTION", "import or export", choices=("import", "export")),
         (
             Flag("--queries", "import: the queries; export: write them here", "FILE"),
@@ -51,6 +55,8 @@ TUNING: tuple[Command, ...] = (
     Command(
         "tune",
         "Find the weights that judged queries speak for, or those that keep chosen chunks in an answer.",
+        on_store("tuning:tune"),
+        in_lines("tuning:lines"),
         Operand("WORDS", WORDS + "; without one, judged queries are asked", least=0, most=None),
         (
             Flag("--sweep", "show every weight at which the rows change; of judged queries, the whole curve"),

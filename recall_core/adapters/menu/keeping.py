@@ -3,22 +3,27 @@
 The commands about embedders: embedders, reembed.
 """
 
-from recall_core.adapters.flags import Command, Flag, Operand
+from recall_core.adapters.flags import Command, Flag, Operand, in_lines, later, on_store
 
 FILLING: tuple[Command, ...] = (
     Command(
         "init",
         "Create recall.db and recall.toml in a folder.",
+        later("commands:init"),
+        in_lines("render:store"),
         Operand("DIR", "the folder, by default this one", least=0),
         (
             Flag("--embedding", "the embedder that makes the vectors (hash)", "NAME"),
             Flag("--set", "write this setting into recall.toml", "KEY=VALUE", many=True),
         ),
         ("recall init", "recall init ~/notes --set chunk_tokens=200"),
+        then=later("commands:created"),
     ),
     Command(
         "add",
         "Read files and folders into the store; what did not change costs nothing.",
+        on_store("commands:add"),
+        in_lines("render:ingested"),
         Operand("PATH", "a file, or a folder that is remembered for sync", most=None),
         (
             Flag("--glob", "only files that match, relative to the folder", "PATTERN", many=True),
@@ -46,6 +51,8 @@ FILLING: tuple[Command, ...] = (
     Command(
         "rm",
         "Take documents out of the store; the files on disk stay.",
+        on_store("commands:remove"),
+        in_lines("render:removed"),
         Operand("TARGET", "a path, a folder, a glob in quotes, or a document id (six digits are enough)", most=None),
         (
             Flag("--dry-run", "name the documents, and take none out"),
@@ -56,16 +63,26 @@ FILLING: tuple[Command, ...] = (
     Command(
         "sync",
         "Bring every added folder up to date: new, changed and vanished files.",
+        on_store("commands:sync"),
+        in_lines("render:ingested"),
         flags=(Flag("--watch", "go on with every change, until Ctrl-C"),),
         examples=("recall sync", "recall sync --watch", "recall sync --json"),
     ),
 )
 
 CARE: tuple[Command, ...] = (
-    Command("stats", "Say what the store holds.", examples=("recall stats", "recall stats --json")),
+    Command(
+        "stats",
+        "Say what the store holds.",
+        on_store("commands:stats"),
+        in_lines("render:store"),
+        examples=("recall stats", "recall stats --json"),
+    ),
     Command(
         "doctor",
         "Check the store and say how to mend it; exit 6 when something is broken.",
+        on_store("commands:doctor"),
+        in_lines("render:checks"),
         flags=(
             Flag("--fix", "mend what can be mended, after a backup"),
             Flag("--dups", "also count chunks of different documents that say almost the same"),
@@ -75,11 +92,15 @@ CARE: tuple[Command, ...] = (
     Command(
         "compact",
         "Drop removed documents for good and give the disk space back.",
+        on_store("commands:compact"),
+        in_lines("render:compacted"),
         examples=("recall compact", "recall compact --json"),
     ),
     Command(
         "export",
         "Write every document and chunk as JSON lines.",
+        on_store("commands:export"),
+        in_lines("render:transferred"),
         flags=(
             Flag("--out", "write to this file instead of stdout", "FILE"),
             Flag("--no-embeddings", "leave the vectors out"),
@@ -90,6 +111,8 @@ CARE: tuple[Command, ...] = (
     Command(
         "import",
         "Read an export into this store, all of it or nothing.",
+        on_store("commands:import_"),
+        in_lines("render:transferred"),
         Operand("FILE", "a file that recall export wrote"),
         (
             Flag(
@@ -104,11 +127,17 @@ CARE: tuple[Command, ...] = (
         ("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
     ),
     Command(
-        "schema", "Print the JSON Schema of every --json answer.", examples=("recall schema > recall.schema.json",)
+        "schema",
+        "Print the JSON Schema of every --json answer.",
+        later("commands:schema"),
+        None,
+        examples=("recall schema > recall.schema.json",),
     ),
     Command(
         "completion",
         "Print the completion script of a shell.",
+        later("commands:completion_script"),
+        None,
         Operand("SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish")),
         examples=(
             'eval "$(recall completion bash)"',
@@ -121,12 +150,16 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "embedders",
         "List the embedders: which can be used here, why not the others, and what each is good for.",
+        later("commands:embedders"),
+        in_lines("render:embedders"),
         flags=(Flag("--probe", "also measure how many texts each available one embeds in a second"),),
         examples=("recall embedders", "recall embedders --probe --json"),
     ),
     Command(
         "reembed",
         "Make every vector anew with another embedder; questions use the old vectors until all new ones are there.",
+        on_store("commands:reembed"),
+        in_lines("render:reembedded"),
         Operand("NAME", "an embedder as recall embedders names it, or auto"),
         (Flag("--set", "write this setting into recall.toml too", "KEY=VALUE", many=True),),
         ("recall reembed local", "recall reembed openai --set embedding_model=text-embedding-3-small"),

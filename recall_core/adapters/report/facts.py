@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recall_core.adapters.packing import account_lines
-from recall_core.adapters.render import counted
+from recall_core.adapters.render import account_lines, counted
 from recall_core.contract import Response
 from recall_core.contract.packing import ContextView
 

@@ -163,7 +163,7 @@ def _labelled(label: str, told: str, width: int, style: Style) -> list[Text]:
 
 
 def _told(worth: Worth) -> Iterator[tuple[str, str]]:
-    from recall_core.adapters.packing import account_lines  # noqa: PLC0415 - drawn only once the engine has answered
+    from recall_core.adapters.render import account_lines  # noqa: PLC0415 - drawn only once the engine has answered
 
     for line in account_lines(worth.view, figure):
         yield line[:LABEL_CELLS].rstrip(), line[LABEL_CELLS:]
