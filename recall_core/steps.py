@@ -1,7 +1,4 @@
-"""Pieces: chunks that a program brings along, and the documents they make in a store.
-
-The steps of retrieval as functions to put together: chunk, index, retrieve, fuse, rerank, compress.
-"""
+"""The steps of retrieval as functions to put together: chunk, index, retrieve, fuse, rerank, compress."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The nouns: frozen values that pass between the store, the pure functions and the screen.
-
-What may be stored as a vector.
-"""
+"""The nouns: frozen values that pass between the store, the pure functions and the screen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A hit's score as the JSON contract spells it: parts, their leaves, and a row that sparse-document recall gave.
-
-Domain values as the JSON contract spells them.
-"""
+"""Domain values as the JSON contract spells them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The commands that measure ranking: flags into options, runs and judgements into files.
-
-`eval --fixtures` and `eval --calibrate-sparse`: flags into options, answers into lines.
-"""
+"""The commands that measure ranking, eval and judge: flags into options, answers into lines, runs into files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Flags and words of the commands that ask, as the options of a question and of its packing.
-
-`--meta KEY=VALUE`: the key, and the value that the text means.
-"""
+"""Flags and words of the commands that ask, as the options of a question and of its packing; metadata as typed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Long work, watched: a bar on a terminal's stderr, quiet otherwise, and a clean stop on Ctrl-C.
-
-`recall sync --watch`: the store follows its folders until somebody stops it.
-"""
+"""Long work, watched: a bar on a terminal's stderr, quiet otherwise, a clean stop on Ctrl-C; and `sync --watch`."""
 
 from __future__ import annotations
 

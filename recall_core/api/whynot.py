@@ -1,7 +1,4 @@
-"""Why something is not in an answer, and the way from the store to one, as responses.
-
-What a query will do: its filter part by part with the rows each leaves, its order, and the database's own plan.
-"""
+"""Why something is not in an answer, the steps from the store to one, and what a query will do, as responses."""
 
 from __future__ import annotations
 

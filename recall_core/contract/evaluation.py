@@ -1,7 +1,4 @@
-"""What eval and judge answer.
-
-What eval answers to fixtures, and to --calibrate-sparse.
-"""
+"""What eval and judge answer: figures, verdicts on fixtures, a proposed ceiling, judgements read and written."""
 
 from __future__ import annotations
 

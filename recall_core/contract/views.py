@@ -1,7 +1,4 @@
-"""Every response's shape, written once: what search, context, ingest and the care of a store answer.
-
-What embedders and reembed answer.
-"""
+"""What search, context and ingest answer, what the care of a store answers, and what embedders and reembed answer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The `hash` embedder: signed feature hashing of words and character n-grams, the same bytes on every machine.
 
-It is lexical search in disguise: no meaning, but determinism, no network and some patience with typos.
-
-What the cosine of two hash vectors is made of: each word's true matches, and its collisions.
+It is lexical search in disguise: no meaning, but determinism, no network and some patience with typos. Of the cosine
+of two of its vectors it can say what it is made of: each word's true matches, and its collisions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Scaling a vector to length 1: the same components give the same bytes on every machine.
-
-Texts longer than a model reads at once: windows of their tokens, and the mean of the windows' vectors.
-"""
+"""Texts longer than a model reads at once: windows of their tokens, and the mean of the windows' vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How sure a figure is: bootstrap intervals of means, and paired randomisation tests of differences.
-
-What a run is compared with: an earlier answer of eval, or another system's TREC run.
-"""
+"""Two runs compared: how sure a figure is (bootstrap, randomisation test), and what an earlier run says."""
 
 from __future__ import annotations
 

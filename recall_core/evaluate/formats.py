@@ -1,7 +1,4 @@
-"""Files of queries and judgements: BEIR, TREC, JSON lines and Quepid, told apart by what stands in them.
-
-TREC run files: which documents a system gave for each query, best first.
-"""
+"""Files of queries, judgements and runs: BEIR, TREC, JSON lines and Quepid, told apart by what stands in them."""
 
 from __future__ import annotations
 

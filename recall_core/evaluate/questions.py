@@ -1,7 +1,4 @@
-"""The queries of an evaluation with what is known of them: from files, from the store, or from both.
-
-Judgements on their way between files and the store.
-"""
+"""The queries of an evaluation and their judgements: from files, from the store, or from both; and into files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A measure over every weight and every combination of settings, on judged queries: what to change, if anything.
-
-What swept queries say, as the contract spells it.
-"""
+"""A measure over every weight and every combination of settings, on judged queries: what to change, if anything."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Where chunks stand in an answer, on the page or off it, and what put one above another.
+"""Why a chunk scores what it scores and stands where it stands, alone or beside another one.
 
-Two chunks beside each other: leaf by leaf, who leads by how much, and the weight at which they change places.
-
-Why a chunk scores what it scores for a question, whatever its rank: its ledger, and how firm its place is.
+Its ledger whatever its rank, its neighbours, and the weights at which two chunks change places.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What each phrase of a question gives to a row's lexical score, exactly, whatever the shape of the expression.
+"""The ledger's leaves: what the points of each part of a score add up from.
 
-What a cosine is made of: words, where an embedder can tell them apart; sentences, where it has to be asked.
-
-The ledger's leaves: what the points of each part of a score add up from.
+A lexical score into its phrases, exactly, whatever the shape of the expression; a cosine into words where an embedder
+can tell them apart, else into sentences.
 """
 
 from __future__ import annotations

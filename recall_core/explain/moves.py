@@ -1,9 +1,4 @@
-"""How alike two ranked lists are.
-
-Which row of one store is which row of another.
-
-Two answers to one question, row by row: who moved, who came, who went, and why.
-"""
+"""Two answers to one question, row by row: who moved, who came, who went, why, and how alike the lists are."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The exact sweep: every weight at which the top k changes, and the top k between and at them.
 
-The exact sweep where rows are documents, each of them standing where its best chunk stands.
+Rows are chunks, or documents, each standing where its best chunk stands.
 """
 
 from __future__ import annotations

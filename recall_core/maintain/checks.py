@@ -1,10 +1,7 @@
-"""Files: is each one still there, with the bytes that were read, and what brings the store up to date?
+"""The checks of doctor that look further than the store's own tables.
 
-Self-retrieval: does a chunk come back when it is asked for by its own text?
-
-Near-duplicates: chunks of different documents that say almost the same.
-
-Can sparse-document recall fire at all: its ceiling beside how near a question comes to a short document.
+Files that changed, chunks that their own text does not find, chunks that say almost the same, and a ceiling under
+which sparse-document recall can never fire.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Near-duplicates among candidates: groups of chunks that say almost the same words.
-
-What the tokens of a context are spent on.
-
-What a context is worth: its value beside the most that any choice could reach, what it covers, what it wastes.
-"""
+"""What a context is worth: its value beside the most any choice could reach, what it covers, spends and wastes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""A key for what is kept about a long column: equal to itself alone, and never read to be found again.
-
-A NumPy column where a list of Python numbers is meant: only what is read of it is converted.
-
-Fusion: the values of all signals become one score a candidate, and the order they give.
-"""
+"""Fusion: the values of all signals become one score a candidate, and the order they give."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where the parser stands: the tokens of one text, the next of them, and how to complain about it.
-
-Field names in source text: read, looked up, and guessed at when they are wrong.
-"""
+"""Where the parser stands: the tokens of one text, the next of them, how to complain about it, and field names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Date literals as the store writes times: fixed-width UTC, so that text order is time order.
-
-Filter text to tree: AND, OR, NOT and the predicates, with every value checked against its field's type.
-"""
+"""Filter text to tree: AND, OR, NOT and the predicates, every value checked against its field's type."""
 
 from __future__ import annotations
 

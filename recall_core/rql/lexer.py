@@ -1,7 +1,4 @@
-"""Query text as tokens, each with its span.
-
-Query text cut into pieces, broken text too: what highlighting, completion and formatting share.
-"""
+"""Query text as tokens with their spans; broken text in pieces, for highlighting, completion and formatting."""
 
 from __future__ import annotations
 

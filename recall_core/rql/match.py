@@ -1,7 +1,4 @@
-"""The reference meaning of a filter: what every store's compiled form must agree with, row for row.
-
-The order of an answer's rows where a query names it, ended by the natural order.
-"""
+"""The reference meaning of a filter and of an order: every store's compiled form must agree with it, row for row."""
 
 from __future__ import annotations
 

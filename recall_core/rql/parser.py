@@ -1,8 +1,6 @@
 """Query text to tree: SELECT, FROM and the clauses, in any order and each at most once.
 
-Telling a query from plain words, where either may be typed.
-
-Query text in its canonical spelling, with the comments it had.
+Also whether a text is a query or plain words, and a query in its canonical spelling with the comments it had.
 """
 
 from __future__ import annotations

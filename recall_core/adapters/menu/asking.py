@@ -1,11 +1,4 @@
-"""The commands that ask: search, query, rql, context, get.
-
-The command that takes a score apart: explain.
-
-The commands that look for what is missing: whynot, trace.
-
-The commands that set answers side by side or on paper: diff, report.
-"""
+"""The commands that ask: search, query, context, and those that explain or compare their answers."""
 
 from recall_core.adapters.flags import (
     CHECKS,

@@ -1,7 +1,4 @@
-"""The commands that measure ranking: eval, judge.
-
-The command that looks for better weights: tune.
-"""
+"""The commands that measure ranking and improve it: eval, judge, tune."""
 
 from recall_core.adapters.flags import CHECKS, RQL, SET, WORDS, Command, Flag, Operand, in_lines, on_store
 

@@ -1,7 +1,4 @@
-"""The commands that fill a store and keep it in order, and those that need none.
-
-The commands about embedders: embedders, reembed.
-"""
+"""The commands that fill a store and keep it in order, and those that need no store."""
 
 from recall_core.adapters.flags import Command, Flag, Operand, in_lines, later, on_store
 

@@ -1,7 +1,4 @@
-"""One question as one Markdown file.
-
-`recall report`: a question asked, and its page written.
-"""
+"""`recall report`: a question asked, and its page written; the page in Markdown."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Every fix that could be confirmed, the smallest of its kind each, or the proof that none of them can exist.
 
-Fixes of everything else that a question says: its words, signals, settings, pool and page.
-
-Fixes of a context: the smallest budget and the smallest cap on a document that pack what is sought.
+Here: of what a question says (words, filter, signals, settings, pool, page), and of a context's budget and cap.
 """
 
 from __future__ import annotations

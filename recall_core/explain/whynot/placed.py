@@ -1,7 +1,4 @@
-"""The stages between the pool and the page: rank, ties, min_score, reranking, sparse recall, limit, offset.
-
-The stages of packing: the cap on a document, what is there already, the budget, and the cut.
-"""
+"""The stages behind the pool: rank, ties, min_score, reranking, sparse recall, limit and offset; then packing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The stages before any question: is it known, read as it is on disk, live, and in the indexes?
 
-Why a file on disk is not in the store: the ingest's own rules, asked about this one file.
+Of a file that is not in the store, the rules of ingest are asked why.
 """
 
 from __future__ import annotations

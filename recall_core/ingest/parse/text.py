@@ -1,7 +1,4 @@
-"""Decoding: bytes become text, or an error that says where they are not text.
-
-The text parser: a file is one document; Markdown is known by its suffix.
-"""
+"""The text parser: UTF-8 bytes become the text of one document; Markdown is known by its suffix."""
 
 from __future__ import annotations
 

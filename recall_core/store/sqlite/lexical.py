@@ -1,7 +1,4 @@
-"""Full text: literal queries in FTS5's own words, document frequencies, and BM25 of matching rows.
-
-Where the words of a question stand in a text, found as the full-text index finds them.
-"""
+"""Full text: literal queries in FTS5's words, document frequencies, BM25 of rows, and where words stand in a text."""
 
 from __future__ import annotations
 

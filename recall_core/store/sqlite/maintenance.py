@@ -1,6 +1,6 @@
-"""The care of a store, in SQL: what is computed again, what leaves no trace, vectors of another embedder coming in.
+"""The care of a store, in SQL: what is computed again, what leaves no trace, and vectors of another embedder.
 
-The last are kept beside the ones in use until all of them take over at once.
+Those are kept beside the ones in use until all of them take over at once.
 """
 
 from __future__ import annotations

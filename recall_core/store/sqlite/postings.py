@@ -1,8 +1,6 @@
 """Postings: how often each phrase of a literal query stands in which rows, read out of FTS5's own index.
 
-Phrases of a full-text expression, whatever its shape: how often each counts in the rows that an answer shows.
-
-BM25 of a literal query of very many words, added up from postings: FTS5 compares all phrases at every row.
+BM25 of a query of very many words is added up from them: FTS5 would compare all phrases at every row.
 """
 
 from __future__ import annotations
