@@ -176,7 +176,7 @@ class Workbench(Host):
             case Unwatched():
                 ingest.watch_failed(self, event)
             case TaskDone():
-                store_handlers.chore_ended(self, event)
+                store_handlers.task_ended(self, event)
 
     def on_resize(self, event: Resize) -> None:
         """A narrow screen shows fewer panes, which want less of the store."""
@@ -371,7 +371,7 @@ def run(store: str | None, *, streams: Streams) -> int:
     app = Workbench(store)
     with listening() as app.stops:
         app.run()
-    unwritten = finish(app.threads.chores, streams)
+    unwritten = finish(app.threads.writer, streams)
     if app.return_code == Interrupted.exit_code:
         raise Interrupted("interrupted", "Interrupted.")
     if app.stopped is None:

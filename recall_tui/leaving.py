@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     from recall_tui.threads.writer_thread import WriterThread
 
 
-def finish(chores: WriterThread | None, streams: Streams) -> int:
-    """Wait until the chores have ended, or for Ctrl-C; stderr gets those that were not done, and they an exit code.
+def finish(writer: WriterThread | None, streams: Streams) -> int:
+    """Wait until the tasks have ended, or for Ctrl-C; stderr gets those that were not done, and they an exit code.
 
     No limit is needed: SQLite itself gives a lock up that another process holds for too long.
     """
-    if chores is None:
+    if writer is None:
         return 0
     code = 0
     try:
-        if not chores.finish(0):
+        if not writer.finish(0):
             with suppress(OSError):  # the terminal may be gone, and the store is written all the same
-                streams.say(f"Still to be written: {_counted(chores.unfinished)}. Ctrl-C leaves it undone.")
-            chores.finish()
+                streams.say(f"Still to be written: {_counted(writer.unfinished)}. Ctrl-C leaves it undone.")
+            writer.finish()
     except KeyboardInterrupt:
         code = Interrupted.exit_code
-    undone = _undone(chores)
+    undone = _undone(writer)
     for line in undone:
         streams.say(line)
     return code or (RecallError.exit_code if undone else 0)
 
 
-def _undone(chores: WriterThread) -> list[str]:
+def _undone(writer: WriterThread) -> list[str]:
     """An error for each reason why something was not written, with what helps against it."""
     lines = []
-    reasons = {each.error.message: each.error.hint for each in chores.untold if each.error}
+    reasons = {each.error.message: each.error.hint for each in writer.untold if each.error}
     for reason, hint in reasons.items():
-        names = _counted(each.name for each in chores.untold if each.error and each.error.message == reason)
+        names = _counted(each.name for each in writer.untold if each.error and each.error.message == reason)
         lines += [f"error: {names}: {reason}", *([f"hint: {hint}"] if hint else [])]
-    if chores.unfinished:
-        lines.append(f"error: {_counted(chores.unfinished)}: not done.")
+    if writer.unfinished:
+        lines.append(f"error: {_counted(writer.unfinished)}: not done.")
     return lines
 
 

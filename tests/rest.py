@@ -112,11 +112,11 @@ def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
 
 def _threads_work() -> bool:
     app = active_app.get()
-    if isinstance(app, Workbench) and app.threads.chores is not None and app.threads.chores.unfinished:
+    if isinstance(app, Workbench) and app.threads.writer is not None and app.threads.writer.unfinished:
         return True
     frames = sys._current_frames()
     ours = [each for each in threading.enumerate() if each.name.startswith("recall-") and each.name != OUTWARD]
-    return any(not _waits(frames.get(each.ident or 0)) for each in ours if each.name != "recall-chores")
+    return any(not _waits(frames.get(each.ident or 0)) for each in ours if each.name != "recall-writer")
 
 
 def _waits(frame: FrameType | None) -> bool:

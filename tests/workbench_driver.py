@@ -134,7 +134,7 @@ async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 4
         await pilot.pause()
         driver = Driver(app, pilot)
         yield driver
-    driver.code = app.return_code or finish(app.threads.chores, Streams(io.StringIO(), io.StringIO(), driver.stderr))
+    driver.code = app.return_code or finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
     let_go()
 
 

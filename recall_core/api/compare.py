@@ -181,7 +181,7 @@ def _is_changed(found: Diff) -> bool:
 def _set_changes(moves: Iterable[Move]) -> list[SetChangeView]:
     counts: Tally[tuple[str, str]] = Tally()
     for move in moves:
-        counts.update((absence["side"], absence["cause"]) for absence in _absences(move))
+        counts.update((absent["side"], absent["cause"]) for absent in _absences(move))
     return [
         cast(SetChangeView, {"side": side, "cause": cause, "rows": rows})
         for (side, cause), rows in sorted(counts.items())

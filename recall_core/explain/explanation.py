@@ -199,7 +199,7 @@ def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
             yield _difference((signal, "other", f"{len(same)} smaller"), points, others)
 
 
-Absence: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "document", "no_score"]
+WhyAbsent: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "document", "no_score"]
 
 _DEEPEST = 20
 
@@ -262,7 +262,7 @@ def _ledger(found: Answer, standing: Standing, lines: Lines | None, store: Store
     if chunk.heading is not None:
         view["heading"] = chunk.heading
     if standing.place is None:
-        view["absent"] = _absence(found, standing, store)
+        view["absent"] = _why_absent(found, standing, store)
         view["hint"] = _why_not(found, chunk.id[:12])
     if standing.scored is None:
         return view
@@ -277,7 +277,7 @@ def _ledger(found: Answer, standing: Standing, lines: Lines | None, store: Store
     return view
 
 
-def _absence(found: Answer, standing: Standing, store: Store) -> Absence:
+def _why_absent(found: Answer, standing: Standing, store: Store) -> WhyAbsent:
     if found.pool is None:
         return "no_score"
     if standing.scored is None:

@@ -123,7 +123,7 @@ DEPTH = 100
 
 Kind = Literal["same", "moved", "new", "gone"]
 
-Absence = Literal["store", "filter", "no_match", "pool", "min_score"]
+AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score"]
 
 """Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
 nothing else was asked; a bounded pool left it out; its score is below min_score."""
@@ -146,7 +146,7 @@ class RowStanding(NamedTuple):
     rank: int | None
     score: float | None
     inputs: Inputs | None
-    absent: Absence | None
+    absent: AbsenceCause | None
     injected: bool = False
     displaced: bool = False
 
@@ -277,7 +277,7 @@ def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
     return {key.doc_rowid for key in side.store.candidates(plan.where)} & set(rowids)
 
 
-def _why_absent(found: Answer, passes: bool) -> Absence:
+def _why_absent(found: Answer, passes: bool) -> AbsenceCause:
     """Why a live row is not in the pool."""
     if not passes:
         return "filter"

@@ -1,1 +1,1 @@
-"""What each kind of analysis does: a function `(lab, analysis)` a kind that gives its result."""
+"""What each kind of analysis does: for each a function `(run, analysis)` that gives its result."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import DocumentPassage, LineMark, MarkKind, PassageLine, Paths, Stretch
-from recall_tui.threads.analysis_thread import Lab
+from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
     from pygments.token import _TokenType
@@ -37,20 +37,20 @@ _KINDS: tuple[tuple[str, MarkKind], ...] = (
 )
 
 
-def document_passage(lab: Lab, study: Analysis) -> DocumentPassage:
+def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
     """The document around the chunk with this id."""
     from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
-    store, answer = lab.recall.store, lab.session.results.answer
+    store, answer = run.recall.store, run.session.results.answer
     with store.reading():
-        row = targets.chunk(store, study.target, base=lab.recall.engine.base)
+        row = targets.chunk(store, analysis.target, base=run.recall.engine.base)
         chunk = row.chunk
         first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
         rows = store.fetch(store.chunks_near(row.doc.id, first, last))
         more = store.fetch(store.chunks_near(row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
-    lab.checkpoint()
+    run.checkpoint()
     start, text = rows[0].chunk.offset, _text(rows)
-    marks = _lexed(lab, row.doc.path, (row.doc.id, start), text)
+    marks = _lexed(run, row.doc.path, (row.doc.id, start), text)
     phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
     marks = sorted([*marks, *(LineMark(*span, "term") for span in store.spans([text], phrases)[0])])
     return DocumentPassage(
@@ -90,9 +90,9 @@ def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Ite
         offset = end + 1
 
 
-def _lexed(lab: Lab, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
+def _lexed(run: AnalysisRun, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
     """What the language of the document makes of its text, kept for the next chunk of it."""
-    kept = lab.kept.setdefault(_KEPT, {})
+    kept = run.kept.setdefault(_KEPT, {})
     assert isinstance(kept, dict)  # noqa: S101 - nobody else keeps anything under this name
     if key not in kept:
         if len(kept) >= _KEPT_MOST:
@@ -134,7 +134,7 @@ def _kind(token: _TokenType) -> MarkKind | None:
 MOST = 200  # more than a person reads; another word finds the rest
 
 
-def fitting_paths(lab: Lab, study: Analysis) -> Paths:
+def fitting_paths(run: AnalysisRun, analysis: Analysis) -> Paths:
     """The paths with every word of the target in them."""
-    found = lab.recall.store.paths_with(study.target.split(), MOST + 1)
+    found = run.recall.store.paths_with(analysis.target.split(), MOST + 1)
     return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)

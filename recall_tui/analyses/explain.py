@@ -1,4 +1,4 @@
-"""The question on the screen, as the explanations of absence ask it anew.
+"""The question on the screen, as the explanations of what is missing ask it anew.
 
 The score of one chunk, taken apart.
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from recall_core import shell
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.explaining import FixOffer, Funnel, Ledger, Missing, Versus, rows_given
+from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, rows_given
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session, assignments, filter_of
 from recall_tui.state.weighing import differences
-from recall_tui.threads.analysis_thread import Lab
+from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import FixView, WhyNotView
@@ -41,17 +41,17 @@ def answer_of(session: Session) -> Answer:
     return answer if rows is None else answer._replace(plan=answer.plan._replace(limit=rows, is_capped=True))
 
 
-def ground(lab: Lab) -> Ground:
+def ground(run: AnalysisRun) -> Ground:
     """What the explanations of the answer on the screen stand on, kept until there is another answer."""
     from recall_core.explain.explanation import Ground, ground_of  # noqa: PLC0415 - the engine loads behind the frame
 
-    kept = lab.kept.get(KEPT)
-    if isinstance(kept, tuple) and kept[0] is lab.session.results.answer:
+    kept = run.kept.get(KEPT)
+    if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
         made = kept[1]
     else:
-        made = ground_of(answer_of(lab.session))
-        lab.kept[KEPT] = lab.session.results.answer, made
-        lab.checkpoint()
+        made = ground_of(answer_of(run.session))
+        run.kept[KEPT] = run.session.results.answer, made
+        run.checkpoint()
     assert isinstance(made, Ground)  # noqa: S101 - nobody else keeps anything under this name
     return made
 
@@ -102,66 +102,68 @@ class PausingAsker:
         return self._engine.pack(answer, options)
 
 
-def asker_of(lab: Lab, question: Question) -> PausingAsker:
+def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
     """What the question is asked anew of."""
     from recall_core.api import whynot  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return PausingAsker(whynot.asker_of(lab.recall.engine, question), lab.checkpoint)
+    return PausingAsker(whynot.asker_of(run.recall.engine, question), run.checkpoint)
 
 
-def chunk_ledger(lab: Lab, study: Analysis) -> Ledger:
+def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
     """The explanation of the chunk with this id in the answer on the screen."""
     from recall_core.explain.explanation import explanation  # noqa: PLC0415
     from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
-    recall, answer = lab.recall, answer_of(lab.session)
+    recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
-        row = targets.chunk(recall.store, study.target, base=recall.engine.base)
-        view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(lab))
+        row = targets.chunk(recall.store, analysis.target, base=recall.engine.base)
+        view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(run))
         return Ledger(view)
 
 
-def two_chunks(lab: Lab, study: Analysis) -> Versus:
+def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
     """The explanation of the selected chunk beside the marked one."""
     from recall_core.explain.explanation import explanation  # noqa: PLC0415
     from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
-    recall, answer = lab.recall, answer_of(lab.session)
+    recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
-        rows = [targets.chunk(recall.store, each, base=recall.engine.base) for each in (study.target, study.other)]
-        view = explanation(answer, *rows, store=recall.store, embedder=embedder, ground=ground(lab))
-        return Versus(view)
+        rows = [
+            targets.chunk(recall.store, each, base=recall.engine.base) for each in (analysis.target, analysis.other)
+        ]
+        view = explanation(answer, *rows, store=recall.store, embedder=embedder, ground=ground(run))
+        return Comparison(view)
 
 
-def row_funnel(lab: Lab, _study: Analysis) -> Funnel:
+def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
     """The funnel of the question on the screen, with the milliseconds that each step takes."""
     from recall_core.explain.funnel import trace  # noqa: PLC0415 - the engine loads behind the first frame
 
-    with lab.recall.store.reading():
-        question = context_question(lab.session)
-        return Funnel(trace(asker_of(lab, question), question).view)
+    with run.recall.store.reading():
+        question = context_question(run.session)
+        return Funnel(trace(asker_of(run, question), question).view)
 
 
-def missing_target(lab: Lab, study: Analysis) -> Missing:
+def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     """The account of the target in the question on the screen."""
     from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - the engine loads behind the first frame
 
-    recall, session = lab.recall, lab.session
+    recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
         listed = list_question(question, recall.store.info().chunks)
-        asker = asker_of(lab, question)
-        in_list = why_not(asker, listed, study.target, fixes=False).view["present"]
+        asker = asker_of(run, question)
+        in_list = why_not(asker, listed, analysis.target, fixes=False).view["present"]
         asked = question if in_list else listed
-        done = why_not(asker, asked, study.target)
+        done = why_not(asker, asked, analysis.target)
         fixes = done.view.get("fixes", [])
         for fix in fixes:
-            fix["command"] = shell.in_store(fix["command"], lab.store)
+            fix["command"] = shell.in_store(fix["command"], run.store)
         changes = [remedy(asked, each.question, fix) for each, fix in zip(done.changes, fixes, strict=True)]
         if in_list and not done.view["present"]:
-            changes += _pinned(lab, done.view)
+            changes += _pinned(run, done.view)
         return Missing(done.view, in_list, tuple(changes))
 
 
@@ -213,28 +215,28 @@ def _exact(question: Question) -> str | None:
     return print_query(query._replace(options=tuple(options.items())))
 
 
-def _pinned(lab: Lab, view: WhyNotView) -> list[FixOffer]:
+def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     """Forcing it into the context, where that is tried and does."""
     from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
-    session, chosen = lab.session, view["target"].get("chosen")
+    session, chosen = run.session, view["target"].get("chosen")
     if chosen is None or session.results.answer is None:
         return []
     pin = chosen["chunk_id"]
-    packed = lab.recall.engine.pack(
+    packed = run.recall.engine.pack(
         session.results.answer,
         Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
         return []
-    return [FixOffer("pin", "pin it: it is packed before everything else", _command(lab, pin), pin=pin)]
+    return [FixOffer("pin", "pin it: it is packed before everything else", _command(run, pin), pin=pin)]
 
 
 def _left(session: Session, pin: str) -> tuple[str, ...]:
     return tuple(each for each in session.context.drops if each != pin)
 
 
-def _command(lab: Lab, pin: str) -> str:
+def _command(run: AnalysisRun, pin: str) -> str:
     from recall_core.explain.whynot.question import command  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return shell.in_store(f"{command(context_question(lab.session))} --pin {pin[:12]}", lab.store)
+    return shell.in_store(f"{command(context_question(run.session))} --pin {pin[:12]}", run.store)

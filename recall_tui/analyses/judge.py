@@ -14,7 +14,7 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.grades import words
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, TOP, Board, Figure, JudgedQueries, Missed, QueryLine
-from recall_tui.threads.analysis_thread import Lab, is_due
+from recall_tui.threads.analysis_thread import AnalysisRun, is_due
 
 if TYPE_CHECKING:
     from recall_core.config import Config
@@ -58,85 +58,85 @@ class MeasuredRun(NamedTuple):
     rankings: Mapping[str, Ranked]
 
 
-def judged_board(lab: Lab, study: Analysis) -> Board:
+def judged_board(run: AnalysisRun, analysis: Analysis) -> Board:
     """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
     from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
-    store, saved, config = lab.recall.store, lab.recall.config, moved(lab, study.target)
+    store, saved, config = run.recall.store, run.recall.config, moved(run, analysis.target)
     with store.reading():
         asked = questions(store, names_of(store), queries=None, qrels=None)
-        shelf = shelf_of(lab, config)
+        cache = cache_of(run, config)
         for done, text in enumerate(asked.texts.values()):
             if is_due(done, len(asked.texts), TIMES_SAID):
-                lab.say(done, len(asked.texts))
-            lab.give_way()
-            rank(lab, shelf, text, (config, saved))
-    lab.give_way()
-    return _board(asked, shelf, config, saved)
+                run.say(done, len(asked.texts))
+            run.give_way()
+            rank(run, cache, text, (config, saved))
+    run.give_way()
+    return _board(asked, cache, config, saved)
 
 
-def moved(lab: Lab, assignments: str) -> Config:
-    """The saved settings with those of a study, one `key=value` a line."""
+def moved(run: AnalysisRun, assignments: str) -> Config:
+    """The saved settings with those of an analysis, one `key=value` a line."""
     from recall_core.config import override  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return override(lab.recall.config, tuple(filter(None, assignments.split("\n"))))
+    return override(run.recall.config, tuple(filter(None, assignments.split("\n"))))
 
 
-def shelf_of(lab: Lab, config: Config) -> BoardCache:
+def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
     """What is kept, without the rankings under settings that hold no more."""
-    shelf, generation = lab.kept.get(KEPT), lab.recall.store.info().generation
-    if not isinstance(shelf, BoardCache) or shelf.generation != generation:
-        shelf = BoardCache(generation)
-    for text, settings in list(shelf.rankings):
-        if settings not in (config, lab.recall.config):
-            del shelf.rankings[text, settings]
-    lab.kept[KEPT] = shelf
-    return shelf
+    cache, generation = run.kept.get(KEPT), run.recall.store.info().generation
+    if not isinstance(cache, BoardCache) or cache.generation != generation:
+        cache = BoardCache(generation)
+    for text, settings in list(cache.rankings):
+        if settings not in (config, run.recall.config):
+            del cache.rankings[text, settings]
+    run.kept[KEPT] = cache
+    return cache
 
 
-def rank(lab: Lab, shelf: BoardCache, text: str, settings: tuple[Config, Config]) -> None:
-    """See to it that the shelf has the ranking of a text under each of these settings."""
+def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config, Config]) -> None:
+    """See to it that the cache has the ranking of a text under each of these settings."""
     for config in dict.fromkeys(settings):
-        if (text, config) not in shelf.rankings:
-            shelf.rankings[text, config] = _ranked(lab, shelf, text, config)
+        if (text, config) not in cache.rankings:
+            cache.rankings[text, config] = _ranked(run, cache, text, config)
 
 
-def _ranked(lab: Lab, shelf: BoardCache, text: str, config: Config) -> Ranked:
+def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config) -> Ranked:
     """The documents for a text by their best chunks, as `recall eval` ranks them."""
     from recall_core.evaluate.grid import retrieval  # noqa: PLC0415
     from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.retrieve import plan_words  # noqa: PLC0415
 
     key = text, retrieval(config)
-    answer = shelf.answers.get(key)
+    answer = cache.answers.get(key)
     if answer is not None:
-        answer = lab.recall.engine.weigh(answer, config)
+        answer = run.recall.engine.weigh(answer, config)
     else:
         plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=DEPTH, exact=False)
-        answer = lab.recall.engine.answer(plan._replace(table="doc"))
-        _keep(shelf, key, answer)
+        answer = run.recall.engine.answer(plan._replace(table="doc"))
+        _keep(cache, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()
     return tuple(answer.pool.keys[each].path for each in answer.ranked.order[: min(DEPTH, answer.total)])
 
 
-def _keep(shelf: BoardCache, key: tuple[str, tuple[object, ...]], answer: Answer) -> None:
-    """Put an answer on the shelf while there is room; pools of other settings of retrieval make it."""
+def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...]], answer: Answer) -> None:
+    """Put an answer into the cache while there is room; pools of other settings of retrieval make it."""
     size = 0 if answer.pool is None else len(answer.pool.keys)
-    for other in [other for other in shelf.answers if other[1] != key[1]]:
-        if shelf.candidates + size > MOST_CANDIDATES:
-            pool = shelf.answers.pop(other).pool
-            shelf.candidates -= len(pool.keys) if pool else 0
-    if shelf.candidates + size <= MOST_CANDIDATES:
-        shelf.answers[key] = answer
-        shelf.candidates += size
+    for other in [other for other in cache.answers if other[1] != key[1]]:
+        if cache.candidates + size > MOST_CANDIDATES:
+            pool = cache.answers.pop(other).pool
+            cache.candidates -= len(pool.keys) if pool else 0
+    if cache.candidates + size <= MOST_CANDIDATES:
+        cache.answers[key] = answer
+        cache.candidates += size
 
 
-def line_of(asked: Questions, shelf: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
-    """One query under the settings as they are and the saved ones; the shelf has its rankings."""
+def line_of(asked: Questions, cache: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
+    """One query under the settings as they are and the saved ones; the cache has its rankings."""
     only = _only(asked, query)
-    return _lines(only, *_both(only, shelf, *settings))[0]
+    return _lines(only, *_both(only, cache, *settings))[0]
 
 
 def _only(asked: Questions, query: str) -> Questions:
@@ -145,26 +145,26 @@ def _only(asked: Questions, query: str) -> Questions:
 
 
 def _both(
-    asked: Questions, shelf: BoardCache, config: Config, saved: Config
+    asked: Questions, cache: BoardCache, config: Config, saved: Config
 ) -> tuple[MeasuredRun, MeasuredRun | None]:
     """The queries measured under the settings as they are, and under the saved ones where these are others."""
-    now = _measured(asked, shelf, config)
-    return now, None if config == saved else _measured(asked, shelf, saved)
+    now = _measured(asked, cache, config)
+    return now, None if config == saved else _measured(asked, cache, saved)
 
 
-def _measured(asked: Questions, shelf: BoardCache, config: Config) -> MeasuredRun:
+def _measured(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
     from recall_core.evaluate.measures import parse_measures, values  # noqa: PLC0415 - behind the first frame
 
-    rankings = {query: shelf.rankings[text, config] for query, text in asked.texts.items()}
+    rankings = {query: cache.rankings[text, config] for query, text in asked.texts.items()}
     found = values(parse_measures(",".join(MEASURES)), asked.grades, rankings)
     return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
 
 
-def _board(asked: Questions, shelf: BoardCache, config: Config, saved: Config) -> Board:
+def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -> Board:
     from recall_core.evaluate.figures import mean  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.options import DEPTH  # noqa: PLC0415
 
-    now, before = _both(asked, shelf, config, saved)
+    now, before = _both(asked, cache, config, saved)
     lines = _lines(asked, now, before)
     shares = [line.judged for line in lines if line.judged is not None]
     return Board(
@@ -232,26 +232,26 @@ def _missed(grades: Mapping[str, int], ranking: Ranked) -> list[Missed]:
     return sorted(missed, key=lambda each: (-each.grade, each.rank is None, each.rank or 0, each.path))
 
 
-def judged_line(lab: Lab, study: Analysis) -> QueryLine:
+def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
     """The query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
     from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
-    store, settings = lab.recall.store, (moved(lab, study.other.partition("\n\n")[0]), lab.recall.config)
+    store, settings = run.recall.store, (moved(run, analysis.other.partition("\n\n")[0]), run.recall.config)
     with store.reading():
         asked = questions(store, names_of(store), queries=None, qrels=None)
-        if study.target not in asked.texts:
-            raise UsageError("no_judgements", f"Query {study.target} has no document that is judged relevant.")
-        shelf = shelf_of(lab, settings[0])
-        rank(lab, shelf, asked.texts[study.target], settings)
-    return line_of(asked, shelf, study.target, settings)
+        if analysis.target not in asked.texts:
+            raise UsageError("no_judgements", f"Query {analysis.target} has no document that is judged relevant.")
+        cache = cache_of(run, settings[0])
+        rank(run, cache, asked.texts[analysis.target], settings)
+    return line_of(asked, cache, analysis.target, settings)
 
 
-def all_grades(lab: Lab, _study: Analysis) -> JudgedQueries:
+def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
     """Every judged query with its judgements by path, each at the document that it is of at this moment."""
     from recall_core.evaluate.judgements import digest, ids_of, names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
 
-    store = lab.recall.store
+    store = run.recall.store
     with store.reading():
         texts = stored_queries(store)
         found = stored(store, names_of(store)).judgements if texts else ()

@@ -10,26 +10,26 @@ from __future__ import annotations
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.packing import Worth
 from recall_tui.state.store_pane import Health, StoreOverview
-from recall_tui.threads.analysis_thread import Lab
+from recall_tui.threads.analysis_thread import AnalysisRun
 
 
-def store_overview(lab: Lab, _study: Analysis) -> StoreOverview:
+def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
     """The figures of `recall stats`, the roots, and the list of `recall embedders`."""
-    recall = lab.recall
+    recall = run.recall
     with recall.store.reading():
         view, found = recall.stats()["store"], recall.store.root_sources()
-    lab.checkpoint()
+    run.checkpoint()
     listed = recall.embedders(recall.config, in_use=view["embedder"])["embedders"]
     return StoreOverview(view, found, tuple(listed))
 
 
-def store_checks(lab: Lab, study: Analysis) -> Health:
-    """The check whose code the study names, as `recall doctor` makes it."""
+def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
+    """The check whose code the analysis names, as `recall doctor` makes it."""
     from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
 
-    recall = lab.recall
+    recall = run.recall
     check = check_one(
-        recall.store, study.target, lambda: recall.engine.embedder, base=recall.engine.base, config=recall.config
+        recall.store, analysis.target, lambda: recall.engine.embedder, base=recall.engine.base, config=recall.config
     )
     return Health(check)
 
@@ -39,21 +39,21 @@ ROUGH = "whitespace"
 """The counter that counts words: a model takes more tokens than that, so their number is estimated."""
 
 
-def context_worth(lab: Lab, study: Analysis) -> Worth:
+def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
     """The account of the context as it was packed, with an estimate of the tokens that a model would count."""
     from recall_core.pack.policy import Terms  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.retrieve.answer import packable  # noqa: PLC0415
     from recall_core.retrieve.worth import account_view  # noqa: PLC0415
     from recall_core.text import counter  # noqa: PLC0415
 
-    answer, packed, packing = lab.session.results.answer, lab.session.context.packed, lab.session.context.packing
+    answer, packed, packing = run.session.results.answer, run.session.context.packed, run.session.context.packing
     assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
-    store = lab.recall.store
+    store = run.recall.store
     config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)
     terms = Terms(config, counter(packed.counter), frozenset(packing.pins), frozenset(packing.drops))
     with store.reading():
         found = packable(answer, store)
-        lab.checkpoint()
+        run.checkpoint()
         view = account_view(packed, found, terms, store)
     model = counter("approx").count(packed.text) if packed.counter == ROUGH else None
     return Worth(view, model)

@@ -15,7 +15,7 @@ from recall_tui.state.analyses import Analysis
 from recall_tui.state.session import assignments
 from recall_tui.state.tuning import MEASURE, Curve, Granted, first_rows, of_words, pins_of
 from recall_tui.state.weighing import current, exact_share
-from recall_tui.threads.analysis_thread import Lab
+from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
     from recall_core.evaluate.questions import Questions
@@ -27,28 +27,28 @@ MOST_STEPS = 5_000
 """Queries under settings whose steps are kept, so that one more grade asks one query again and not all."""
 
 
-def weight_curve(lab: Lab, study: Analysis) -> Curve:
+def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
     """The curve of the question whose words are the target, if it is judged; without, of every judged query."""
-    config = current(lab.session) if study.target else of_words(lab.session)
-    with lab.recall.store.reading():
-        asked = _asked(lab)
+    config = current(run.session) if analysis.target else of_words(run.session)
+    with run.recall.store.reading():
+        asked = _asked(run)
         if asked is None:
             return Curve(judged=0)
-        wanted = list(asked.texts) if not study.target else _judged(asked, study.target)
+        wanted = list(asked.texts) if not analysis.target else _judged(asked, analysis.target)
         steps = []
         for number, query in enumerate(wanted, start=1):
-            lab.give_way()
-            steps.append(_step(lab, study, asked, query, config))
-            lab.say(number, len(wanted))
+            run.give_way()
+            steps.append(_step(run, analysis, asked, query, config))
+            run.say(number, len(wanted))
     return _curve(steps, config, judged=len(asked.texts)) if steps else Curve(judged=len(asked.texts))
 
 
-def _asked(lab: Lab) -> Questions | None:
+def _asked(run: AnalysisRun) -> Questions | None:
     """The judged queries of the store; None where there is none."""
     from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
-    store = lab.recall.store
+    store = run.recall.store
     try:
         return questions(store, names_of(store), queries=None, qrels=None)
     except UsageError as error:
@@ -62,36 +62,36 @@ def _judged(asked: Questions, said: str) -> list[str]:
     return [query for query, text in asked.texts.items() if words(text) == said][:1]
 
 
-def _step(lab: Lab, study: Analysis, asked: Questions, query: str, config: Config) -> Step:
+def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
     """One query's measure, worked out once while its store, its settings and its grades stay."""
     from recall_core.evaluate.measures import parse_measure  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.tune import swept  # noqa: PLC0415
 
-    kept = cast(dict[object, "Step"], lab.kept.setdefault("curve", {}))
+    kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
-    digest = lab.recall.store.info().digest
-    key = (digest, bool(study.target), study.other, text, tuple(sorted(grades.items())))
+    digest = run.recall.store.info().digest
+    key = (digest, bool(analysis.target), analysis.other, text, tuple(sorted(grades.items())))
     if key not in kept:
-        pool = _pool_on_screen(lab) if study.target else _pool(lab, text)
+        pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
         kept[key], _, _ = swept(pool, config, grades, parse_measure(MEASURE), is_current=False)
         for oldest in list(kept)[: len(kept) - MOST_STEPS]:
             del kept[oldest]
     return kept[key]
 
 
-def _pool_on_screen(lab: Lab) -> Pool:
-    answer = lab.session.results.answer
+def _pool_on_screen(run: AnalysisRun) -> Pool:
+    answer = run.session.results.answer
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only a ranked question has a curve
     return answer.pool
 
 
-def _pool(lab: Lab, text: str) -> Pool:
+def _pool(run: AnalysisRun, text: str) -> Pool:
     """The candidates of a judged query, as `recall tune` finds them."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    plan = lab.recall.engine.words_plan(text, Ask(settings=assignments(lab.session.weights.tweaks)))
+    plan = run.recall.engine.words_plan(text, Ask(settings=assignments(run.session.weights.tweaks)))
     plain = plan.config._replace(rerank="", sparse_recall=False, min_score=0.0)
-    pool = lab.recall.engine.answer(plan._replace(config=plain)).pool
+    pool = run.recall.engine.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals
     return pool
 
@@ -115,19 +115,19 @@ def _curve(steps: list[Step], config: Config, *, judged: int) -> Curve:
     )
 
 
-def weights_of_pins(lab: Lab, _study: Analysis) -> Granted:
+def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> Granted:
     """Every weight at which each pinned chunk stands among the first rows, or does not, as was wished."""
     from recall_core.explain.intervals import Interval  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.explain.lines import lines_of  # noqa: PLC0415
     from recall_core.explain.pins import Pin, pin_weights, together  # noqa: PLC0415
 
-    answer, store = lab.session.results.answer, lab.recall.store
+    answer, store = run.session.results.answer, run.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
-    lines, k = lines_of(answer.pool, current(lab.session)), first_rows(lab.session)
+    lines, k = lines_of(answer.pool, current(run.session)), first_rows(run.session)
     places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}
     granted: dict[int, tuple[Interval, ...]] = {}
-    for number, pin in enumerate(pins_of(lab.session)):
-        lab.checkpoint()
+    for number, pin in enumerate(pins_of(run.session)):
+        run.checkpoint()
         is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
         position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
         if position is not None:

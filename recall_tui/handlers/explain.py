@@ -82,7 +82,7 @@ def open_funnel(app: Host) -> None:
 
 def compare(app: Host) -> None:
     """Show the selected hit beside the marked one."""
-    _turn_to_view(app, "versus")
+    _turn_to_view(app, "compare")
 
 
 def mark_hit(app: Host) -> None:
@@ -156,9 +156,9 @@ def _turn_to_view(app: Host, view: View) -> None:
 
 
 def _point_fix(app: Host, place: int) -> None:
-    absence = fixes.absence_of(app.session)
-    if absence is not None and absence.remedies:
-        app.become(pointed(app.session, fixes.CURSOR, place, len(absence.remedies)))
+    whynot = fixes.whynot_of(app.session)
+    if whynot is not None and whynot.remedies:
+        app.become(pointed(app.session, fixes.CURSOR, place, len(whynot.remedies)))
 
 
 def _target_named(app: Host, target: str | None) -> None:

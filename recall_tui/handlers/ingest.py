@@ -20,7 +20,7 @@ from recall_tui.opening import FirstStore, create_store
 from recall_tui.state import session as state
 from recall_tui.state.events import Ended, Unwatched
 from recall_tui.state.runs import EVERYTHING, Run, may_hold
-from recall_tui.state.store_pane import StoreOverview, cursor_of, is_outdated, shelf
+from recall_tui.state.store_pane import StoreOverview, cursor_of, is_outdated, overview
 
 if TYPE_CHECKING:
     from textual.widget import AwaitMount
@@ -218,7 +218,7 @@ def _folder_typed(app: Host, typed: str | None) -> None:
 
 def _note_synced(app: Host) -> None:
     """Remember the time of day for what was read, under the names that the store has for it."""
-    run, known, info = app.session.store.run, shelf(app.session), app.session.store.info
+    run, known, info = app.session.store.run, overview(app.session), app.session.store.info
     if run is None or info is None:
         return
     roots = [source.root.folder for source in known.sources] if isinstance(known, StoreOverview) else []

@@ -97,7 +97,7 @@ def turn_store(app: Host, views: int) -> None:
 def check(app: Host) -> None:
     """Show the checks, and make them once more where they were made already."""
     if store_pane.view_of(app.session) == "checks":
-        kept = {study: found for study, found in app.session.analyses.items() if study.kind != "health"}
+        kept = {analysis: found for analysis, found in app.session.analyses.items() if analysis.kind != "health"}
         app.become(app.session._replace(analyses=kept))
     app.become(store_pane.viewed(app.session, "checks"))
 
@@ -147,7 +147,7 @@ def stop_reembed(app: Host) -> None:
         app.reembed_stop.set()
 
 
-def chore_ended(app: Host, event: TaskDone) -> None:
+def task_ended(app: Host, event: TaskDone) -> None:
     """Say how it went, and ask again where it wrote."""
     app.threads.told(event)
     if event.error is not None:

@@ -12,7 +12,7 @@ from recall_core.types import Progress, Skip
 from recall_tui.state.rates import done_share, left_seconds
 from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
-from recall_tui.state.store_pane import StoreOverview, cursor_of, shelf
+from recall_tui.state.store_pane import StoreOverview, cursor_of, overview
 from recall_tui.widgets.draw import Glyphs, bar, counted, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, entitle
 from recall_tui.widgets.lists import ChoosingView
@@ -193,7 +193,7 @@ def _queue(run: Run, progress: Progress) -> list[str]:
 
 
 def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    known = shelf(session)
+    known = overview(session)
     if not isinstance(known, StoreOverview):
         return []
     watched = f"{glyphs.dot}watched, w stops" if session.store.watching else f"{glyphs.dot}w watches them"

@@ -23,8 +23,8 @@ from recall_tui.state.store_pane import (
     cursor_of,
     embedder_words,
     ndcg,
+    overview,
     rows_of,
-    shelf,
     state_of,
     view_of,
 )
@@ -54,7 +54,7 @@ class StorePane(ChoosingView):
 
     def show_session(self, session: Session) -> None:
         """Show the store of this session."""
-        known = shelf(session), checks(session)
+        known = overview(session), checks(session)
         seen = (
             session.store.info,
             known,
@@ -87,7 +87,7 @@ class StorePane(ChoosingView):
             self.border_subtitle = summary
 
     def _built(self, session: Session, width: int) -> list[Text]:
-        lines = _chore(session, width, self.glyphs)
+        lines = _task_lines(session, width, self.glyphs)
         build = {"figures": _figures, "checks": _checks, "embedders": _embedders}[view_of(session)]
         rows, places = build(session, width, self.glyphs)
         self.places = [len(lines) + place for place in places]
@@ -117,7 +117,7 @@ Rows = tuple[list[Text], list[int]]
 """Lines, and the places among them of the rows that can be chosen."""
 
 
-def _chore(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+def _task_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """What is being done to the store, and how far it is where that is known."""
     if not session.store.task:
         return []
@@ -130,7 +130,7 @@ def _chore(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
-    known, info = shelf(session), session.store.info
+    known, info = overview(session), session.store.info
     if info is None:
         return [], []
     if isinstance(known, RecallError):
@@ -221,7 +221,7 @@ def _detail(check: CheckView, width: int) -> list[Text]:
 
 
 def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
-    known = shelf(session)
+    known = overview(session)
     if isinstance(known, RecallError):
         return _wrong(known, width), []
     if known is None:

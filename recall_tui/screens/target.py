@@ -17,7 +17,7 @@ from recall_tui.messages import Picking
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import blanked, counted, fit_place
 from recall_tui.widgets.lists import PointedList
@@ -77,9 +77,9 @@ class TargetScreen(Dialog[str | None]):
 
     def show_session(self, session: Session) -> None:
         """Show the paths that were found for what is typed."""
-        finding = found(session, Analysis("paths", self._typed), of=Paths)
-        if isinstance(finding, Paths) and finding != self._found:
-            self._found = finding
+        result = result_of(session, Analysis("paths", self._typed), of=Paths)
+        if isinstance(result, Paths) and result != self._found:
+            self._found = result
             self._fill()
 
     def action_step(self, rows: int) -> None:

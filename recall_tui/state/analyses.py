@@ -1,4 +1,4 @@
-"""Studies: what panes want to know of the store beyond the rows and the context. Pure, and without a screen."""
+"""Analyses: what panes want to know of the store beyond the rows and the context. Pure, and without a screen."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Literal, NamedTuple, TypeAlias
 Kind = Literal[
     "ledger",
     "passage",
-    "absence",
+    "whynot",
     "funnel",
-    "versus",
+    "compare",
     "worth",
     "curve",
     "pins",
     "grades",
     "board",
     "line",
-    "shelf",
+    "overview",
     "health",
     "paths",
 ]
@@ -26,26 +26,26 @@ Scope = Literal["answer", "question", "store", "file"]
 SCOPES: dict[Kind, Scope] = {
     "ledger": "answer",
     "passage": "store",
-    "absence": "answer",
+    "whynot": "answer",
     "funnel": "answer",
-    "versus": "answer",
+    "compare": "answer",
     "worth": "answer",
     "curve": "store",
     "pins": "question",
     "grades": "store",
     "board": "store",
     "line": "store",
-    "shelf": "file",
+    "overview": "file",
     "health": "file",
     "paths": "store",
 }
 
-"""How long a finding holds: for one ranking, for one question at every weight, until documents or judgements change,
+"""How long a result holds: for one ranking, for one question at every weight, until documents or judgements change,
 or until anything is written."""
 
 LASTING: tuple[Kind, ...] = ("grades", "board")
 
-"""The newest finding of such a kind stays, to be shown until there is a newer one."""
+"""The newest result of such a kind stays, to be shown until there is a newer one."""
 
 
 class Analysis(NamedTuple):
@@ -58,6 +58,6 @@ class Analysis(NamedTuple):
 
 Stamp: TypeAlias = tuple[int, ...]
 
-"""What a finding depends on, counted; a finding of another stamp is not shown."""
+"""What a result depends on, counted; a result of another stamp is not shown."""
 
-CHORES_AT = 2  # where a stamp has the number of chores that were done
+TASKS_AT = 2  # where a stamp has the number of tasks that were done

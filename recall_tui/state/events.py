@@ -163,23 +163,23 @@ class Ended(NamedTuple):
 
 
 class AnalysisDone(NamedTuple):
-    """A study is done: what it found, or why it cannot be done."""
+    """An analysis is done: what it found, or why it cannot be done."""
 
-    study: Analysis
+    analysis: Analysis
     stamp: Stamp
-    finding: object
+    result: object
 
 
 class AnalysisMoved(NamedTuple):
-    """A long study has done so many of its steps."""
+    """A long analysis has done so many of its steps."""
 
-    study: Analysis
+    analysis: Analysis
     done: int
     total: int
 
 
 class TaskDone(NamedTuple):
-    """A chore is done. summary: what it did, in a line; error: why it did not."""
+    """A task is done. summary: what it did, in a line; error: why it did not."""
 
     name: str
     summary: str
@@ -187,7 +187,7 @@ class TaskDone(NamedTuple):
 
 
 class TaskMoved(NamedTuple):
-    """A chore under way has come this far."""
+    """A task under way has come this far."""
 
     name: str
     progress: Progress

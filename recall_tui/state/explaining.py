@@ -22,12 +22,12 @@ MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]
 
 
 class Ledger(NamedTuple):
-    """The finding of a ledger: what `recall explain CHUNK --json` says under `explanation`."""
+    """The result of a ledger: what `recall explain CHUNK --json` says under `explanation`."""
 
     view: ExplanationView
 
 
-class Versus(NamedTuple):
+class Comparison(NamedTuple):
     """Two chunks side by side: what `recall explain A --vs B --json` says under `explanation`."""
 
     view: ExplanationView
@@ -134,35 +134,35 @@ def short(chunk_id: str) -> str:
     return chunk_id[:DIGITS]
 
 
-def ledger_study(session: Session) -> Analysis | None:
-    """The study that takes the selected hit's score apart."""
+def ledger_analysis(session: Session) -> Analysis | None:
+    """The analysis that takes the selected hit's score apart."""
     return Analysis("ledger", chunk) if (chunk := chunk_of(session)) else None
 
 
-def passage_study(session: Session) -> Analysis | None:
-    """The study that reads the document around the selected hit."""
+def passage_analysis(session: Session) -> Analysis | None:
+    """The analysis that reads the document around the selected hit."""
     plan = session.results.answer.plan if session.results.answer else None
     return Analysis("passage", chunk, (plan and plan.lexical) or "") if (chunk := chunk_of(session)) else None
 
 
-def absence_study(session: Session) -> Analysis | None:
-    """The study that looks for what is missed. Its context depends on the budget, and on what is pinned to it."""
+def whynot_analysis(session: Session) -> Analysis | None:
+    """The analysis that looks for what is missed. Its context depends on the budget, and on what is pinned to it."""
     if not session.results.sought or session.results.answer is None:
         return None
     return Analysis(
-        "absence",
+        "whynot",
         session.results.sought,
         " ".join([str(session.context.budget_tokens), *session.context.pins, *session.context.drops]),
     )
 
 
-def funnel_study(session: Session) -> Analysis | None:
-    """The study that counts rows from the store to the context."""
+def funnel_analysis(session: Session) -> Analysis | None:
+    """The analysis that counts rows from the store to the context."""
     return Analysis("funnel", str(session.context.budget_tokens)) if session.results.answer is not None else None
 
 
-def versus_study(session: Session) -> Analysis | None:
-    """The study that compares the selected hit with the marked one."""
+def compare_analysis(session: Session) -> Analysis | None:
+    """The analysis that compares the selected hit with the marked one."""
     chunk, marked = chunk_of(session), session.results.marked.chunk if session.results.marked else None
     if (
         not chunk
@@ -172,15 +172,15 @@ def versus_study(session: Session) -> Analysis | None:
         or session.results.answer.pool is None
     ):
         return None
-    return Analysis("versus", chunk, marked.id)
+    return Analysis("compare", chunk, marked.id)
 
 
-_STUDIES = {
-    "ledger": (ledger_study, passage_study),
-    "passage": (passage_study,),
-    "absence": (absence_study,),
-    "funnel": (funnel_study,),
-    "versus": (versus_study,),
+_ANALYSES = {
+    "ledger": (ledger_analysis, passage_analysis),
+    "passage": (passage_analysis,),
+    "whynot": (whynot_analysis,),
+    "funnel": (funnel_analysis,),
+    "compare": (compare_analysis,),
 }
 
 
@@ -190,9 +190,9 @@ def wants(session: Session) -> Iterator[Analysis]:
         yield Analysis("paths", session.results.picking)
     if not is_seen(session, "explain"):
         return
-    for study_of in _STUDIES[session.view]:
-        if (study := study_of(session)) is not None:
-            yield study
+    for analysis_of in _ANALYSES[session.view]:
+        if (analysis := analysis_of(session)) is not None:
+            yield analysis
 
 
 # What a person does.
@@ -211,7 +211,7 @@ def stepped_view(session: Session, tabs: int) -> Session:
 def sought_after(session: Session, target: str) -> Session:
     """The session at the tab that says why the target is not there."""
     fresh = session._replace(results=session.results._replace(sought=target), cursors={**session.cursors, "fixes": 0})
-    return turned_to(fresh, "absence")
+    return turned_to(fresh, "whynot")
 
 
 def marked_hit(session: Session) -> Session:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeVar
 
 from recall_tui.state import weighing
-from recall_tui.state.explaining import FixOffer, Missing, absence_study
+from recall_tui.state.explaining import FixOffer, Missing, whynot_analysis
 from recall_tui.state.records import Moved, Tweaks
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, asked, budgeted
 
 CURSOR = "fixes"
@@ -33,19 +33,19 @@ class Tried(NamedTuple):
     after: State
 
 
-def absence_of(session: Session) -> Missing | None:
+def whynot_of(session: Session) -> Missing | None:
     """What was found out about what is missed, where it was."""
-    study = absence_study(session)
-    finding = found(session, study, of=Missing) if study is not None else None
-    return finding if isinstance(finding, Missing) else None
+    analysis = whynot_analysis(session)
+    result = result_of(session, analysis, of=Missing) if analysis is not None else None
+    return result if isinstance(result, Missing) else None
 
 
 def chosen_remedy(session: Session) -> FixOffer | None:
     """The fix that the cursor is on."""
-    absence = absence_of(session)
-    if session.view != "absence" or absence is None or not absence.remedies:
+    whynot = whynot_of(session)
+    if session.view != "whynot" or whynot is None or not whynot.remedies:
         return None
-    return absence.remedies[min(session.cursors.get(CURSOR, 0), len(absence.remedies) - 1)]
+    return whynot.remedies[min(session.cursors.get(CURSOR, 0), len(whynot.remedies) - 1)]
 
 
 def is_doable(remedy: FixOffer) -> bool:

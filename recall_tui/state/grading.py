@@ -5,11 +5,11 @@ from __future__ import annotations
 from recall_core.errors import RecallError
 from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
 from recall_tui.state.judging import Grading, JudgedQueries, judged, spot_of, words_of
-from recall_tui.state.results import lately
+from recall_tui.state.results import latest
 from recall_tui.state.session import Session, chosen
 
 GRADE = "Grade"
-"""The name of the chore that writes one."""
+"""The name of the task that writes one."""
 UNDO_MOST = 200
 
 
@@ -19,7 +19,7 @@ def why_not(session: Session) -> str:
         return "The row is still being read."
     if not words_of(session.results.answer):
         return "The query asks for no words, so there is nothing to judge its rows for."
-    known = lately(session, "grades", JudgedQueries)
+    known = latest(session, "grades", JudgedQueries)
     if isinstance(known, RecallError):
         return known.message
     return "The judgements are still being read." if known is None else ""
@@ -84,9 +84,9 @@ def ended(session: Session, *, failed: bool) -> Session:
     return session._replace(judge=session.judge._replace(gradings=(*before, *after), regrades=regrades))
 
 
-def confirmed(session: Session, chores: int) -> Session:
-    """The session once judgements were read after so many chores: those gradings stand in them."""
+def confirmed(session: Session, tasks: int) -> Session:
+    """The session once judgements were read after so many tasks: those gradings stand in them."""
     if not session.judge.gradings:
         return session
-    left = tuple(each for each in session.judge.gradings if each.written is None or each.written > chores)
+    left = tuple(each for each in session.judge.gradings if each.written is None or each.written > tasks)
     return session._replace(judge=session.judge._replace(gradings=left))

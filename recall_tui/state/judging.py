@@ -17,7 +17,7 @@ from recall_core.evaluate.grades import (
 from recall_core.evaluate.names import Spot
 from recall_core.types import Hit, Table
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.results import found, lately
+from recall_tui.state.results import latest, result_of
 from recall_tui.state.session import Session, assignments, is_ingesting, is_seen, pointed
 from recall_tui.state.weighing import KEYS
 
@@ -91,7 +91,7 @@ class Board(NamedTuple):
 
 
 class Grading(NamedTuple):
-    """A grade that no finding has yet. written: the number of chores that had ended when it was in the store."""
+    """A grade that no result has yet. written: the number of tasks that had ended when it was in the store."""
 
     change: Regrade
     is_undo: bool = False
@@ -101,41 +101,41 @@ class Grading(NamedTuple):
 # What is wanted, and what is known.
 
 
-def grades_study(_session: Session) -> Analysis:
-    """The study that reads all judgements."""
+def grades_analysis(_session: Session) -> Analysis:
+    """The analysis that reads all judgements."""
     return Analysis("grades")
 
 
-def board_study(session: Session) -> Analysis:
-    """The study that measures all judged queries under the moved settings, beside the saved ones."""
+def board_analysis(session: Session) -> Analysis:
+    """The analysis that measures all judged queries under the moved settings, beside the saved ones."""
     return Analysis("board", "\n".join(assignments(session.weights.tweaks)), _saved(session))
 
 
-def line_study(session: Session) -> Analysis | None:
-    """The study that measures the question on the screen alone; None unless it has a relevant document."""
-    query, study = query_here(session), board_study(session)
+def line_analysis(session: Session) -> Analysis | None:
+    """The analysis that measures the question on the screen alone; None unless it has a relevant document."""
+    query, analysis = query_here(session), board_analysis(session)
     grades = (each.grade for judgements in judgements_here(session).values() for each in judgements)
     if query is None or not any(grade > 0 for grade in grades):
         return None
-    return Analysis("line", query, f"{study.target}\n\n{study.other}")
+    return Analysis("line", query, f"{analysis.target}\n\n{analysis.other}")
 
 
 def wants(session: Session) -> Iterator[Analysis]:
     """All judgements always, since any row may have one; the board while it is seen and the store stands still."""
-    yield grades_study(session)
+    yield grades_analysis(session)
     known = judged(session)
     if known is None or not is_seen(session, "judge") or is_ingesting(session) or not relevant(known):
         return
     if session.judge.gradings:
         return  # the store is about to know more, or calls the query by another id
-    if (line := line_study(session)) is not None:
+    if (line := line_analysis(session)) is not None:
         yield line
-    yield board_study(session)
+    yield board_analysis(session)
 
 
 def judged(session: Session) -> JudgedQueries | None:
     """The judgements with the grades that are on their way into the store; None while none were read."""
-    known = lately(session, "grades", JudgedQueries)
+    known = latest(session, "grades", JudgedQueries)
     if known is None or isinstance(known, RecallError):
         return None
     for grading in session.judge.gradings:
@@ -168,17 +168,17 @@ def first_step(session: Session) -> str:
 
 def board(session: Session) -> Board | RecallError | None:
     """The newest board, which may be of settings or judgements before these; none once nothing can be measured."""
-    return lately(session, "board", Board) if is_measurable(session) else None
+    return latest(session, "board", Board) if is_measurable(session) else None
 
 
 def is_current(session: Session) -> bool:
     """True when the board is of these settings and judgements."""
-    return found(session, board_study(session), Board) is not None
+    return result_of(session, board_analysis(session), Board) is not None
 
 
 def headway(session: Session) -> tuple[int, int] | None:
     """How many queries of how many the wanted board has; None while none is under way."""
-    if session.analysing is None or session.analysing[0] != board_study(session) or is_current(session):
+    if session.analysing is None or session.analysing[0] != board_analysis(session) or is_current(session):
         return None
     return session.analysing[1:] if is_measurable(session) else None
 
@@ -240,8 +240,8 @@ def lines_of(session: Session) -> tuple[QueryLine, ...]:
 
 def line_here(session: Session) -> QueryLine | None:
     """The question on the screen, where it was measured under these settings before the others."""
-    study = line_study(session)
-    fresh = found(session, study, QueryLine) if study else None
+    analysis = line_analysis(session)
+    fresh = result_of(session, analysis, QueryLine) if analysis else None
     return fresh if isinstance(fresh, QueryLine) else None
 
 

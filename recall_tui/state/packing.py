@@ -208,8 +208,8 @@ def repacked(session: Session, event: Repacked) -> Session:
     return session
 
 
-def worth_study(session: Session) -> Analysis | None:
-    """The study that says what the context on the screen is worth; None while that is of an older ranking."""
+def worth_analysis(session: Session) -> Analysis | None:
+    """The analysis that says what the context on the screen is worth; None while that is of an older ranking."""
     packing = session.context.packing
     shown_at = (
         session.query.generation if session.results.answered == session.query.question else session.results.ranked_at
@@ -221,9 +221,9 @@ def worth_study(session: Session) -> Analysis | None:
 
 def wants(session: Session) -> Iterator[Analysis]:
     """What the pane wants to be found out while it is seen."""
-    study = worth_study(session) if is_seen(session, "context") else None
-    if study is not None:
-        yield study
+    analysis = worth_analysis(session) if is_seen(session, "context") else None
+    if analysis is not None:
+        yield analysis
 
 
 def flags(packing: Packing | None, budget_tokens: int) -> list[str]:

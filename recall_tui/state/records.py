@@ -175,7 +175,7 @@ class JudgeState(NamedTuple):
     """The grades that were given here."""
 
     gradings: tuple[Grading, ...] = ()
-    """Grades that were given and that no finding has yet, the newest last."""
+    """Grades that were given and that no result has yet, the newest last."""
     regrades: tuple[Regrade, ...] = ()
     """What was graded, the newest last, for an undo."""
 
@@ -196,6 +196,6 @@ class StoreState(NamedTuple):
     """What is being done to the store."""
     task_progress: Progress | None = None
     tasks_done: int = 0
-    """Counts chores that ended: judgements and repairs change what studies find."""
+    """Counts tasks that ended: judgements and repairs change what analyses find."""
     writes: int = 0
     """Counts what was seen to be written, by whomever: it may change the file alone."""

@@ -1,6 +1,6 @@
 """What the screen wants of the query thread, read off the session. Pure, and without a screen.
 
-Everything that the panes on the screen want to be found out, in the order in which it is studied.
+Everything that the panes on the screen want to be found out, in the order in which it is analysed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from recall_tui.state import explaining, judging, packing, store_pane, tuning
 from recall_tui.state.analyses import SCOPES, Analysis, Stamp
 from recall_tui.state.completion import Lookup
 from recall_tui.state.records import Packing
-from recall_tui.state.results import found, stamp_of
+from recall_tui.state.results import result_of, stamp_of
 from recall_tui.state.session import Session, assignments
 
 
 class QueryRequest(NamedTuple):
-    """All that the screen wants of the store now; the newest wish replaces every older one."""
+    """All that the screen wants of the store now; the newest request replaces every older one."""
 
     generation: int
     text: str
@@ -64,15 +64,19 @@ WANTS: tuple[Callable[[Session], Iterator[Analysis]], ...] = (
 
 
 def wanted(session: Session) -> tuple[tuple[Analysis, Stamp], ...]:
-    """The studies that are not done yet: none while a question is answered, what it needs not while it is wrong.
+    """The analyses that are not done yet: none while a question is answered, what it needs not while it is wrong.
 
-    Nor what looks into an order, while another is being made: its finding would be kept for that one.
+    Nor what looks into an order, while another is being made: its result would be kept for that one.
     """
     if session.store.info is None or session.query.busy:
         return ()
-    studies = dict.fromkeys(study for wants in WANTS for study in wants(session))
+    analyses = dict.fromkeys(analysis for wants in WANTS for analysis in wants(session))
     if session.results.answer is not None and session.results.ranked_at != session.query.generation:
-        studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] != "answer")
+        analyses = dict.fromkeys(analysis for analysis in analyses if SCOPES[analysis.kind] != "answer")
     if session.query.trouble is not None:
-        studies = dict.fromkeys(study for study in studies if SCOPES[study.kind] in ("store", "file"))
-    return tuple((study, stamp_of(session, study)) for study in studies if found(session, study, object) is None)
+        analyses = dict.fromkeys(analysis for analysis in analyses if SCOPES[analysis.kind] in ("store", "file"))
+    return tuple(
+        (analysis, stamp_of(session, analysis))
+        for analysis in analyses
+        if result_of(session, analysis, object) is None
+    )

@@ -1,4 +1,4 @@
-"""What studies found out, and for how long it holds."""
+"""What analyses found out, and for how long it holds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from recall_tui.state.analyses import SCOPES, Analysis, Kind, Scope, Stamp
 from recall_tui.state.session import Session
 
 
-def stamp_of(session: Session, study: Analysis) -> Stamp:
-    """What the finding of a study depends on; while a newer question has no rows, those that are shown."""
+def stamp_of(session: Session, analysis: Analysis) -> Stamp:
+    """What the result of an analysis depends on; while a newer question has no rows, those that are shown."""
     info = session.store.info
     store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.store.tasks_done)
     is_shown = session.results.answered == session.query.question
@@ -22,23 +22,23 @@ def stamp_of(session: Session, study: Analysis) -> Stamp:
         if is_shown
         else (session.results.answered, session.results.ranked_at),
     }
-    return (*store, *of_scope[SCOPES[study.kind]])
+    return (*store, *of_scope[SCOPES[analysis.kind]])
 
 
-Finding = TypeVar("Finding")
+Result = TypeVar("Result")
 
 
-def found(session: Session, study: Analysis, of: type[Finding]) -> Finding | RecallError | None:
-    """What a study found, an error where it failed, None while it is not done."""
-    stamp, finding = session.analyses.get(study, ((), None))
-    if finding is None or stamp != stamp_of(session, study):
+def result_of(session: Session, analysis: Analysis, of: type[Result]) -> Result | RecallError | None:
+    """What an analysis found, an error where it failed, None while it is not done."""
+    stamp, result = session.analyses.get(analysis, ((), None))
+    if result is None or stamp != stamp_of(session, analysis):
         return None
-    assert isinstance(finding, (of, RecallError))  # noqa: S101 - a kind of study has one kind of finding
-    return finding
+    assert isinstance(result, (of, RecallError))  # noqa: S101 - a kind of analysis has one kind of result
+    return result
 
 
-def lately(session: Session, kind: Kind, of: type[Finding]) -> Finding | RecallError | None:
-    """The newest finding of a lasting kind, which may hold no longer; None before the first."""
-    finding = next((finding for study, (_, finding) in session.analyses.items() if study.kind == kind), None)
-    assert finding is None or isinstance(finding, (of, RecallError))  # noqa: S101 - as above
-    return finding
+def latest(session: Session, kind: Kind, of: type[Result]) -> Result | RecallError | None:
+    """The newest result of a lasting kind, which may hold no longer; None before the first."""
+    result = next((result for analysis, (_, result) in session.analyses.items() if analysis.kind == kind), None)
+    assert result is None or isinstance(result, (of, RecallError))  # noqa: S101 - as above
+    return result

@@ -28,8 +28,8 @@ PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", 
 Tab = Literal["explain", "weights", "context", "judge", "store"]
 TABS: tuple[Tab, ...] = ("explain", "weights", "context", "judge", "store")
 """The panes of which a narrow screen shows one; a wider one shows all but that explain and store share a place."""
-View = Literal["ledger", "passage", "absence", "funnel", "versus"]
-VIEWS: tuple[View, ...] = ("ledger", "passage", "absence", "funnel", "versus")
+View = Literal["ledger", "passage", "whynot", "funnel", "compare"]
+VIEWS: tuple[View, ...] = ("ledger", "passage", "whynot", "funnel", "compare")
 """The tabs of the explain pane."""
 
 BUDGET_MOST = 10_000_000
@@ -54,7 +54,7 @@ class Session(NamedTuple):
     analyses: Mapping[Analysis, tuple[Stamp, object]] = {}
     """What was found out; `found` gives what still holds."""
     analysing: tuple[Analysis, int, int] | None = None
-    """A long study under way: how many of its steps are done, and of how many."""
+    """A long analysis under way: how many of its steps are done, and of how many."""
 
 
 def asked(session: Session, text: str, at: float) -> Session:

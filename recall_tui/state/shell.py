@@ -13,16 +13,16 @@ from recall_tui.state.chart import DEPTH
 from recall_tui.state.explaining import (
     DocumentPassage,
     Missing,
-    absence_study,
     chunk_of,
-    passage_study,
+    compare_analysis,
+    passage_analysis,
     rows_given,
     short,
-    versus_study,
+    whynot_analysis,
 )
 from recall_tui.state.optioning import with_options
 from recall_tui.state.packing import flags
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, assignments, filter_of, listed
 from recall_tui.state.store_pane import kept_by
 from recall_tui.state.tuning import first_rows, of_words, pins_of
@@ -132,21 +132,21 @@ def explained(session: Session, store: str | None) -> str:
     match session.view:
         case "passage":
             words = _get(session)
-        case "absence":
+        case "whynot":
             words = _whynot(session)
         case "funnel":
             words = ["trace", *_asked_question(session, (*_k(session), *_budget(session)))]
-        case "ledger" | "versus":
+        case "ledger" | "compare":
             words = _explain(session)
     return typed(store, *words) if words else ""
 
 
 def _explain(session: Session) -> list[str]:
     """The ledger of the chunk; with another beside it where the two are compared."""
-    chunk, study = chunk_of(session), versus_study(session) if session.view == "versus" else None
+    chunk, analysis = chunk_of(session), compare_analysis(session) if session.view == "compare" else None
     if not chunk:
         return []
-    versus = ["--vs", short(study.other)] if study is not None else []
+    versus = ["--vs", short(analysis.other)] if analysis is not None else []
     return ["explain", "--chunk", short(chunk), *versus, *_asked_question(session, _listing(session))]
 
 
@@ -166,9 +166,9 @@ def _listing(session: Session) -> tuple[str, ...]:
 def _whynot(session: Session) -> list[str]:
     if not session.results.sought:
         return []
-    study = absence_study(session)
-    finding = found(session, study, of=Missing) if study is not None else None
-    in_list = not isinstance(finding, Missing) or finding.in_list
+    analysis = whynot_analysis(session)
+    result = result_of(session, analysis, of=Missing) if analysis is not None else None
+    in_list = not isinstance(result, Missing) or result.in_list
     target = (
         [f"--target={session.results.sought}"]
         if session.results.sought.startswith("-")
@@ -190,8 +190,8 @@ def _rows(session: Session) -> tuple[str, ...]:
 
 def _get(session: Session) -> list[str]:
     """The document, or those of its lines that are shown."""
-    study = passage_study(session)
-    passage = found(session, study, of=DocumentPassage) if study is not None else None
+    analysis = passage_analysis(session)
+    passage = result_of(session, analysis, of=DocumentPassage) if analysis is not None else None
     if not isinstance(passage, DocumentPassage):
         return []
     whole = passage.from_start and passage.to_end

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.errors import RecallError
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.runs import EVERYTHING
 from recall_tui.state.session import Session, is_seen
 
@@ -54,7 +54,7 @@ _VIEW = "store view"  # the name of the cursor that says which view is in front
 
 
 class StoreOverview(NamedTuple):
-    """The finding of a shelf: what `recall stats` and `recall embedders` say, and what came of each root."""
+    """The overview of a store: what `recall stats` and `recall embedders` say, and what came of each root."""
 
     view: StoreView
     sources: tuple[Source, ...]
@@ -62,7 +62,7 @@ class StoreOverview(NamedTuple):
 
 
 class Health(NamedTuple):
-    """The finding of one check."""
+    """The result of one check."""
 
     check: CheckView
 
@@ -75,7 +75,7 @@ class StoreCommand(NamedTuple):
     settings: tuple[str, ...] = ()
 
 
-SHELF = Analysis("shelf")
+OVERVIEW = Analysis("overview")
 
 
 def is_outdated(session: Session) -> bool:
@@ -90,7 +90,7 @@ def wants(session: Session) -> Iterator[Analysis]:
     """The figures for either pane, the checks while they are looked at."""
     is_open = is_seen(session, "store")
     if is_open or is_seen(session, "ingest"):
-        yield SHELF
+        yield OVERVIEW
     if is_open and view_of(session) == "checks":
         yield from (Analysis("health", code) for code in CHECKS)
 
@@ -111,9 +111,9 @@ def viewed(session: Session, view: View) -> Session:
     return turned(session, VIEWS.index(view) - VIEWS.index(view_of(session)))
 
 
-def shelf(session: Session) -> StoreOverview | RecallError | None:
+def overview(session: Session) -> StoreOverview | RecallError | None:
     """What is known of the store."""
-    return found(session, SHELF, StoreOverview)
+    return result_of(session, OVERVIEW, StoreOverview)
 
 
 def checks(session: Session) -> tuple[CheckView | None, ...]:
@@ -123,7 +123,7 @@ def checks(session: Session) -> tuple[CheckView | None, ...]:
 
 def embedders(session: Session) -> tuple[EmbedderView, ...]:
     """Every embedder, once they are known."""
-    known = shelf(session)
+    known = overview(session)
     return known.embedders if isinstance(known, StoreOverview) else ()
 
 
@@ -217,7 +217,7 @@ def _short(value: float) -> str:
 
 
 def _check(session: Session, code: str) -> CheckView | None:
-    finding = found(session, Analysis("health", code), Health)
-    if isinstance(finding, RecallError):
-        return {"code": code, "severity": "error", "evidence": finding.message, "fix": finding.hint or ""}
-    return finding.check if finding is not None else None
+    result = result_of(session, Analysis("health", code), Health)
+    if isinstance(result, RecallError):
+        return {"code": code, "severity": "error", "evidence": result.message, "fix": result.hint or ""}
+    return result.check if result is not None else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.types import StoreInfo
 from recall_tui.state import grading, weighing
-from recall_tui.state.analyses import CHORES_AT, LASTING
+from recall_tui.state.analyses import LASTING, TASKS_AT
 from recall_tui.state.events import (
     Advanced,
     AnalysisDone,
@@ -35,7 +35,7 @@ from recall_tui.state.events import (
 )
 from recall_tui.state.judging import JudgedQueries
 from recall_tui.state.packing import forgotten, repacked
-from recall_tui.state.results import lately, stamp_of
+from recall_tui.state.results import latest, stamp_of
 from recall_tui.state.runs import run_after
 from recall_tui.state.session import Session, listed
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from recall_core.retrieve import Answer
 
-MOST_KEPT = 50  # findings of a kind: going through a long list would keep a document for each of its rows
+MOST_KEPT = 50  # results of a kind: going through a long list would keep a document for each of its rows
 
 
 def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - one line an event
@@ -64,15 +64,15 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
         case Unwatched():
             return session._replace(store=session.store._replace(watching=False))
         case AnalysisDone():
-            return _studied(session, event)
-        case AnalysisMoved(study, done, total):
-            return session._replace(analysing=(study, done, total))
+            return _analysed(session, event)
+        case AnalysisMoved(analysis, done, total):
+            return session._replace(analysing=(analysis, done, total))
         case TaskMoved(name, progress):
             return session._replace(store=session.store._replace(task=name, task_progress=progress))
         case Ran():
             return session._replace(store=session.store._replace(tasks_done=session.store.tasks_done + 1))
         case TaskDone():
-            return _chored(session, event)
+            return _task_done(session, event)
         case Answered() | Failed() | Charted() if event.question == session.query.question:
             return _of_question(session, event)
         case Reweighed() | Fetched() | Repacked() if event.generation == session.query.generation:
@@ -109,33 +109,33 @@ def _stage(info: StoreInfo) -> tuple[int, str]:
 
 def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
     """Judgements are others than those that were read, and nothing of this workbench is on its way into the store."""
-    known = lately(session, "grades", JudgedQueries)
+    known = latest(session, "grades", JudgedQueries)
     if not event.judged or not isinstance(known, JudgedQueries) or session.store.task or session.judge.gradings:
         return False
     return known.digest != event.judged
 
 
-def _chored(session: Session, event: TaskDone) -> Session:
+def _task_done(session: Session, event: TaskDone) -> Session:
     fresh = session._replace(
         store=session.store._replace(task="", task_progress=None, tasks_done=session.store.tasks_done + 1)
     )
     return grading.ended(fresh, failed=event.error is not None) if event.name == grading.GRADE else fresh
 
 
-def _studied(session: Session, event: AnalysisDone) -> Session:
-    """The session with a finding; those that no longer hold make room."""
+def _analysed(session: Session, event: AnalysisDone) -> Session:
+    """The session with a result; those that no longer hold make room."""
     held = {
-        study: kept
-        for study, kept in session.analyses.items()
-        if study.kind in LASTING or kept[0] == stamp_of(session, study)
+        analysis: kept
+        for analysis, kept in session.analyses.items()
+        if analysis.kind in LASTING or kept[0] == stamp_of(session, analysis)
     }
-    if event.stamp == stamp_of(session, event.study):
-        if event.study.kind == "grades":
-            session = grading.confirmed(session, event.stamp[CHORES_AT])
-        held.pop(event.study, None)
-        held[event.study] = event.stamp, event.finding
-        most = 1 if event.study.kind in LASTING else MOST_KEPT
-        for old in [study for study in held if study.kind == event.study.kind][:-most]:
+    if event.stamp == stamp_of(session, event.analysis):
+        if event.analysis.kind == "grades":
+            session = grading.confirmed(session, event.stamp[TASKS_AT])
+        held.pop(event.analysis, None)
+        held[event.analysis] = event.stamp, event.result
+        most = 1 if event.analysis.kind in LASTING else MOST_KEPT
+        for old in [analysis for analysis in held if analysis.kind == event.analysis.kind][:-most]:
             del held[old]
     return session._replace(analyses=held)
 

@@ -12,7 +12,7 @@ from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import words_of
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, assignments, is_seen
 from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
 
@@ -68,11 +68,11 @@ def wants(session: Session) -> Iterator[Analysis]:
     """The pins' weights, then the curve: it may take long."""
     if not is_seen(session, "weights"):
         return
-    yield from filter(None, (pins_study(session), curve_study(session)))
+    yield from filter(None, (pins_analysis(session), curve_analysis(session)))
 
 
-def curve_study(session: Session) -> Analysis | None:
-    """The study of the curve that is shown; None where the weight of this question moves no rank."""
+def curve_analysis(session: Session) -> Analysis | None:
+    """The analysis of the curve that is shown; None where the weight of this question moves no rank."""
     answer = session.results.answer
     if session.weights.is_of_all:
         return Analysis("curve", "", _scale(of_words(session)))
@@ -81,8 +81,8 @@ def curve_study(session: Session) -> Analysis | None:
     return Analysis("curve", words_of(answer), _ranking(answer, current(session)))
 
 
-def pins_study(session: Session) -> Analysis | None:
-    """The study of the weights that grant the pins of this question."""
+def pins_analysis(session: Session) -> Analysis | None:
+    """The analysis of the weights that grant the pins of this question."""
     answer, pins = session.results.answer, pins_of(session)
     if answer is None or not pins or not is_hybrid(answer) or why_no_lines(answer):
         return None
@@ -92,16 +92,16 @@ def pins_study(session: Session) -> Analysis | None:
 
 def curve_of(session: Session) -> Curve | None:
     """The curve that is shown, once it is found out."""
-    study = curve_study(session)
-    finding = found(session, study, Curve) if study else None
-    return finding if isinstance(finding, Curve) else None
+    analysis = curve_analysis(session)
+    result = result_of(session, analysis, Curve) if analysis else None
+    return result if isinstance(result, Curve) else None
 
 
 def granted_of(session: Session) -> Granted | None:
     """The weights that grant the pins, once they are found out."""
-    study = pins_study(session)
-    finding = found(session, study, Granted) if study else None
-    return finding if isinstance(finding, Granted) else None
+    analysis = pins_analysis(session)
+    result = result_of(session, analysis, Granted) if analysis else None
+    return result if isinstance(result, Granted) else None
 
 
 def of_words(session: Session) -> Config:

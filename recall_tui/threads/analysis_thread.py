@@ -1,4 +1,4 @@
-"""The thread that studies: whatever a pane shows besides rows and context, one finding after the other."""
+"""The thread that analyses: whatever a pane shows besides rows and context, one result after the other."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 Wanted: TypeAlias = tuple[Analysis, Stamp]
 
-REST_SECONDS = 0.1  # that wants stand still before the first is met: studying slows the painting of held keys
+REST_SECONDS = 0.1  # that wants stand still before the first is met: an analysis slows the painting of held keys
 
 AGAIN_SECONDS = 1.0  # until a store that could not be opened is tried again
 
-MOST_SAID = 50  # times that a study tells how far it has come: each of them is painted
+MOST_SAID = 50  # times that an analysis tells how far it has come: each of them is painted
 
 FUNCTIONS: Mapping[Kind, str] = {
     "ledger": "explain:chunk_ledger",
-    "versus": "explain:two_chunks",
+    "compare": "explain:two_chunks",
     "funnel": "explain:row_funnel",
-    "absence": "explain:missing_target",
+    "whynot": "explain:missing_target",
     "passage": "document:document_passage",
     "paths": "document:fitting_paths",
     "worth": "store:context_worth",
@@ -42,26 +42,26 @@ FUNCTIONS: Mapping[Kind, str] = {
     "grades": "judge:all_grades",
     "board": "judge:judged_board",
     "line": "judge:judged_line",
-    "shelf": "store:store_overview",
+    "overview": "store:store_overview",
     "health": "store:store_checks",
 }
 """Kind of analysis to `module:function` in recall_tui.analyses."""
 
 
-class Lab(NamedTuple):
-    """What a study works with."""
+class AnalysisRun(NamedTuple):
+    """What an analysis works with."""
 
     recall: Recall
     session: Session
-    """As it was when the study was asked for; its answer belongs to the stamp."""
+    """As it was when the analysis was asked for; its answer belongs to the stamp."""
     checkpoint: Callable[[], None]
-    """Call it between steps of long work: it raises Interrupted once nobody wants the finding any more."""
+    """Call it between steps of long work: it raises Interrupted once nobody wants the result any more."""
     kept: dict[str, object]
-    """What studies keep for the next one, by a name of their own; as long as the thread lives."""
+    """What analyses keep for the next one, by a name of their own; as long as the thread lives."""
     give_way: Callable[[], None]
-    """The same for a study that keeps its steps: it also ends while one before it is wanted, and goes on later."""
+    """The same for one that keeps its steps: it also ends while one before it is wanted, and goes on later."""
     say: Callable[[int, int], None]
-    """Tell how many of its steps a long study has done, and of how many."""
+    """Tell how many of its steps a long analysis has done, and of how many."""
     store: str | None = None
     """The --store value that commands name."""
 
@@ -72,7 +72,7 @@ def is_due(done: int, total: int, times: int) -> bool:
 
 
 class AnalysisThread:
-    """Does the wanted studies in order. Newer wants replace older ones; a study that is still wanted goes on."""
+    """Does the wanted analyses in order. Newer wants replace older ones; an analysis that is still wanted goes on."""
 
     def __init__(self, opener: Callable[[], Recall], post: Post, store: str | None = None) -> None:
         self._opener = opener
@@ -89,14 +89,14 @@ class AnalysisThread:
         self._is_aside = False
         """The store is opened by others."""
         self._recall: Recall | None = None
-        self._thread = threading.Thread(target=self._live, name="recall-study", daemon=True)
+        self._thread = threading.Thread(target=self._live, name="recall-analyses", daemon=True)
 
     def start(self) -> None:
-        """Begin to listen; the store is opened for the first study."""
+        """Begin to listen; the store is opened for the first analysis."""
         self._thread.start()
 
     def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
-        """Want these studies of this session, in this order, and no others; new ones wait until wants rest."""
+        """Want these analyses of this session, in this order, and no others; new ones wait until wants rest."""
         with self._changed:
             if any(each not in self._wanted for each in wanted):
                 self._rests_at = time.monotonic() + REST_SECONDS
@@ -133,7 +133,7 @@ class AnalysisThread:
             self._post(Crashed(error))
 
     def _open(self) -> None:
-        """Study in the store; one that cannot be opened is left alone for a while."""
+        """Analyse in the store; one that cannot be opened is left alone for a while."""
         with self._changed:
             if self._is_aside:
                 return
@@ -141,7 +141,7 @@ class AnalysisThread:
         try:
             with self._opener() as recall:
                 try:
-                    self._study_all(recall)
+                    self._analyse_all(recall)
                 finally:
                     with self._changed:
                         self._recall = None  # what is closed cannot be interrupted
@@ -153,43 +153,43 @@ class AnalysisThread:
                 self._is_open = False
                 self._changed.notify_all()
 
-    def _study_all(self, recall: Recall) -> None:
-        """Study until the end, or until another file stands in the store's place."""
+    def _analyse_all(self, recall: Recall) -> None:
+        """Analyse until the end, or until another file stands in the store's place."""
         kept: dict[str, object] = {}
         while (found := self._next()) is not None and not recall.store.is_replaced():
             wanted, session = found
             with self._changed:
                 self._under_way, self._recall = wanted, recall
             take_over(recall, session.weights.saved, (*KEYS, *EMBEDDING))
-            lab = Lab(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
-            self._study(wanted, lab)
+            run = AnalysisRun(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
+            self._analyse(wanted, run)
             with self._changed:
                 self._under_way = None
 
-    def _study(self, wanted: Wanted, lab: Lab) -> None:
-        study, stamp = wanted
-        finding: object
+    def _analyse(self, wanted: Wanted, run: AnalysisRun) -> None:
+        analysis, stamp = wanted
+        result: object
         try:
-            finding = _function(study.kind)(lab, study)
+            result = _function(analysis.kind)(run, analysis)
         except Interrupted:
             return  # an abort can come a step late: whatever is still wanted is taken up again
         except RecallError as error:
-            finding = error
+            result = error
         except LookupError:
-            answer = lab.session.results.answer
+            answer = run.session.results.answer
             if answer is None or not is_outdated(
-                lab.session._replace(store=lab.session.store._replace(info=lab.recall.store.info()))
+                run.session._replace(store=run.session.store._replace(info=run.recall.store.info()))
             ):
                 raise
             from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
 
-            finding = outdated(answer)  # another program purged its rows, and it is about to be asked again
+            result = outdated(answer)  # another program purged its rows, and it is about to be asked again
         with self._changed:
             self._done.add(wanted)
-        self._post(AnalysisDone(study, stamp, finding))
+        self._post(AnalysisDone(analysis, stamp, result))
 
     def _next(self) -> tuple[Wanted, Session] | None:
-        """The first wanted study that is not done; None when the store is to be closed, or the thread to end."""
+        """The first wanted analysis that is not done; None when the store is to be closed, or the thread to end."""
         with self._changed:
             while not self._closing and not (self._is_aside and self._is_open):
                 undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]
@@ -219,7 +219,7 @@ class AnalysisThread:
             self._post(AnalysisMoved(under_way[0], done, total))
 
 
-def _function(kind: Kind) -> Callable[[Lab, Analysis], object]:
+def _function(kind: Kind) -> Callable[[AnalysisRun, Analysis], object]:
     """What does this kind of analysis; its module is imported when the first of a kind is wanted."""
     module, _, name = FUNCTIONS[kind].partition(":")
     return getattr(import_module(f"recall_tui.analyses.{module}"), name)  # type: ignore[no-any-return]

@@ -96,7 +96,7 @@ def _nobody(_is_aside: bool) -> None:
 
 
 class QueryThread:
-    """Answers the newest wish. The mailbox holds one: a newer wish replaces an older, and aborts its search."""
+    """Answers the newest request. The mailbox holds one: a newer request replaces an older, and aborts its search."""
 
     def __init__(
         self, opener: Callable[[], Recall], post: Post, clock: Clock, set_aside: Callable[[bool], None] = _nobody
@@ -107,11 +107,11 @@ class QueryThread:
         self._post = post
         self._clock = clock
         self._changed = threading.Condition()
-        self._wish: QueryRequest | None = None
+        self._request: QueryRequest | None = None
         self._closing = False
         self._recall: Recall | None = None
         self._asking = 0
-        self._desk = Progressed({})
+        self._progress = Progressed({})
         self._told = self._looked = Written()
         self._settings: tuple[int, int] | None = None
         """What tells the settings that were read from those that someone writes afterwards."""
@@ -121,11 +121,13 @@ class QueryThread:
         """Open the store and begin to listen."""
         self._thread.start()
 
-    def submit(self, wish: QueryRequest) -> None:
-        """Make this the newest wish; never waits for the store."""
+    def submit(self, request: QueryRequest) -> None:
+        """Make this the newest request; never waits for the store."""
         with self._changed:
-            self._wish = wish
-            if self._asking < wish.generation or (wish.is_given_up and wish.question != self._desk.question):
+            self._request = request
+            if self._asking < request.generation or (
+                request.is_given_up and request.question != self._progress.question
+            ):
                 self._abort()
             self._changed.notify()
 
@@ -139,7 +141,7 @@ class QueryThread:
             self._thread.join(timeout)
 
     def _abort(self) -> None:
-        # Under the lock the thread cannot take a new wish, so the interrupt meets the old search or nothing.
+        # Under the lock the thread cannot take a new request, so the interrupt meets the old search or nothing.
         if self._recall is not None and self._asking > 0:
             self._recall.interrupt()
 
@@ -164,23 +166,23 @@ class QueryThread:
     def _serve_all(self, recall: Recall) -> None:
         """Answer until the end, or until another file stands in the store's place: then its answers begin anew."""
         self._recall = recall
-        while (wish := self._take(recall)) is not None:
+        while (request := self._take(recall)) is not None:
             if recall.store.is_replaced():
-                self._again(wish)
+                self._again(request)
                 self._let_go()
                 recall.store.leave()
                 return
             try:
                 self._read_settings(recall)
-                self._serve(recall, wish)
+                self._serve(recall, request)
             except Interrupted:
-                self._again(wish)
+                self._again(request)
             except Outdated:
-                self._desk = Progressed({})
-                self._again(wish)
+                self._progress = Progressed({})
+                self._again(request)
             except RecallError as error:
-                self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
-                self._post(Failed(wish.question, error))
+                self._progress = self._progress._replace(generation=request.generation, question=request.question)
+                self._post(Failed(request.question, error))
             finally:
                 with self._changed:
                     self._asking = 0
@@ -191,17 +193,17 @@ class QueryThread:
                 self._let_go()
                 return None
         with self._changed:
-            wish, self._wish = self._wish, None
-            if self._closing or wish is None:
+            request, self._request = self._request, None
+            if self._closing or request is None:
                 self._recall = None
                 return None
-            self._asking = wish.generation
-            return wish
+            self._asking = request.generation
+            return request
 
     def _is_called(self) -> bool:
-        """Wait for a wish or the end; False when neither has come for a while."""
+        """Wait for a request or the end; False when neither has come for a while."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._closing or self._wish is not None, LOOK_SECONDS)
+            return self._changed.wait_for(lambda: self._closing or self._request is not None, LOOK_SECONDS)
 
     def _look(self, recall: Recall) -> bool:
         """Say so when someone else has written, once that is over; True when another store stands here by now.
@@ -258,121 +260,121 @@ class QueryThread:
         Were another connection to it left, SQLite would give the next one its log, which stands there no longer.
         """
         self._set_aside(True)
-        self._desk, self._told = Progressed({}), Written()
+        self._progress, self._told = Progressed({}), Written()
         with self._changed:
             self._recall, self._asking = None, 0
 
-    def _again(self, wish: QueryRequest) -> None:
-        """Put an interrupted wish back, unless a newer one stands there: an abort can arrive a step late."""
+    def _again(self, request: QueryRequest) -> None:
+        """Put an interrupted request back, unless a newer one stands there: an abort can arrive a step late."""
         with self._changed:
-            self._wish = self._wish or wish
+            self._request = self._request or request
 
-    def _serve(self, recall: Recall, wish: QueryRequest) -> None:
-        for lookup in wish.lookups:
+    def _serve(self, recall: Recall, request: QueryRequest) -> None:
+        for lookup in request.lookups:
             self._post(learned(recall, lookup))
-        if not wish.text.strip():
-            self._desk = Progressed({}, wish.generation, wish.question)
-        elif wish.question != self._desk.question and wish.is_given_up:
-            self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
-        elif wish.question != self._desk.question:
-            self._answer(recall, wish)
-        elif wish.generation != self._desk.generation and self._desk.answer is not None:
-            self._weigh(recall, wish, self._desk.answer)
-        answer = self._desk.answer
+        if not request.text.strip():
+            self._progress = Progressed({}, request.generation, request.question)
+        elif request.question != self._progress.question and request.is_given_up:
+            self._progress = self._progress._replace(generation=request.generation, question=request.question)
+        elif request.question != self._progress.question:
+            self._answer(recall, request)
+        elif request.generation != self._progress.generation and self._progress.answer is not None:
+            self._weigh(recall, request, self._progress.answer)
+        answer = self._progress.answer
         if answer is None:
             return
-        if wish.window != self._desk.window:
-            self._fetch(recall, wish, answer)
-        if wish.packing != self._desk.packing and not self._has_newer():
-            self._post(repacked(recall, answer, wish))
-            self._desk = self._desk._replace(packing=wish.packing)
-        self._draw_lines(wish, answer)
+        if request.window != self._progress.window:
+            self._fetch(recall, request, answer)
+        if request.packing != self._progress.packing and not self._has_newer():
+            self._post(repacked(recall, answer, request))
+            self._progress = self._progress._replace(packing=request.packing)
+        self._draw_lines(request, answer)
 
-    def _answer(self, recall: Recall, wish: QueryRequest) -> None:
-        ranking.take_over(recall, wish.saved)
-        plain = ranking.understood(recall, wish)
-        plan = ranking.moved(recall, plain, wish)
-        before = self._desk.answer
+    def _answer(self, recall: Recall, request: QueryRequest) -> None:
+        ranking.take_over(recall, request.saved)
+        plain = ranking.understood(recall, request)
+        plan = ranking.moved(recall, plain, request)
+        before = self._progress.answer
         with recall.store.reading():
             answer = ranking.whole(recall.engine.answer(plan), recall)
-            kept, self._desk = self._desk, Progressed({}, answer=answer, fixed=ranking.fixed(plain))
+            kept, self._progress = self._progress, Progressed({}, answer=answer, fixed=ranking.fixed(plain))
             try:
-                rows, states = self._read(recall, wish, answer, plain)
+                rows, states = self._read(recall, request, answer, plain)
             except RecallError:
-                self._desk = kept  # what is on the screen still; an abort leaves this one to be asked again
+                self._progress = kept  # what is on the screen still; an abort leaves this one to be asked again
                 raise
         self._post(
             Answered(
-                generation=wish.generation,
+                generation=request.generation,
                 answer=answer,
                 hits=rows,
                 states=states,
                 at=self._clock(),
                 plain=plain.config,
-                fixed=self._desk.fixed,
-                before=before_of(answer, wish.window, self._desk.ranks),
-                question=wish.question,
+                fixed=self._progress.fixed,
+                before=before_of(answer, request.window, self._progress.ranks),
+                question=request.question,
                 matched=matched_in(rows, answer, recall.store),
             )
         )
-        self._desk = self._desk._replace(generation=wish.generation, question=wish.question)
+        self._progress = self._progress._replace(generation=request.generation, question=request.question)
         if before is None or before.generation != answer.generation:
             self._post(self._tell(recall))
 
-    def _weigh(self, recall: Recall, wish: QueryRequest, answer: Answer) -> None:
-        """Rank the same pool again under the settings that are wished for."""
-        ranking.take_over(recall, wish.saved)
-        plain, plan = recall.engine.replan(answer.plan), ranking.moved(recall, answer.plan, wish)
+    def _weigh(self, recall: Recall, request: QueryRequest, answer: Answer) -> None:
+        """Rank the same pool again under the settings that are asked for."""
+        ranking.take_over(recall, request.saved)
+        plain, plan = recall.engine.replan(answer.plan), ranking.moved(recall, answer.plan, request)
         answer = ranking.weighed(recall, answer, plan)
-        self._desk = self._desk._replace(answer=answer, packing=None)
-        rows, states = self._read(recall, wish, answer, plain)
-        before = before_of(answer, wish.window, self._desk.ranks)
+        self._progress = self._progress._replace(answer=answer, packing=None)
+        rows, states = self._read(recall, request, answer, plain)
+        before = before_of(answer, request.window, self._progress.ranks)
         matched = matched_in(rows, answer, recall.store)
-        self._post(Reweighed(wish.generation, answer, rows, states, plain.config, before, matched))
-        self._desk = self._desk._replace(generation=wish.generation)
+        self._post(Reweighed(request.generation, answer, rows, states, plain.config, before, matched))
+        self._progress = self._progress._replace(generation=request.generation)
 
     def _read(
-        self, recall: Recall, wish: QueryRequest, answer: Answer, plain: Plan
+        self, recall: Recall, request: QueryRequest, answer: Answer, plain: Plan
     ) -> tuple[dict[int, Hit], dict[str, State]]:
         """The rows of the window with their files' states; the ranks under the saved settings are at hand then."""
         ranks = self._saved_ranks(recall, answer, plain) if answer.plan.config != plain.config else {}
-        rows = rows_of(recall, answer, wish.window)
-        states = states_of(recall, rows, self._desk.states)
-        self._desk = self._desk._replace(window=wish.window, ranks=ranks)
+        rows = rows_of(recall, answer, request.window)
+        states = states_of(recall, rows, self._progress.states)
+        self._progress = self._progress._replace(window=request.window, ranks=ranks)
         return rows, states
 
     def _saved_ranks(self, recall: Recall, answer: Answer, plain: Plan) -> dict[int, int]:
         """By position in the answer's pool. Other candidates are searched for once, not at every weight."""
         if retrieval(plain.config) == retrieval(answer.plan.config):
             return ranks_of(ranking.weighed(recall, answer, plain))
-        known = self._desk.plain
+        known = self._progress.plain
         if known is None or retrieval(known.plan.config) != retrieval(plain.config):
             known = ranking.whole(recall.engine.answer(plain), recall)
         else:
             known = ranking.weighed(recall, known, plain)
-        self._desk = self._desk._replace(plain=known)
+        self._progress = self._progress._replace(plain=known)
         return ranks_among(answer, known)
 
-    def _fetch(self, recall: Recall, wish: QueryRequest, answer: Answer) -> None:
-        rows = rows_of(recall, answer, wish.window)
-        before = before_of(answer, wish.window, self._desk.ranks)
-        states = states_of(recall, rows, self._desk.states)
-        self._post(Fetched(wish.generation, rows, states, before, matched_in(rows, answer, recall.store)))
-        self._desk = self._desk._replace(window=wish.window)
+    def _fetch(self, recall: Recall, request: QueryRequest, answer: Answer) -> None:
+        rows = rows_of(recall, answer, request.window)
+        before = before_of(answer, request.window, self._progress.ranks)
+        states = states_of(recall, rows, self._progress.states)
+        self._post(Fetched(request.generation, rows, states, before, matched_in(rows, answer, recall.store)))
+        self._progress = self._progress._replace(window=request.window)
 
-    def _draw_lines(self, wish: QueryRequest, answer: Answer) -> None:
+    def _draw_lines(self, request: QueryRequest, answer: Answer) -> None:
         """Look at every weight, last of all and once for each pool and scale."""
         config, pool = answer.plan.config, answer.pool
-        drawn = (str(wish.question), config.fusion, config.normalize, str(config.rrf_k))
-        if pool is None or not is_hybrid(answer) or why_no_lines(answer) or drawn == self._desk.charted:
+        drawn = (str(request.question), config.fusion, config.normalize, str(config.rrf_k))
+        if pool is None or not is_hybrid(answer) or why_no_lines(answer) or drawn == self._progress.charted:
             return
         if not self._has_newer():
-            self._post(Charted(wish.question, chart_of(pool, config)))
-            self._desk = self._desk._replace(charted=drawn)
+            self._post(Charted(request.question, chart_of(pool, config)))
+            self._progress = self._progress._replace(charted=drawn)
 
     def _has_newer(self) -> bool:
         with self._changed:
-            return self._wish is not None or self._closing
+            return self._request is not None or self._closing
 
 
 def _written_at(toml: Path) -> tuple[int, int] | None:

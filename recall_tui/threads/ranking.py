@@ -1,4 +1,4 @@
-"""The plans of a wished question, as it is and as saved, and its candidates ranked again under other settings.
+"""The plans of a requested question, as it is and as saved, and its candidates ranked again under other settings.
 
 Rows of an answer for the list, the states of their files, and their ranks under other settings.
 
@@ -51,18 +51,18 @@ def whole(answer: Answer, recall: Recall) -> Answer:
     return answer if answer.plan.rql is not None else packable(answer, recall.store)
 
 
-def understood(recall: Recall, wish: QueryRequest) -> Plan:
-    """The wished question under the saved settings."""
+def understood(recall: Recall, request: QueryRequest) -> Plan:
+    """The requested question under the saved settings."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.engine.plan(wish.text, Ask(filter=wish.filter or None))
+    return recall.engine.plan(request.text, Ask(filter=request.filter or None))
 
 
-def moved(recall: Recall, plan: Plan, wish: QueryRequest) -> Plan:
+def moved(recall: Recall, plan: Plan, request: QueryRequest) -> Plan:
     """A question under the settings that are moved."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.engine.replan(plan, Ask(settings=wish.settings, k=wish.k))
+    return recall.engine.replan(plan, Ask(settings=request.settings, k=request.k))
 
 
 def fixed(plan: Plan) -> tuple[str, ...]:
@@ -131,18 +131,18 @@ def before_of(answer: Answer, window: Window, ranks: Mapping[int, int]) -> Ranks
     return {row: ranks.get(position) for row, position in enumerate(positions, start=first)}
 
 
-def repacked(recall: Recall, answer: Answer, wish: QueryRequest) -> Repacked:
-    """The answer under the wished budget. A pin or a drop that is no candidate waits, and changes nothing."""
+def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
+    """The answer under the requested budget. A pin or a drop that is no candidate waits, and changes nothing."""
     from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
-    budget_tokens, pins, drops = wish.packing
+    budget_tokens, pins, drops = request.packing
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
     absent = {each.chunk_id for each in waiting}
     pins, drops = (tuple(each for each in ids if each not in absent) for ids in (pins, drops))
     packed = recall.engine.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
     count = counter(packed.counter).count
     block_tokens = tuple(count(block.text) for block in packed.blocks)
-    return Repacked(wish.generation, packed, block_tokens, Packing(budget_tokens, pins, drops), waiting)
+    return Repacked(request.generation, packed, block_tokens, Packing(budget_tokens, pins, drops), waiting)
 
 
 def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tuple[Waiting, ...]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from recall_core.config import Config
 from recall_tui.opening import open_store
 from recall_tui.state.events import TaskDone
-from recall_tui.state.requests import query_request as wish_of
-from recall_tui.state.requests import wanted
+from recall_tui.state.requests import query_request, wanted
 from recall_tui.state.session import Session
 from recall_tui.threads import Clock, Post
 from recall_tui.threads.analysis_thread import AnalysisThread
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Threads:
-    """One thread that answers, one that studies, one that writes, and one while files are added."""
+    """One thread that answers, one that analyses, one that writes, and one while files are added."""
 
     def __init__(self, store: str | None, post: Post, clock: Clock) -> None:
         self._opener = partial(open_store, store)
@@ -32,8 +31,8 @@ class Threads:
         self._post = post
         self._clock = clock
         self._asking: QueryThread | None = None
-        self._studying: AnalysisThread | None = None
-        self.chores: WriterThread | None = None
+        self._analysing: AnalysisThread | None = None
+        self.writer: WriterThread | None = None
         """What writes, once there was something to write."""
         self._ingesting: IngestThread | None = None
         self._watching: WatchThread | None = None
@@ -47,7 +46,7 @@ class Threads:
     def open(self, session: Session) -> None:
         """Open the store and answer what the session asks."""
         self._asking = QueryThread(self._opener, self._post, self._clock, self._set_aside)
-        self._asking.submit(wish_of(session))
+        self._asking.submit(query_request(session))
         self._asking.start()
 
     def lose(self) -> None:
@@ -58,26 +57,26 @@ class Threads:
         """Make true what this session wants and the one before did not."""
         if self._asking is None:
             return
-        if (wish := wish_of(session)) != wish_of(before):
-            self._asking.submit(wish)
-        studies = wanted(session)
-        if studies and self._studying is None:
-            self._studying = AnalysisThread(self._opener, self._post, self._store)
-            self._studying.start()
-        if self._studying is not None:
-            self._studying.submit(studies, session)
+        if (request := query_request(session)) != query_request(before):
+            self._asking.submit(request)
+        analyses = wanted(session)
+        if analyses and self._analysing is None:
+            self._analysing = AnalysisThread(self._opener, self._post, self._store)
+            self._analysing.start()
+        if self._analysing is not None:
+            self._analysing.submit(analyses, session)
 
-    def do(self, chore: WriterTask) -> None:
-        """Do this to the store, after the chores that wait."""
-        if self.chores is None:
-            self.chores = WriterThread(self._opener, self._post, self._clock)
-            self.chores.start()
-        self.chores.submit(chore)
+    def do(self, task: WriterTask) -> None:
+        """Do this to the store, after the tasks that wait."""
+        if self.writer is None:
+            self.writer = WriterThread(self._opener, self._post, self._clock)
+            self.writer.start()
+        self.writer.submit(task)
 
     def told(self, event: TaskDone) -> None:
-        """The screen has said how a chore went."""
-        if self.chores is not None:
-            self.chores.told(event)
+        """The screen has said how a task went."""
+        if self.writer is not None:
+            self.writer.told(event)
 
     def run(self, lines: tuple[str, ...], saved: Config | None) -> None:
         """Run command lines in order."""
@@ -117,11 +116,11 @@ class Threads:
             self._watching.start()
 
     def _set_aside(self, is_aside: bool) -> None:
-        if self._studying is not None:
-            self._studying.set_aside(is_aside=is_aside)
+        if self._analysing is not None:
+            self._analysing.set_aside(is_aside=is_aside)
 
     def stop(self) -> None:
-        """End every thread; that of the chores goes on until those that were given are done."""
-        for thread in (self._watching, self._command, self._ingesting, self._asking, self._studying, self.chores):
+        """End every thread; that of the tasks goes on until those that were given are done."""
+        for thread in (self._watching, self._command, self._ingesting, self._asking, self._analysing, self.writer):
             if thread is not None:
                 thread.stop()

@@ -1,4 +1,4 @@
-"""The thread that writes: judgements, repairs, imports, one chore after the other and none left out."""
+"""The thread that writes: judgements, repairs, imports, one task after the other and none left out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WriterTask(NamedTuple):
 
 
 class WriterThread:
-    """Does chores in the order in which they were given, through a connection of its own."""
+    """Does tasks in the order in which they were given, through a connection of its own."""
 
     def __init__(self, opener: Callable[[], Recall], post: Post, clock: Clock) -> None:
         self._opener = opener
@@ -43,30 +43,30 @@ class WriterThread:
         self._untold: list[TaskDone] = []
         """Those that failed, until somebody has heard of it."""
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._live, name="recall-chores", daemon=True)
+        self._thread = threading.Thread(target=self._live, name="recall-writer", daemon=True)
         self._said = 0.0
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """The names of the chores that have not ended, the one under way first."""
+        """The names of the tasks that have not ended, the one under way first."""
         return tuple(self._unfinished)
 
     @property
     def untold(self) -> tuple[TaskDone, ...]:
-        """The chores that failed and of which nobody was told."""
+        """The tasks that failed and of which nobody was told."""
         return tuple(self._untold)
 
     def start(self) -> None:
-        """Begin to listen; the store is opened for the first chore."""
+        """Begin to listen; the store is opened for the first task."""
         self._thread.start()
 
-    def submit(self, chore: WriterTask) -> None:
-        """Put a chore behind those that wait."""
-        self._unfinished.append(chore.name)
-        self._waiting.put(chore)
+    def submit(self, task: WriterTask) -> None:
+        """Put a task behind those that wait."""
+        self._unfinished.append(task.name)
+        self._waiting.put(task)
 
     def told(self, event: TaskDone) -> None:
-        """Somebody has heard how this chore went."""
+        """Somebody has heard how this task went."""
         if event in self._untold:
             self._untold.remove(event)
 
@@ -81,25 +81,25 @@ class WriterThread:
 
     def _live(self) -> None:
         try:
-            while (chore := self._waiting.get()) is not None:
-                self._do(chore)
+            while (task := self._waiting.get()) is not None:
+                self._do(task)
                 self._unfinished.popleft()
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
         finally:
             self._over.set()
 
-    def _do(self, chore: WriterTask) -> None:
-        """A connection a chore: an idle one would hold on to an old state of the store."""
+    def _do(self, task: WriterTask) -> None:
+        """A connection for each task: an idle one would hold on to an old state of the store."""
         try:
             with self._opener() as recall:
                 before = recall.config
-                summary = chore.run(recall, lambda progress: self._moved(chore.name, progress))
+                summary = task.run(recall, lambda progress: self._moved(task.name, progress))
                 written = None if recall.config is before else _settings_at(recall.engine.toml)
                 self._post(StoreOpened(recall.store.info(), written, recall.engine.toml))
-                self._post(TaskDone(chore.name, summary))
+                self._post(TaskDone(task.name, summary))
         except RecallError as error:
-            failed = TaskDone(chore.name, "", error)
+            failed = TaskDone(task.name, "", error)
             self._untold.append(failed)
             self._post(failed)
 
@@ -111,7 +111,7 @@ class WriterThread:
 
 
 def _settings_at(toml: Path) -> Config | None:
-    """What is saved by now: a person may have saved something else while the chore was under way."""
+    """What is saved by now: a person may have saved something else while the task was under way."""
     with suppress(ConfigError):
         return load(toml)
     return None

@@ -18,9 +18,9 @@ from recall_tui.handlers import panes, weights
 from recall_tui.handlers import query as query_handlers
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.chart import gauge_at
-from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Versus
+from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger
 from recall_tui.state.records import Moved
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import PANES, VIEWS, Pane, Session, chosen
 from recall_tui.state.store_pane import StoreOverview
 from recall_tui.state.weighing import current, exact_share
@@ -165,32 +165,32 @@ def same_context(now: Session, said: str, _more: str) -> None:
     assert hashlib.sha256(said.encode()).hexdigest() == packing.digest(now.context.packed)
 
 
-def finding(now: Session, view: str) -> Any:
+def result(now: Session, view: str) -> Any:
     """What the tab shows."""
-    studies = {
-        "ledger": (explaining.ledger_study, Ledger),
-        "passage": (explaining.passage_study, DocumentPassage),
-        "funnel": (explaining.funnel_study, Funnel),
-        "versus": (explaining.versus_study, Versus),
+    analyses = {
+        "ledger": (explaining.ledger_analysis, Ledger),
+        "passage": (explaining.passage_analysis, DocumentPassage),
+        "funnel": (explaining.funnel_analysis, Funnel),
+        "compare": (explaining.compare_analysis, Comparison),
     }
-    if view == "absence":
-        return fixes.absence_of(now)
-    study_of, of = studies[view]
-    study = study_of(now)
-    known = found(now, study, of=of) if study else None
+    if view == "whynot":
+        return fixes.whynot_of(now)
+    analysis_of, of = analyses[view]
+    analysis = analysis_of(now)
+    known = result_of(now, analysis, of=of) if analysis else None
     return known if isinstance(known, of) else None
 
 
 def same_account(now: Session, said: str, _more: str) -> None:
-    answer, known = json.loads(said), finding(now, now.view)
+    answer, known = json.loads(said), result(now, now.view)
     shown = json.loads(json.dumps(known.view)) if now.view != "passage" else None
     match now.view:
-        case "ledger" | "versus":
+        case "ledger" | "compare":
             assert answer["explanation"] == shown
         case "passage":
             assert answer["found"]["text"].removesuffix("\n") == "\n".join(line.text for line in known.lines)
             return
-        case "absence":
+        case "whynot":
             told = json.dumps(answer["whynot"])
             assert json.loads(re.sub(r" --store [^ \"]+", "", told)) == json.loads(
                 re.sub(r" --store [^ \"]+", "", json.dumps(shown))
@@ -218,15 +218,15 @@ def same_board(now: Session, said: str, _more: str) -> None:
 
 
 def same_store(now: Session, said: str, _more: str) -> None:
-    answer, shelf = json.loads(said), store_pane.shelf(now)
-    assert isinstance(shelf, StoreOverview)
+    answer, overview = json.loads(said), store_pane.overview(now)
+    assert isinstance(overview, StoreOverview)
     match store_pane.view_of(now):
         case "figures":
-            assert answer["store"] == json.loads(json.dumps(shelf.view))
+            assert answer["store"] == json.loads(json.dumps(overview.view))
         case "checks":
             assert answer["checks"] == json.loads(json.dumps(store_pane.checks(now)))
         case "embedders":
-            assert answer["embedders"] == json.loads(json.dumps(shelf.embedders))
+            assert answer["embedders"] == json.loads(json.dumps(overview.embedders))
 
 
 # The panes.
@@ -240,7 +240,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
         )
         await become(bench, lambda now: explaining.turned_to(now, view))  # type: ignore[arg-type]
         bench.app.bench.give_focus("explain")
-        await bench.until(lambda now: finding(now, view))
+        await bench.until(lambda now: result(now, view))
         return
     await bench.press("escape")
     panes.focus_pane(bench.app, pane)
@@ -256,7 +256,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
         await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
     elif pane == "store":
         await become(bench, lambda now: store_pane.viewed(now, view))  # type: ignore[arg-type]
-        await bench.until(lambda now: isinstance(store_pane.shelf(now), StoreOverview))
+        await bench.until(lambda now: isinstance(store_pane.overview(now), StoreOverview))
         await bench.until(lambda now: view != "checks" or all(store_pane.checks(now)))
 
 

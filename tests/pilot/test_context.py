@@ -18,7 +18,7 @@ from recall_core.config import Config
 from recall_tui.panes.context import BudgetSlider, PackedList
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.widgets.picture import plain_text
 from tests.workbench_driver import Driver, workbench
@@ -33,9 +33,9 @@ def packed_for(budget_tokens: int) -> Callable[[Session], object]:
 
 def worth_of(session: Session) -> Worth | None:
     """The worth of the context on the screen, once it is known."""
-    study = packing.worth_study(session)
-    finding = None if study is None else found(session, study, Worth)
-    return finding if isinstance(finding, Worth) else None
+    analysis = packing.worth_analysis(session)
+    result = None if analysis is None else result_of(session, analysis, Worth)
+    return result if isinstance(result, Worth) else None
 
 
 async def look_at_context(bench: Driver, text: str = "token budget", *, budget: str = "") -> None:

@@ -40,7 +40,7 @@ from recall_tui.screens.help import HelpScreen
 from recall_tui.state import explaining, fixes, judging, packing, shell, store_pane, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel
 from recall_tui.state.rates import Meter
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Pane, Session, chosen, pointed
 from recall_tui.widgets.slider import Slider
@@ -187,7 +187,7 @@ def two_fixes(now: Session) -> Session:
         FixOffer("pin", "", "", pin=now.results.hits[9].chunk.id),
     ):  # type: ignore[union-attr]
         now = fixes.applied(now, fix, 0.0)
-    return explaining.turned_to(now, "absence")
+    return explaining.turned_to(now, "whynot")
 
 
 async def curved(bench: Driver) -> None:
@@ -666,21 +666,21 @@ ROWS: tuple[Row, ...] = (
     Row(
         "why_not",
         lambda was, bench: (
-            (absence := fixes.absence_of(bench.session))
-            and absence.view["target"]["chosen"]["chunk_id"] == was.session.results.hit.chunk.id  # type: ignore[union-attr]
+            (whynot := fixes.whynot_of(bench.session))
+            and whynot.view["target"]["chosen"]["chunk_id"] == was.session.results.hit.chunk.id  # type: ignore[union-attr]
             and in_front("explain")(was, bench)
         ),
     ),
     Row(
         "miss",
-        lambda _, bench: bench.session.results.sought == MISSED and fixes.absence_of(bench.session),
+        lambda _, bench: bench.session.results.sought == MISSED and fixes.whynot_of(bench.session),
         then=(f"@{MISSED}", "enter"),
     ),
     Row("mark_hit", lambda was, bench: bench.session.results.marked == was.session.results.hit),
     Row("compare", lambda _, bench: bench.session.pane == "explain" and "▶Compare" in bench.painted("explain")),
     Row(
         "open_funnel",
-        of_session(lambda now: now.view == "funnel" and found(now, explaining.funnel_study(now), of=Funnel)),  # type: ignore[arg-type]
+        of_session(lambda now: now.view == "funnel" and result_of(now, explaining.funnel_analysis(now), of=Funnel)),  # type: ignore[arg-type]
     ),
     Row("page_document", lambda *_: _read("paged").startswith("# Token budget")),
     Row("try_fix", lambda _, bench: len(fixes.standing(bench.session)) == 1, sought, mouse=click_fix),

@@ -29,11 +29,11 @@ from recall_tui.panes.explain.pane import NAMES, TITLE_AT, pieces
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.explaining import DocumentPassage, Funnel, Ledger, Missing, Paths, Versus
-from recall_tui.state.fixes import absence_of, chosen_remedy
+from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger, Missing, Paths
+from recall_tui.state.fixes import chosen_remedy, whynot_of
 from recall_tui.state.packing import chosen_entry
 from recall_tui.state.records import Tweaks
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.lists import PointedList
@@ -41,20 +41,20 @@ from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
 
-STUDIES: dict[View, tuple[Callable[[Session], Analysis | None], type[Any]]] = {
-    "ledger": (explaining.ledger_study, Ledger),
-    "passage": (explaining.passage_study, DocumentPassage),
-    "absence": (explaining.absence_study, Missing),
-    "funnel": (explaining.funnel_study, Funnel),
-    "versus": (explaining.versus_study, Versus),
+ANALYSES: dict[View, tuple[Callable[[Session], Analysis | None], type[Any]]] = {
+    "ledger": (explaining.ledger_analysis, Ledger),
+    "passage": (explaining.passage_analysis, DocumentPassage),
+    "whynot": (explaining.whynot_analysis, Missing),
+    "funnel": (explaining.funnel_analysis, Funnel),
+    "compare": (explaining.compare_analysis, Comparison),
 }
 
 
-def finding(session: Session, view: View) -> Any:
+def result(session: Session, view: View) -> Any:
     """What was found out for a tab, or None."""
-    study_of, of = STUDIES[view]
-    study = study_of(session)
-    made = found(session, study, of=of) if study is not None else None
+    analysis_of, of = ANALYSES[view]
+    analysis = analysis_of(session)
+    made = result_of(session, analysis, of=of) if analysis is not None else None
     return made if isinstance(made, of) else None
 
 
@@ -62,7 +62,7 @@ async def opened(bench: Driver, text: str = "token budget") -> None:
     """Ask, leave the field, and wait until the score of the first hit is taken apart."""
     await bench.ask(text)
     await bench.press("escape")
-    await bench.until(lambda now: finding(now, "ledger"))
+    await bench.until(lambda now: result(now, "ledger"))
 
 
 async def missed(bench: Driver, target: str) -> None:
@@ -70,9 +70,9 @@ async def missed(bench: Driver, target: str) -> None:
     await bench.press("t")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.write(target)
-    await bench.until(lambda now: found(now, Analysis("paths", target), of=Paths))
+    await bench.until(lambda now: result_of(now, Analysis("paths", target), of=Paths))
     await bench.press("enter")
-    await bench.until(lambda now: now.results.sought == target and absence_of(now))
+    await bench.until(lambda now: now.results.sought == target and whynot_of(now))
 
 
 def title(bench: Driver) -> str:
@@ -82,9 +82,9 @@ def title(bench: Driver) -> str:
 
 async def choose(bench: Driver, kind: str) -> None:
     """Move the cursor to the first fix of a kind."""
-    absence = absence_of(bench.session)
-    assert absence is not None
-    place = next(at for at, remedy in enumerate(absence.remedies) if remedy.kind == kind)
+    whynot = whynot_of(bench.session)
+    assert whynot is not None
+    place = next(at for at, remedy in enumerate(whynot.remedies) if remedy.kind == kind)
     await bench.press(*["down"] * place)
     await bench.until(lambda now: (remedy := chosen_remedy(now)) is not None and remedy.kind == kind)
 
@@ -128,10 +128,10 @@ async def test_left_and_right_go_from_tab_to_tab_and_the_title_says_which_is_in_
         assert title(bench) == "3 Explain #1  ▶Ledger · Passage · Why not · Funnel · Compare"
 
         await bench.press("right", "right")
-        assert (bench.session.view, "▶Why not" in title(bench)) == ("absence", True)
+        assert (bench.session.view, "▶Why not" in title(bench)) == ("whynot", True)
         await bench.press("left", "left", "left")
 
-        assert (bench.session.view, "▶Compare" in title(bench)) == ("versus", True)
+        assert (bench.session.view, "▶Compare" in title(bench)) == ("compare", True)
         assert bench.session.results.selected == 0
 
 
@@ -177,7 +177,7 @@ async def test_the_keys_of_a_pane_scroll_the_tab_in_front_and_leave_the_selectio
     async with workbench(chunked_store) as bench:
         await opened(bench, "step budget")
         await bench.press("3", "right")
-        await bench.until(lambda now: finding(now, "passage"))
+        await bench.until(lambda now: result(now, "passage"))
         pane = bench.app.bench.query_one(ExplainPane)
         end, page = pane.max_scroll_y, pane.size.height - 1
         assert end > 2 * page
@@ -201,7 +201,7 @@ async def test_the_keys_of_a_pane_leave_the_selection_where_there_is_nothing_to_
     async with workbench(shared_store, size=(120, 60)) as bench:
         await opened(bench)
         await bench.press("c")
-        await bench.until(lambda now: now.view == "versus")
+        await bench.until(lambda now: now.view == "compare")
         assert bench.app.bench.query_one(ExplainPane).max_scroll_y == 0
 
         await bench.press("down", "j", "pagedown", "space", "end", "G", "left")
@@ -214,12 +214,12 @@ async def test_n_and_p_go_through_the_results_with_the_pane_in_front(shared_stor
     async with workbench(shared_store, size=(80, 24)) as bench:
         await opened(bench)
         await bench.press("3", "z", "n", "n")
-        await bench.until(lambda now: now.results.selected == 2 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 2 and result(now, "ledger"))
         assert title(bench).startswith("3 Explain #3")
 
         await bench.press("p")
 
-        await bench.until(lambda now: now.results.selected == 1 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 1 and result(now, "ledger"))
         assert title(bench).startswith("3 Explain #2")
         assert (bench.session.pane, bench.session.zoomed) == ("explain", True)
 
@@ -237,7 +237,7 @@ async def test_the_ledger_follows_the_selection_and_names_what_the_points_are_ma
         assert re.search(r"budget +feature +0\.319 +0\.032", ledger)
 
         await bench.press("j")
-        await bench.until(lambda now: now.results.selected == 1 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 1 and result(now, "ledger"))
         assert title(bench).startswith("3 Explain #2")
 
 
@@ -287,7 +287,7 @@ async def test_a_line_about_leaves_that_are_left_out_stands_for_more_than_one(sh
         assert len(told) == 4, "three have a line each, and the last one the line that would have spoken of it"
 
         await opened(bench, "token budget scoring files")
-        await bench.until(lambda now: finding(now, "ledger"))
+        await bench.until(lambda now: result(now, "ledger"))
         assert re.search(r" ([2-9]|\d\d) more, z shows them", bench.painted("explain"))
 
 
@@ -295,7 +295,7 @@ async def test_the_leaves_add_up_and_the_ledger_says_so_with_what_would_change_t
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("j", "j", "3", "z")
-        await bench.until(lambda now: now.results.selected == 2 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 2 and result(now, "ledger"))
 
         text = " ".join(bench.painted("explain").split())
 
@@ -308,12 +308,12 @@ async def test_the_command_of_the_ledger_gives_its_figures(shared_store: Path) -
     async with workbench(shared_store) as bench:
         await opened(bench, RQL)
         await bench.press("j", "3")
-        await bench.until(lambda now: now.results.selected == 1 and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.selected == 1 and result(now, "ledger"))
 
         await bench.press("Y")
         _, said = printed_by(bench)
 
-        assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "ledger").view))
+        assert said["explanation"] == json.loads(json.dumps(result(bench.session, "ledger").view))
         assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
@@ -325,14 +325,14 @@ async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(shared_st
             lambda now: now.results.answer and now.results.answer.recall and now.results.answer.recall.given
         )
         await bench.press("end", "3")
-        await bench.until(lambda now: now.results.hit and now.results.hit.injection and finding(now, "ledger"))
+        await bench.until(lambda now: now.results.hit and now.results.hit.injection and result(now, "ledger"))
         lines = " ".join(bench.app.bench.query_one(ExplainPane).lines)
         assert "a short document at distance" in lines
 
         await bench.press("Y")
         _, said = printed_by(bench)
 
-        assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "ledger").view))
+        assert said["explanation"] == json.loads(json.dumps(result(bench.session, "ledger").view))
         assert said["explanation"]["chunk"]["recall"]["recall_injected"] is True
 
 
@@ -343,9 +343,9 @@ async def test_the_passage_shows_the_document_around_the_chunk(chunked_store: Pa
     async with workbench(chunked_store, size=(120, 50)) as bench:
         await opened(bench, "step30 word30")
         await bench.press("3", "right", "z")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
+        await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))
 
-        passage, chunk = finding(bench.session, "passage"), bench.session.results.hit.chunk  # type: ignore[union-attr]
+        passage, chunk = result(bench.session, "passage"), bench.session.results.hit.chunk  # type: ignore[union-attr]
         painted = bench.painted("explain")
 
         assert f"▶ chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}" in painted
@@ -360,9 +360,9 @@ async def test_a_line_break_at_the_end_of_a_document_begins_no_line(shared_store
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("3", "right")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
+        await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))
 
-        lines = finding(bench.session, "passage").lines
+        lines = result(bench.session, "passage").lines
 
         assert lines[-1].text == "Headers and separators count against the budget too."
         assert lines[-1].number == bench.session.results.hit.chunk.line_end  # type: ignore[union-attr]
@@ -372,9 +372,9 @@ async def test_the_words_of_the_question_and_of_the_language_are_marked(chunked_
     async with workbench(chunked_store) as bench:
         await opened(bench, "budgets")
         await bench.press("3", "right")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
+        await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))
 
-        lines = finding(bench.session, "passage").lines
+        lines = result(bench.session, "passage").lines
         marked = {(mark.kind, line.text[mark.start : mark.end]) for line in lines for mark in line.marks}
 
         assert ("term", "budget") in marked
@@ -393,7 +393,7 @@ async def test_the_passage_shows_where_the_context_cuts_the_chunk(chunked_store:
         assert cut.chunk_ids == (bench.session.results.hit.chunk.id,)  # type: ignore[union-attr]
 
         await bench.press("3", "right", "z")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
+        await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))
 
         lines = bench.painted("explain").splitlines()
         at = next(row for row, line in enumerate(lines) if "the context is cut here" in line)
@@ -405,12 +405,12 @@ async def test_the_command_of_the_passage_prints_the_document(chunked_store: Pat
     async with workbench(chunked_store) as bench:
         await opened(bench, "step30")
         await bench.press("3", "right")
-        await bench.until(lambda now: isinstance(finding(now, "passage"), DocumentPassage))
+        await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))
 
         await bench.press("Y")
         _, said = printed_by(bench)
 
-        passage = finding(bench.session, "passage")
+        passage = result(bench.session, "passage")
         assert said["found"]["text"] == "\n".join(line.text for line in passage.lines)
 
 
@@ -460,11 +460,11 @@ async def test_paths_that_fit_are_offered_while_a_target_is_typed(shared_store: 
         await bench.press("tab")
         assert screen.query_one(Input).value == "docs/files.md"
         await bench.type(":2-3")
-        await bench.until(lambda now: found(now, Analysis("paths", "docs/files.md:2-3"), of=Paths))
+        await bench.until(lambda now: result_of(now, Analysis("paths", "docs/files.md:2-3"), of=Paths))
         await bench.press("enter")
 
-        await bench.until(lambda now: now.results.sought == "docs/files.md:2-3" and absence_of(now))
-        assert (bench.session.view, bench.session.pane, bench.session.results.picking) == ("absence", "explain", None)
+        await bench.until(lambda now: now.results.sought == "docs/files.md:2-3" and whynot_of(now))
+        assert (bench.session.view, bench.session.pane, bench.session.results.picking) == ("whynot", "explain", None)
         assert "docs/files.md:1-4" in bench.painted("explain")
 
 
@@ -512,7 +512,7 @@ async def test_w_asks_for_the_row_of_the_results_and_for_what_the_context_left_o
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("j", "w")
-        await bench.until(absence_of)
+        await bench.until(whynot_of)
         assert bench.session.results.sought == bench.session.results.hit.chunk.id[:12]  # type: ignore[union-attr]
         assert "✓ in the results and in the context" in bench.painted("explain")
 
@@ -523,7 +523,7 @@ async def test_w_asks_for_the_row_of_the_results_and_for_what_the_context_left_o
         assert entry.kind == "omission"
         await bench.press("w")
 
-        await bench.until(lambda now: now.results.sought == entry.chunk_ids[0][:12] and absence_of(now))
+        await bench.until(lambda now: now.results.sought == entry.chunk_ids[0][:12] and whynot_of(now))
         assert bench.app.bench.query_one(ExplainPane).lines[0].startswith("✗ not in the context")
 
 
@@ -607,7 +607,7 @@ async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shar
 
         await bench.until(
             lambda now: (
-                now.weights.applied and not now.query.busy and (made := absence_of(now)) and is_whole(now, made)
+                now.weights.applied and not now.query.busy and (made := whynot_of(now)) and is_whole(now, made)
             )
         )
         await bench.until(lambda now: is_there(now, case.target))
@@ -635,9 +635,9 @@ async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shar
         assert bench.app.bench.editor.text == case.text
 
 
-def is_whole(session: Session, absence: Missing) -> bool:
+def is_whole(session: Session, whynot: Missing) -> bool:
     """Whether the account says that it is there. Pins are not among what it counts."""
-    return absence.view["present"] or bool(session.context.pins) or absence.in_list
+    return whynot.view["present"] or bool(session.context.pins) or whynot.in_list
 
 
 async def short_of_budget(bench: Driver) -> None:
@@ -683,9 +683,9 @@ async def test_j_brings_the_only_fix_back_into_sight(shared_store: Path) -> None
         pointer = f"▶ {remedy.change[:20]}"
         await bench.until(lambda _: pointer in bench.painted("explain"))
         pane = bench.app.bench.query_one(ExplainPane)
-        absence = absence_of(bench.session)
-        assert absence is not None
-        assert len(absence.remedies) == 1
+        whynot = whynot_of(bench.session)
+        assert whynot is not None
+        assert len(whynot.remedies) == 1
         for key in ("j", "k"):
             await bench.press("g")
             await bench.until(lambda _: pane.scroll_offset.y == 0)
@@ -739,11 +739,11 @@ async def test_r_takes_back_all_fixes_that_were_tried(shared_store: Path) -> Non
         await missed(bench, "notes/diary.txt")
         await choose(bench, "budget")
         await bench.press("enter")
-        await bench.until(lambda now: len(now.weights.applied) == 1 and absence_of(now))
+        await bench.until(lambda now: len(now.weights.applied) == 1 and whynot_of(now))
         await missed(bench, "notes/cafe.txt")
         await choose(bench, "budget")
         await bench.press("enter")
-        await bench.until(lambda now: len(now.weights.applied) == 2 and absence_of(now))
+        await bench.until(lambda now: len(now.weights.applied) == 2 and whynot_of(now))
 
         await bench.press("r")
 
@@ -766,11 +766,11 @@ async def test_a_fix_that_is_undone_in_its_own_pane_is_no_longer_tried(
         await missed(bench, "notes/diary.txt")
         await choose(bench, kind)
         await bench.press("enter")
-        await bench.until(lambda now: not now.query.busy and absence_of(now))
+        await bench.until(lambda now: not now.query.busy and whynot_of(now))
         await bench.until(lambda _: "A fix is being tried" in said(bench))
 
         await bench.press(*undo, "3")
-        await bench.until(lambda now: not now.query.busy and absence_of(now))
+        await bench.until(lambda now: not now.query.busy and whynot_of(now))
 
         assert "being tried" not in said(bench)
         before = bench.session
@@ -825,7 +825,7 @@ async def test_the_command_of_why_not_gives_the_same_account(shared_store: Path)
         await bench.press("Y")
         code, said = printed_by(bench)
 
-        view = absence_of(bench.session).view  # type: ignore[union-attr]
+        view = whynot_of(bench.session).view  # type: ignore[union-attr]
         assert code == 7
         assert said["whynot"] == json.loads(json.dumps(view))
         assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
@@ -838,7 +838,7 @@ async def test_the_command_of_a_fix_names_the_store_that_the_workbench_was_opene
         await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
         await missed(bench, "notes/diary.txt")
 
-        remedies = absence_of(bench.session).remedies  # type: ignore[union-attr]
+        remedies = whynot_of(bench.session).remedies  # type: ignore[union-attr]
         assert {"budget", "pin"} <= {remedy.kind for remedy in remedies}
         assert all(shlex.split(each.command)[:3] == ["recall", "--store", str(shared_store)] for each in remedies)
         assert "$ recall --store " in bench.painted("explain")
@@ -860,7 +860,7 @@ async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(
             lambda now: now.results.sought != "notes/diary.txt" and "This waits" in bench.painted("explain")
         )
         bench.app.bench.editor.text = "token budget"
-        await bench.until(lambda now: absence_of(now) and "This waits" not in bench.painted("explain"))
+        await bench.until(lambda now: whynot_of(now) and "This waits" not in bench.painted("explain"))
 
 
 async def test_what_is_looked_for_waits_as_soon_as_the_query_has_a_fault(shared_store: Path) -> None:
@@ -868,7 +868,7 @@ async def test_what_is_looked_for_waits_as_soon_as_the_query_has_a_fault(shared_
         await opened(bench)
         pane = bench.app.screen.query_one(ExplainPane)
         looking = bench.session._replace(
-            view="absence", results=bench.session.results._replace(sought="notes/diary.txt"), analyses={}
+            view="whynot", results=bench.session.results._replace(sought="notes/diary.txt"), analyses={}
         )
 
         pane.show_session(looking)
@@ -888,7 +888,7 @@ async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_stor
             bench, "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8"
         )
         await bench.press("v")
-        await bench.until(lambda now: isinstance(finding(now, "funnel"), Funnel))
+        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
 
         painted = bench.painted("explain")
 
@@ -903,7 +903,7 @@ async def test_the_funnel_speaks_of_the_signals_that_are_asked(shared_store: Pat
     async with workbench(shared_store) as bench:
         await bench.ask(text)
         await bench.press("escape", "v")
-        await bench.until(lambda now: isinstance(finding(now, "funnel"), Funnel))
+        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
 
         lines = bench.painted("explain").splitlines()
         after = next(row for row, line in enumerate(lines) if line.startswith("packed "))
@@ -914,7 +914,7 @@ async def test_the_funnel_says_that_pins_and_drops_are_not_in_it(shared_store: P
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("v")
-        await bench.until(lambda now: isinstance(finding(now, "funnel"), Funnel))
+        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
         assert "not counted" not in said(bench)
 
         await bench.press("5", "x", "3")
@@ -926,12 +926,12 @@ async def test_the_command_of_the_funnel_gives_its_figures(shared_store: Path) -
     async with workbench(shared_store) as bench:
         await opened(bench, RQL)
         await bench.press("v")
-        await bench.until(lambda now: isinstance(finding(now, "funnel"), Funnel))
+        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
 
         await bench.press("Y")
         _, said = printed_by(bench)
 
-        assert said["trace"]["stages"] == finding(bench.session, "funnel").view["stages"]
+        assert said["trace"]["stages"] == result(bench.session, "funnel").view["stages"]
         assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
@@ -939,13 +939,13 @@ async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(s
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("c")
-        await bench.until(lambda now: now.view == "versus")
+        await bench.until(lambda now: now.view == "compare")
         assert "m marks a hit" in bench.painted("explain")
         await bench.press("2", "j", "m", "c")
         assert "This hit is the marked one" in bench.painted("explain")
 
         await bench.press("p")
-        await bench.until(lambda now: isinstance(finding(now, "versus"), Versus))
+        await bench.until(lambda now: isinstance(result(now, "compare"), Comparison))
 
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
         rows = [line for line in lines if re.match(r"(lex|sem) ", line)]
@@ -975,12 +975,12 @@ async def test_the_command_of_the_comparison_gives_its_figures(shared_store: Pat
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("m", "j", "c")
-        await bench.until(lambda now: isinstance(finding(now, "versus"), Versus))
+        await bench.until(lambda now: isinstance(result(now, "compare"), Comparison))
 
         await bench.press("Y")
         _, said = printed_by(bench)
 
-        assert said["explanation"] == json.loads(json.dumps(finding(bench.session, "versus").view))
+        assert said["explanation"] == json.loads(json.dumps(result(bench.session, "compare").view))
         assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
@@ -993,7 +993,7 @@ async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, size:
         pane, drawn = bench.app.bench.query_one(ExplainPane), []
         for view in VIEWS:
             bench.app.become(explaining.turned_to(bench.session, view))
-            await bench.until(lambda now, view=view: finding(now, view))  # type: ignore[misc]
+            await bench.until(lambda now, view=view: result(now, view))  # type: ignore[misc]
             drawn.append(pane.lines)
 
             assert pane.lines

@@ -559,7 +559,7 @@ async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged
         assert "▶ 1 notes/cafe.txt" in bench.painted("judge")
         await bench.press("enter")
 
-        assert (bench.session.pane, bench.session.view) == ("explain", "absence")
+        assert (bench.session.pane, bench.session.view) == ("explain", "whynot")
         assert bench.session.results.sought == "notes/cafe.txt"
 
 
@@ -577,7 +577,7 @@ async def test_the_question_of_a_missed_document_is_asked_first(judged_store: Pa
         await bench.answered("keep the manual in mind")
 
         assert bench.session.results.sought == line.missed[0].path
-        assert bench.session.view == "absence"
+        assert bench.session.view == "whynot"
 
 
 def figures(said: str) -> dict[str, tuple[float, float, float, dict[str, float]]]:

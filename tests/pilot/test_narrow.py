@@ -37,7 +37,7 @@ async def test_each_tab_of_explain_beside_every_other_pane(shared_store: Path, v
         bench.app.become(bench.session._replace(results=bench.session.results._replace(sought="notes/diary.txt")))
         bench.app.become(explaining.turned_to(bench.session, view))
         await bench.until(lambda now: now.context.packed and now.weights.chart and not now.query.busy)
-        await bench.until(lambda now: pane._finding(now) is not None)
+        await bench.until(lambda now: pane._result(now) is not None)
 
         assert draw_at_every_width(bench) > len(WIDTHS)
 

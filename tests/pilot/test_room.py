@@ -20,7 +20,7 @@ from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.picture import plain_text
@@ -41,7 +41,7 @@ async def ask_for_target(bench: Driver, typed: str) -> None:
     await bench.press("escape", "t")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.type(typed)
-    await bench.until(lambda now: found(now, Analysis("paths", typed), of=Paths))
+    await bench.until(lambda now: result_of(now, Analysis("paths", typed), of=Paths))
 
 
 @pytest.fixture

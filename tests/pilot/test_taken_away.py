@@ -42,7 +42,7 @@ def edit(recall: Recall, folder: Path) -> None:
     recall.compact()
 
 
-async def studied(bench: Driver) -> None:
+async def analysed(bench: Driver) -> None:
     """Wait until there is nothing left to find out."""
     await bench.until(
         lambda now: not now.query.busy and now.results.ranked_at == now.query.generation and not wanted(now)
@@ -58,29 +58,29 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
         grade(own_store, own_store.parent)
         async with workbench(own_store, size=(200, 60)) as bench:
             await bench.ask()
-            await studied(bench)
+            await analysed(bench)
             taken(recall, own_store.parent)
             await bench.press("escape", "2", "m", "j", "j", "3")
             looked_into = set()
             for _ in VIEWS:
                 await bench.press("right")
                 looked_into.add(bench.session.view)
-                await studied(bench)
+                await analysed(bench)
             assert looked_into == set(VIEWS)
             for keys in ("4 right c p", "5 j", "6 n", "8", "2 G", "4 left"):
                 await bench.press(*keys.split())
-                await studied(bench)
+                await analysed(bench)
             await bench.press("2", "g", "t")
             await bench.type("part12")
             await bench.press("enter")
-            await studied(bench)
+            await analysed(bench)
             assert bench.app.is_running
             monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
             await bench.press("4", "left")
             await bench.until(
                 lambda now: now.results.answer and now.results.answer.generation == recall.store.generation()
             )
-            await studied(bench)
+            await analysed(bench)
 
 
 async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
@@ -92,15 +92,15 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
     async with workbench(own_store, size=(200, 60)) as bench:
         started_in.rmdir()
         await bench.ask()
-        await studied(bench)
+        await analysed(bench)
         assert bench.session.query.trouble is None
         for keys in ("escape 2 j", "4 right n", "5 j", "7", "8"):
             await bench.press(*keys.split())
-            await studied(bench)
+            await analysed(bench)
         await bench.press("2", "g", "t")
         await bench.type("nowhere.txt")
         await bench.press("enter")
-        await studied(bench)
+        await analysed(bench)
         assert bench.app.is_running
         assert "budget" in bench.painted("results")
 
@@ -112,18 +112,18 @@ async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
     away = own_store.with_name("away.db")
     async with workbench(own_store, size=(200, 60)) as bench:
         await bench.ask()
-        await studied(bench)
+        await analysed(bench)
         own_store.rename(away)
         bench.app.bench.editor.text = "tea"
         await bench.until(lambda now: now.store.is_storeless)
         away.rename(own_store)
         await bench.press("r")
         await bench.until(lambda now: now.store.info and not now.store.is_storeless and not now.query.busy)
-        await studied(bench)
+        await analysed(bench)
 
         await asyncio.to_thread(run, ["rm", "docs/files.md"], own_store)
         await bench.until(lambda now: now.store.info and now.store.info.documents == len(TEXTS) - 1)
-        await studied(bench)
+        await analysed(bench)
         await bench.press("escape", "2", "a")
         await bench.until(lambda now: not now.judge.gradings and not now.store.task)
 

@@ -8,7 +8,7 @@ import pytest
 
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
@@ -18,8 +18,8 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["
 
 def is_settled(now: Session) -> object:
     """The worth of the context on the screen is known."""
-    study = packing.worth_study(now)
-    return study is not None and isinstance(found(now, study, Worth), Worth)
+    analysis = packing.worth_analysis(now)
+    return analysis is not None and isinstance(result_of(now, analysis, Worth), Worth)
 
 
 async def budget_of(bench: Driver, tokens: int) -> None:

@@ -13,8 +13,8 @@ from recall_core.types import Root
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.fixes import absence_of
-from recall_tui.state.results import found
+from recall_tui.state.fixes import whynot_of
+from recall_tui.state.results import result_of
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_corpus import MODIFIED
 from tests.workbench_driver import Driver
@@ -24,18 +24,18 @@ SHORT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budg
 FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8 LIMIT 2"
 
 
-async def seen(bench: Driver, study: Analysis | None) -> None:
+async def seen(bench: Driver, analysis: Analysis | None) -> None:
     """Wait until this has been found out."""
-    assert study is not None
-    await bench.until(lambda now: found(now, study, of=object) is not None)
+    assert analysis is not None
+    await bench.until(lambda now: result_of(now, analysis, of=object) is not None)
 
 
 async def ledger(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "j", "3")
-    await seen(bench, explaining.ledger_study(bench.session))
+    await seen(bench, explaining.ledger_analysis(bench.session))
     if bench.app.size.width >= 200:
-        await seen(bench, explaining.passage_study(bench.session))
+        await seen(bench, explaining.passage_analysis(bench.session))
 
 
 async def whole_ledger(bench: Driver) -> None:
@@ -48,7 +48,7 @@ async def passage(bench: Driver) -> None:
     await bench.press("escape", "b", *"30", "enter")
     await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 30)
     await bench.press("3", "right")
-    await seen(bench, explaining.passage_study(bench.session))
+    await seen(bench, explaining.passage_analysis(bench.session))
 
 
 async def zoomed_passage(bench: Driver) -> None:
@@ -61,7 +61,7 @@ async def why_not(bench: Driver) -> None:
     await bench.press("escape", "b", *"62", "enter")
     await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
     await bench.press("2", "j", "j", "j", "w")
-    await bench.until(absence_of)
+    await bench.until(whynot_of)
     await bench.press("z", "down", "down")
     await bench.until(lambda now: now.cursors.get("fixes") == 2)
 
@@ -73,7 +73,7 @@ async def missed(bench: Driver, text: str, target: str) -> None:
     await bench.write(target)
     await seen(bench, Analysis("paths", target))
     await bench.press("enter")
-    await bench.until(absence_of)
+    await bench.until(whynot_of)
 
 
 async def filtered_out(bench: Driver) -> None:
@@ -88,13 +88,13 @@ async def below_the_limit(bench: Driver) -> None:
 async def funnel(bench: Driver) -> None:
     await bench.ask(FILTERED)
     await bench.press("escape", "v")
-    await seen(bench, explaining.funnel_study(bench.session))
+    await seen(bench, explaining.funnel_analysis(bench.session))
 
 
 async def compared(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "m", "j", "c")
-    await seen(bench, explaining.versus_study(bench.session))
+    await seen(bench, explaining.compare_analysis(bench.session))
     await bench.until(lambda _: not bench.app._notifications or bench.app.clear_notifications() is None)
 
 

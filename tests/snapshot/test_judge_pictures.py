@@ -123,7 +123,7 @@ def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, si
         moved = session._replace(
             weights=session.weights._replace(tweaks={**session.weights.tweaks, "vector_weight": 0.85})
         )
-        bench.app.bench.show(moved._replace(analysing=(judging.board_study(moved), 2, 4)))
+        bench.app.bench.show(moved._replace(analysing=(judging.board_analysis(moved), 2, 4)))
 
     assert picture(steps, size)
 

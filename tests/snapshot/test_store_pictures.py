@@ -17,7 +17,7 @@ from recall_tui.state.rates import Meter, Rates
 from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import EVERYTHING, Run, run_after
 from recall_tui.state.session import Session
-from recall_tui.state.store_pane import CHECKS, Health, StoreOverview, shelf
+from recall_tui.state.store_pane import CHECKS, Health, StoreOverview, overview
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver
 
@@ -49,7 +49,7 @@ async def opened(bench: Driver, *keys: str) -> None:
 
 async def ingest_pane(bench: Driver, run: Run) -> None:
     await opened(bench, "7")
-    await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
+    await bench.until(lambda now: isinstance(overview(now), StoreOverview))
     bench.app.become(bench.session._replace(store=bench.session.store._replace(run=run, synced={"docs": "14:02"})))
     await bench.until(lambda _: "read" in bench.painted("ingest"))
 
@@ -66,8 +66,8 @@ def examined(session: Session) -> Session:
     found["space"] = check("space", "warning", "31 of 68 documents are tombstones", "recall compact")
     found["environment"] = check("environment", "ok", "Python 3.13.1, SQLite 3.50.4, apsw 3.50.4.0, Linux x86_64")
     found["tokens"] = check("tokens", "ok", "0 chunks have another number of whitespace tokens than they say " * 2)
-    studies = {Analysis("health", code): Health(view) for code, view in found.items()}
-    stamped = {study: (stamp_of(session, study), health) for study, health in studies.items()}
+    analyses = {Analysis("health", code): Health(view) for code, view in found.items()}
+    stamped = {analysis: (stamp_of(session, analysis), health) for analysis, health in analyses.items()}
     return session._replace(analyses={**session.analyses, **stamped})
 
 
@@ -82,18 +82,18 @@ async def checks(bench: Driver) -> None:
 async def figures(bench: Driver) -> None:
     """The file's name and size depend on the machine: they are put in by hand."""
     await opened(bench, "8")
-    await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
+    await bench.until(lambda now: isinstance(overview(now), StoreOverview))
     session = bench.session
     assert session.store.info is not None
     info = session.store.info._replace(path="/home/you/notes/recall.db", generation=7, digest="9b1c4e70aa31" * 5)
-    study = Analysis("shelf")
-    known = shelf(session)
+    analysis = Analysis("overview")
+    known = overview(session)
     assert isinstance(known, StoreOverview)
     view = {**known.view, "bytes": 90_226_688, "text_bytes": 45_522_944, "vector_bytes": 28_360_704}
     view["index_bytes"] = 11_829_248
     session = session._replace(store=session.store._replace(info=info))
-    studied = {study: (stamp_of(session, study), known._replace(view=view))}  # type: ignore[arg-type]
-    bench.app.become(session._replace(analyses=studied))
+    analysed = {analysis: (stamp_of(session, analysis), known._replace(view=view))}  # type: ignore[arg-type]
+    bench.app.become(session._replace(analyses=analysed))
 
 
 async def first_run(bench: Driver) -> None:

@@ -226,9 +226,9 @@ def test_a_date_to_retry_after_counts_from_the_servers_own_clock(server: Provide
     assert pauses == [29.0]
 
 
-@pytest.mark.parametrize("wish", ["soon", "-1", "", "1e9", "²"])
-def test_an_unreadable_retry_after_leaves_the_own_backoff(wish: str, server: ProviderServer) -> None:
-    server.replies.append(Reply(429, headers=(("Retry-After", wish.encode().decode("latin-1")),)))
+@pytest.mark.parametrize("asked", ["soon", "-1", "", "1e9", "²"])
+def test_an_unreadable_retry_after_leaves_the_own_backoff(asked: str, server: ProviderServer) -> None:
+    server.replies.append(Reply(429, headers=(("Retry-After", asked.encode().decode("latin-1")),)))
     pauses: list[float] = []
 
     embedder(server, pauses=pauses).embed(["one"])

@@ -16,7 +16,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.errors import StaleError
 from recall_core.retrieve.freshness import file_state
 from recall_core.types import Fingerprint, Progress, Root
-from tests.ingest_desk import Desk
+from tests.ingest_folder import IngestFolder
 
 BEFORE, AFTER = "a quokka\n", "a wombat\n"
 READ_NS = 1_700_000_000_123_456_789
@@ -35,98 +35,102 @@ def write(place: Path, text: str, *, moved: int = 0) -> None:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def folder(tmp_path: Path) -> IngestFolder:
     """A store that has read two files."""
-    desk = Desk(tmp_path)
+    folder = IngestFolder(tmp_path)
     for name in ("docs/a.md", "docs/b.md"):
-        write(desk.write(name), BEFORE)
-    desk.ingest("docs")
-    return desk
+        write(folder.write(name), BEFORE)
+    folder.ingest("docs")
+    return folder
 
 
-def known(desk: Desk) -> Fingerprint:
-    file = desk.store.known("docs/a.md")
+def known(folder: IngestFolder) -> Fingerprint:
+    file = folder.store.known("docs/a.md")
     assert file is not None
     return file
 
 
 @pytest.mark.parametrize("moved", MOVED)
-def test_an_edit_of_equal_size_makes_a_file_modified_when_its_time_moved_at_all(desk: Desk, moved: str) -> None:
-    write(desk.base / "docs/a.md", AFTER, moved=MOVED[moved])
+def test_an_edit_of_equal_size_makes_a_file_modified_when_its_time_moved_at_all(
+    folder: IngestFolder, moved: str
+) -> None:
+    write(folder.base / "docs/a.md", AFTER, moved=MOVED[moved])
 
-    assert file_state(known(desk), desk.base) == "modified"
+    assert file_state(known(folder), folder.base) == "modified"
 
 
 @pytest.mark.parametrize("moved", MOVED)
-def test_a_file_whose_time_alone_moved_is_as_it_was_read(desk: Desk, moved: str) -> None:
-    write(desk.base / "docs/a.md", BEFORE, moved=MOVED[moved])
+def test_a_file_whose_time_alone_moved_is_as_it_was_read(folder: IngestFolder, moved: str) -> None:
+    write(folder.base / "docs/a.md", BEFORE, moved=MOVED[moved])
 
-    assert file_state(known(desk), desk.base) is None
-
-
-def test_an_edit_of_another_size_makes_a_file_modified_though_its_time_stayed(desk: Desk) -> None:
-    write(desk.base / "docs/a.md", AFTER + "and more\n")
-
-    assert file_state(known(desk), desk.base) == "modified"
+    assert file_state(known(folder), folder.base) is None
 
 
-def run(desk: Desk, verb: str) -> Progress:
-    return desk.sync() if verb == "sync" else desk.ingest("docs", mtime_only=verb == "add --mtime-only")
+def test_an_edit_of_another_size_makes_a_file_modified_though_its_time_stayed(folder: IngestFolder) -> None:
+    write(folder.base / "docs/a.md", AFTER + "and more\n")
+
+    assert file_state(known(folder), folder.base) == "modified"
 
 
-def text_of(desk: Desk) -> str:
-    return desk.store.text_of(desk.documents()["docs/a.md"].id)
+def run(folder: IngestFolder, verb: str) -> Progress:
+    return folder.sync() if verb == "sync" else folder.ingest("docs", mtime_only=verb == "add --mtime-only")
+
+
+def text_of(folder: IngestFolder) -> str:
+    return folder.store.text_of(folder.documents()["docs/a.md"].id)
 
 
 @pytest.mark.parametrize("moved", [0, *MOVED.values()], ids=["no time", *MOVED])
 @pytest.mark.parametrize("verb", ["add", "sync"])
-def test_add_and_sync_find_an_edit_of_equal_size_whatever_its_time(desk: Desk, verb: str, moved: int) -> None:
-    write(desk.base / "docs/a.md", AFTER, moved=moved)
+def test_add_and_sync_find_an_edit_of_equal_size_whatever_its_time(
+    folder: IngestFolder, verb: str, moved: int
+) -> None:
+    write(folder.base / "docs/a.md", AFTER, moved=moved)
 
-    done = run(desk, verb)
+    done = run(folder, verb)
 
-    assert (done.updated, done.unchanged, text_of(desk)) == (1, 1, AFTER)
-    assert (known(desk).mtime_ns, file_state(known(desk), desk.base)) == (READ_NS + moved, None)
+    assert (done.updated, done.unchanged, text_of(folder)) == (1, 1, AFTER)
+    assert (known(folder).mtime_ns, file_state(known(folder), folder.base)) == (READ_NS + moved, None)
 
 
 @pytest.mark.parametrize("moved", MOVED)
-def test_mtime_only_finds_an_edit_of_equal_size_by_its_time(desk: Desk, moved: str) -> None:
-    write(desk.base / "docs/a.md", AFTER, moved=MOVED[moved])
+def test_mtime_only_finds_an_edit_of_equal_size_by_its_time(folder: IngestFolder, moved: str) -> None:
+    write(folder.base / "docs/a.md", AFTER, moved=MOVED[moved])
 
-    assert (run(desk, "add --mtime-only").updated, text_of(desk)) == (1, AFTER)
-
-
-def test_mtime_only_finds_an_edit_of_another_size_though_its_time_stayed(desk: Desk) -> None:
-    write(desk.base / "docs/a.md", AFTER + "and more\n")
-
-    assert run(desk, "add --mtime-only").updated == 1
+    assert (run(folder, "add --mtime-only").updated, text_of(folder)) == (1, AFTER)
 
 
-def test_mtime_only_misses_an_edit_of_equal_size_and_time_until_a_sync(desk: Desk) -> None:
-    write(desk.base / "docs/a.md", AFTER)
-    before = desk.state()
+def test_mtime_only_finds_an_edit_of_another_size_though_its_time_stayed(folder: IngestFolder) -> None:
+    write(folder.base / "docs/a.md", AFTER + "and more\n")
 
-    missed = run(desk, "add --mtime-only")
+    assert run(folder, "add --mtime-only").updated == 1
 
-    assert (missed.updated, missed.unchanged, text_of(desk), desk.state()) == (0, 2, BEFORE, before)
-    assert (run(desk, "sync").updated, text_of(desk)) == (1, AFTER)
+
+def test_mtime_only_misses_an_edit_of_equal_size_and_time_until_a_sync(folder: IngestFolder) -> None:
+    write(folder.base / "docs/a.md", AFTER)
+    before = folder.state()
+
+    missed = run(folder, "add --mtime-only")
+
+    assert (missed.updated, missed.unchanged, text_of(folder), folder.state()) == (0, 2, BEFORE, before)
+    assert (run(folder, "sync").updated, text_of(folder)) == (1, AFTER)
 
 
 @pytest.mark.parametrize("verb", ["add", "add --mtime-only", "sync"])
-def test_a_time_that_moved_alone_is_kept_once_and_cuts_nothing(desk: Desk, verb: str) -> None:
-    rows = [(row.rowid, row.chunk) for row in desk.rows("docs/a.md")]
-    write(desk.base / "docs/a.md", BEFORE, moved=10**9)
+def test_a_time_that_moved_alone_is_kept_once_and_cuts_nothing(folder: IngestFolder, verb: str) -> None:
+    rows = [(row.rowid, row.chunk) for row in folder.rows("docs/a.md")]
+    write(folder.base / "docs/a.md", BEFORE, moved=10**9)
 
-    first = run(desk, verb)
-    after = desk.state()
-    again = run(desk, verb)
+    first = run(folder, verb)
+    after = folder.state()
+    again = run(folder, verb)
 
     assert [(each.updated, each.unchanged, each.chunks) for each in (first, again)] == [(0, 2, 0)] * 2
-    assert (known(desk).mtime_ns, desk.state()) == (READ_NS + 10**9, after)
-    assert [(row.rowid, row.chunk) for row in desk.rows("docs/a.md")] == rows
-    fresh = Desk(desk.base)
+    assert (known(folder).mtime_ns, folder.state()) == (READ_NS + 10**9, after)
+    assert [(row.rowid, row.chunk) for row in folder.rows("docs/a.md")] == rows
+    fresh = IngestFolder(folder.base)
     fresh.ingest("docs")
-    assert desk.store.info().digest == fresh.store.info().digest
+    assert folder.store.info().digest == fresh.store.info().digest
 
 
 @pytest.fixture

@@ -18,444 +18,450 @@ from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root, Vector
 from tests.builders import without_privileges
 from tests.embedders import CountingEmbedder
-from tests.ingest_desk import DIMENSION, PLAIN, Desk
+from tests.ingest_folder import DIMENSION, PLAIN, IngestFolder
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def folder(tmp_path: Path) -> IngestFolder:
+    return IngestFolder(tmp_path)
 
 
-def test_every_document_can_be_put_together_again_from_its_chunks(desk: Desk) -> None:
+def test_every_document_can_be_put_together_again_from_its_chunks(folder: IngestFolder) -> None:
     text = "# Title\r\n\r\n" + " ".join(f"Words and 漢字 in row {n}." for n in range(60))
-    desk.write("a.md", text)
+    folder.write("a.md", text)
 
-    done = desk.ingest("a.md")
+    done = folder.ingest("a.md")
 
-    (document,) = desk.documents().values()
+    (document,) = folder.documents().values()
     assert (done.stage, done.added, done.documents, done.embedded) == ("done", 1, 1, done.chunks)
     assert done.chunks > 5
     assert document.title == "Title"
-    assert desk.store.text_of(document.id) == text
+    assert folder.store.text_of(document.id) == text
 
 
-def test_lines_count_from_one_and_name_the_last_character(desk: Desk) -> None:
-    desk.write("a.txt", "".join(f"line {n} of the file\n" for n in range(1, 41)))
+def test_lines_count_from_one_and_name_the_last_character(folder: IngestFolder) -> None:
+    folder.write("a.txt", "".join(f"line {n} of the file\n" for n in range(1, 41)))
 
-    desk.ingest("a.txt")
+    folder.ingest("a.txt")
 
-    rows = desk.store.fetch([key.rowid for key in desk.store.candidates(None)])
+    rows = folder.store.fetch([key.rowid for key in folder.store.candidates(None)])
     assert rows[-1].chunk.line_end == 40
     for row in rows:
         assert row.chunk.text.startswith(f"line {row.chunk.line_start} of")
         assert row.chunk.text.endswith(f"line {row.chunk.line_end} of the file\n")
 
 
-def test_a_chunk_that_ends_in_empty_lines_ends_on_the_last_of_them(desk: Desk) -> None:
+def test_a_chunk_that_ends_in_empty_lines_ends_on_the_last_of_them(folder: IngestFolder) -> None:
     text = "\n\n\n".join(f"Paragraph {n}. " + "word " * 40 for n in range(40))
-    desk.write("a.txt", text)
+    folder.write("a.txt", text)
 
-    desk.ingest("a.txt")
+    folder.ingest("a.txt")
 
-    chunks = [row.chunk for row in desk.store.fetch([key.rowid for key in desk.store.candidates(None)])]
+    chunks = [row.chunk for row in folder.store.fetch([key.rowid for key in folder.store.candidates(None)])]
     assert [chunk.line_end for chunk in chunks] == [1 + text.count("\n", 0, chunk.end - 1) for chunk in chunks]
     assert any(chunk.text.endswith("\n\n") for chunk in chunks)
 
 
-def test_adding_an_unchanged_folder_again_writes_nothing(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.write("docs/b.md", "other words\n")
+def test_adding_an_unchanged_folder_again_writes_nothing(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.write("docs/b.md", "other words\n")
     template = Root("", tags=("guide",), source="manual", meta=(("year", "1999"),))
-    desk.ingest("docs", template=template)
-    before = desk.state()
+    folder.ingest("docs", template=template)
+    before = folder.state()
 
-    again = desk.ingest("docs", template=template)
+    again = folder.ingest("docs", template=template)
 
     assert (again.unchanged, again.added, again.updated, again.chunks) == (2, 0, 0, 0)
-    assert desk.state() == before
-    assert desk.sync().unchanged == 2
-    assert desk.state() == before
+    assert folder.state() == before
+    assert folder.sync().unchanged == 2
+    assert folder.state() == before
 
 
-def test_an_edit_embeds_only_what_changed(desk: Desk) -> None:
+def test_an_edit_embeds_only_what_changed(folder: IngestFolder) -> None:
     first, second = "# One\n\n" + "apple pie " * 15, "\n\n# Two\n\n" + "plum cake " * 15
-    desk.write("a.md", first + second)
-    desk.ingest("a.md")
+    folder.write("a.md", first + second)
+    folder.ingest("a.md")
 
-    desk.write("a.md", first + second + " and cream")
-    done = desk.ingest("a.md")
+    folder.write("a.md", first + second + " and cream")
+    done = folder.ingest("a.md")
 
     assert (done.updated, done.embedded, done.reused) == (1, 1, 1)
 
 
-def test_going_back_to_old_bytes_brings_back_the_old_id(desk: Desk) -> None:
-    desk.write("a.md", "old\n")
-    desk.ingest("a.md")
-    before = desk.documents()["a.md"].id
-    desk.write("a.md", "new\n")
-    desk.ingest("a.md")
-    assert desk.documents()["a.md"].id != before
+def test_going_back_to_old_bytes_brings_back_the_old_id(folder: IngestFolder) -> None:
+    folder.write("a.md", "old\n")
+    folder.ingest("a.md")
+    before = folder.documents()["a.md"].id
+    folder.write("a.md", "new\n")
+    folder.ingest("a.md")
+    assert folder.documents()["a.md"].id != before
 
-    desk.write("a.md", "old\n")
-    done = desk.ingest("a.md")
+    folder.write("a.md", "old\n")
+    done = folder.ingest("a.md")
 
-    assert desk.documents()["a.md"].id == before
+    assert folder.documents()["a.md"].id == before
     assert done.embedded == 0
 
 
-def test_a_touched_file_is_refreshed_and_not_embedded(desk: Desk) -> None:
-    place = desk.write("a.md")
-    desk.ingest("a.md")
+def test_a_touched_file_is_refreshed_and_not_embedded(folder: IngestFolder) -> None:
+    place = folder.write("a.md")
+    folder.ingest("a.md")
 
     os.utime(place, ns=(1, 1_000_000_000))
-    done = desk.ingest("a.md")
+    done = folder.ingest("a.md")
 
     assert (done.unchanged, done.updated) == (1, 0)
-    assert desk.documents()["a.md"].mtime == "1970-01-01T00:00:01.000000Z"
+    assert folder.documents()["a.md"].mtime == "1970-01-01T00:00:01.000000Z"
 
 
-def test_a_sync_reads_what_was_changed_behind_an_equal_size_and_time(desk: Desk) -> None:
-    place = desk.write("a.md", "before")
-    desk.ingest("a.md")
+def test_a_sync_reads_what_was_changed_behind_an_equal_size_and_time(folder: IngestFolder) -> None:
+    place = folder.write("a.md", "before")
+    folder.ingest("a.md")
     status = place.stat()
-    desk.write("a.md", "after!")
+    folder.write("a.md", "after!")
     os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    assert desk.sync().updated == 1
+    assert folder.sync().updated == 1
 
 
 def test_files_that_are_read_within_one_moment_are_not_told_one_by_one(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for n in range(9):
-        desk.write(f"docs/{n}.md")
+        folder.write(f"docs/{n}.md")
     monkeypatch.setattr(pipeline, "monotonic", lambda: 1_000.0)
 
     events = pipeline.ingest(
-        [str(desk.base / "docs")],
+        [str(folder.base / "docs")],
         template=PLAIN,
-        store=desk.store,
-        embedder=desk.embedder,
-        config=desk.config,
-        base=desk.base,
+        store=folder.store,
+        embedder=folder.embedder,
+        config=folder.config,
+        base=folder.base,
     )
 
     assert [event.path for event in events if event.stage in ("discover", "read")] == []
 
 
-def test_mtime_only_trusts_size_and_time_and_the_default_does_not(desk: Desk) -> None:
-    place = desk.write("a.md", "one")
-    desk.ingest("a.md")
+def test_mtime_only_trusts_size_and_time_and_the_default_does_not(folder: IngestFolder) -> None:
+    place = folder.write("a.md", "one")
+    folder.ingest("a.md")
     status = place.stat()
-    desk.write("a.md", "two")
+    folder.write("a.md", "two")
     os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    assert desk.ingest("a.md", mtime_only=True).unchanged == 1
-    assert desk.ingest("a.md").updated == 1
+    assert folder.ingest("a.md", mtime_only=True).unchanged == 1
+    assert folder.ingest("a.md").updated == 1
 
 
-def test_another_chunk_size_reads_an_unchanged_file_again(desk: Desk) -> None:
-    desk.write("a.md", "words " * 100)
-    desk.ingest("a.md")
+def test_another_chunk_size_reads_an_unchanged_file_again(folder: IngestFolder) -> None:
+    folder.write("a.md", "words " * 100)
+    folder.ingest("a.md")
 
-    desk.config = desk.config._replace(chunk_tokens=20)
+    folder.config = folder.config._replace(chunk_tokens=20)
 
-    assert desk.ingest("a.md", mtime_only=True).updated == 1
+    assert folder.ingest("a.md", mtime_only=True).updated == 1
 
 
-def test_labels_given_replace_and_labels_not_given_stay(desk: Desk) -> None:
-    desk.write("a.md")
-    desk.ingest("a.md", template=Root("", tags=("b", "a"), source="s", meta=(("k", "1"),)))
+def test_labels_given_replace_and_labels_not_given_stay(folder: IngestFolder) -> None:
+    folder.write("a.md")
+    folder.ingest("a.md", template=Root("", tags=("b", "a"), source="s", meta=(("k", "1"),)))
 
-    desk.ingest("a.md", template=Root("", tags=("c",)))
-    relabelled = desk.documents()["a.md"]
-    desk.write("a.md", "changed\n")
-    desk.ingest("a.md")
-    changed = desk.documents()["a.md"]
+    folder.ingest("a.md", template=Root("", tags=("c",)))
+    relabelled = folder.documents()["a.md"]
+    folder.write("a.md", "changed\n")
+    folder.ingest("a.md")
+    changed = folder.documents()["a.md"]
 
     for document in (relabelled, changed):
         assert (document.tags, document.source, document.meta) == (("c",), "s", {"k": "1"})
 
 
-def test_a_folder_added_again_loses_what_vanished_from_disk(desk: Desk) -> None:
-    gone = desk.write("docs/a.md")
-    desk.write("docs/b.md", "kept\n")
-    desk.write("docs/c.txt", "another glob\n").touch()
-    desk.ingest("docs", template=Root("", globs=("*.md",)))
-    desk.ingest("docs/c.txt")
+def test_a_folder_added_again_loses_what_vanished_from_disk(folder: IngestFolder) -> None:
+    gone = folder.write("docs/a.md")
+    folder.write("docs/b.md", "kept\n")
+    folder.write("docs/c.txt", "another glob\n").touch()
+    folder.ingest("docs", template=Root("", globs=("*.md",)))
+    folder.ingest("docs/c.txt")
     gone.unlink()
-    (desk.base / "docs/c.txt").unlink()
+    (folder.base / "docs/c.txt").unlink()
 
-    done = desk.ingest("docs", template=Root("", globs=("*.md",)))
+    done = folder.ingest("docs", template=Root("", globs=("*.md",)))
 
     assert done.removed == 1
-    assert sorted(desk.documents()) == ["docs/b.md", "docs/c.txt"]
+    assert sorted(folder.documents()) == ["docs/b.md", "docs/c.txt"]
 
 
-def test_a_file_that_is_ignored_from_now_on_has_not_vanished(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.ingest("docs")
-    desk.write("docs/.gitignore", "a.md\n")
+def test_a_file_that_is_ignored_from_now_on_has_not_vanished(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.ingest("docs")
+    folder.write("docs/.gitignore", "a.md\n")
 
-    assert desk.ingest("docs").removed == 0
-    assert list(desk.documents()) == ["docs/a.md"]
+    assert folder.ingest("docs").removed == 0
+    assert list(folder.documents()) == ["docs/a.md"]
 
 
-def test_sync_names_a_changed_file_that_a_rule_leaves_out_and_keeps_what_was_read(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.write("docs/b.md", "other words\n")
-    desk.ingest("docs")
-    before = desk.documents()
-    desk.write("docs/.gitignore", "*.md\n")
-    desk.write("docs/a.md", "changed words\n")
+def test_sync_names_a_changed_file_that_a_rule_leaves_out_and_keeps_what_was_read(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.write("docs/b.md", "other words\n")
+    folder.ingest("docs")
+    before = folder.documents()
+    folder.write("docs/.gitignore", "*.md\n")
+    folder.write("docs/a.md", "changed words\n")
 
-    done = desk.sync()
+    done = folder.sync()
 
     assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/a.md", "excluded")]
     assert "recall rm docs/a.md" in done.skipped[0].reason
-    assert (done.removed, desk.documents()) == (0, before)
+    assert (done.removed, folder.documents()) == (0, before)
 
 
-def test_only_a_sync_names_a_file_that_a_rule_leaves_out_by_now(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.write("docs/b.md", "other words\n")
-    desk.ingest("docs")
-    before = desk.documents()
-    desk.write("docs/.gitignore", "a.md\n")
-    desk.write("docs/a.md", "changed words\n")
+def test_only_a_sync_names_a_file_that_a_rule_leaves_out_by_now(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.write("docs/b.md", "other words\n")
+    folder.ingest("docs")
+    before = folder.documents()
+    folder.write("docs/.gitignore", "a.md\n")
+    folder.write("docs/a.md", "changed words\n")
 
-    assert desk.ingest("docs").skipped == ()
-    assert desk.ingest("docs", template=Root("", ignores=("a.*",))).skipped == ()
-    assert [skip.code for skip in desk.sync().skipped] == ["excluded"]
-    assert desk.documents() == before
+    assert folder.ingest("docs").skipped == ()
+    assert folder.ingest("docs", template=Root("", ignores=("a.*",))).skipped == ()
+    assert [skip.code for skip in folder.sync().skipped] == ["excluded"]
+    assert folder.documents() == before
 
 
-def test_an_excluded_file_is_named_by_every_sync_until_it_is_as_it_was_read_or_taken_out(desk: Desk) -> None:
-    place = desk.write("docs/a.md", "one")
+def test_an_excluded_file_is_named_by_every_sync_until_it_is_as_it_was_read_or_taken_out(
+    folder: IngestFolder,
+) -> None:
+    place = folder.write("docs/a.md", "one")
     status = place.stat()
-    desk.ingest("docs")
-    desk.write("docs/.gitignore", "a.md\n")
-    assert desk.sync().skipped == ()
+    folder.ingest("docs")
+    folder.write("docs/.gitignore", "a.md\n")
+    assert folder.sync().skipped == ()
     changes = {"of another size": ("three", status.st_mtime_ns), "of equal size": ("two", status.st_mtime_ns + 1)}
 
     for text, mtime_ns in changes.values():
-        desk.write("docs/a.md", text)
+        folder.write("docs/a.md", text)
         os.utime(place, ns=(status.st_atime_ns, mtime_ns))
-        assert [skip.code for skip in (*desk.sync().skipped, *desk.sync().skipped)] == ["excluded", "excluded"]
-    desk.write("docs/a.md", "one")
+        assert [skip.code for skip in (*folder.sync().skipped, *folder.sync().skipped)] == ["excluded", "excluded"]
+    folder.write("docs/a.md", "one")
     os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert desk.sync().skipped == ()
-    desk.write("docs/a.md", "three")
-    with desk.store.writer() as writer:
+    assert folder.sync().skipped == ()
+    folder.write("docs/a.md", "three")
+    with folder.store.writer() as writer:
         writer.tombstone(["docs/a.md"])
-    assert desk.sync().skipped == ()
+    assert folder.sync().skipped == ()
 
 
-def test_a_file_that_cannot_be_read_any_more_is_named_with_that_reason_and_not_as_excluded(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.write("docs/b.md", "other words\n")
-    desk.ingest("docs")
-    before = desk.documents()
-    desk.config = desk.config._replace(max_file_bytes=50)
-    desk.write("docs/a.md", "x" * 51)
-    (desk.base / "docs/b.md").unlink()
-    (desk.base / "docs/b.md").symlink_to("nowhere")
+def test_a_file_that_cannot_be_read_any_more_is_named_with_that_reason_and_not_as_excluded(
+    folder: IngestFolder,
+) -> None:
+    folder.write("docs/a.md")
+    folder.write("docs/b.md", "other words\n")
+    folder.ingest("docs")
+    before = folder.documents()
+    folder.config = folder.config._replace(max_file_bytes=50)
+    folder.write("docs/a.md", "x" * 51)
+    (folder.base / "docs/b.md").unlink()
+    (folder.base / "docs/b.md").symlink_to("nowhere")
 
-    done = desk.sync()
+    done = folder.sync()
 
     assert [(skip.path, skip.code) for skip in done.skipped] == [
         ("docs/a.md", "file_too_large"),
         ("docs/b.md", "broken_link"),
     ]
-    assert (done.removed, desk.documents()) == (0, before)
+    assert (done.removed, folder.documents()) == (0, before)
 
 
-def test_a_file_of_just_the_greatest_size_is_read_in_a_walk_and_by_its_name(desk: Desk) -> None:
-    desk.write("docs/a.md", "x" * 50)
-    desk.write("docs/b.md", "x" * 51)
-    desk.write("c.md", "x" * 50)
-    desk.config = desk.config._replace(max_file_bytes=50)
+def test_a_file_of_just_the_greatest_size_is_read_in_a_walk_and_by_its_name(folder: IngestFolder) -> None:
+    folder.write("docs/a.md", "x" * 50)
+    folder.write("docs/b.md", "x" * 51)
+    folder.write("c.md", "x" * 50)
+    folder.config = folder.config._replace(max_file_bytes=50)
 
-    done = desk.ingest("docs", "c.md")
+    done = folder.ingest("docs", "c.md")
 
-    assert sorted(desk.documents()) == ["c.md", "docs/a.md"]
+    assert sorted(folder.documents()) == ["c.md", "docs/a.md"]
     assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/b.md", "file_too_large")]
     assert "51 bytes are more than max_file_bytes (50)" in done.skipped[0].reason
 
 
-def test_what_one_root_skips_and_another_reads_is_not_skipped(desk: Desk) -> None:
-    desk.write("aside.md")
-    desk.write("docs/a.md", "other words\n")
-    (desk.base / "docs/link.md").symlink_to(desk.base / "aside.md")
-    assert [skip.code for skip in desk.ingest("docs").skipped] == ["symlink_outside"]
+def test_what_one_root_skips_and_another_reads_is_not_skipped(folder: IngestFolder) -> None:
+    folder.write("aside.md")
+    folder.write("docs/a.md", "other words\n")
+    (folder.base / "docs/link.md").symlink_to(folder.base / "aside.md")
+    assert [skip.code for skip in folder.ingest("docs").skipped] == ["symlink_outside"]
 
-    assert desk.ingest("docs", template=Root("", follow=True)).skipped == ()
-    assert desk.sync().skipped == ()
+    assert folder.ingest("docs", template=Root("", follow=True)).skipped == ()
+    assert folder.sync().skipped == ()
 
 
-def test_skips_of_all_roots_are_told_in_the_order_of_their_paths(desk: Desk) -> None:
+def test_skips_of_all_roots_are_told_in_the_order_of_their_paths(folder: IngestFolder) -> None:
     for path in ("b/2.bin", "a/3.bin", "c/1.bin"):
-        desk.write(path, "\0")
+        folder.write(path, "\0")
 
-    skipped = desk.ingest("c", "a", "b").skipped
+    skipped = folder.ingest("c", "a", "b").skipped
 
     assert [skip.path for skip in skipped] == ["a/3.bin", "b/2.bin", "c/1.bin"]
-    assert desk.sync().skipped == skipped
+    assert folder.sync().skipped == skipped
 
 
-def test_what_a_rule_excludes_from_a_folder_can_be_added_by_its_name(desk: Desk) -> None:
+def test_what_a_rule_excludes_from_a_folder_can_be_added_by_its_name(folder: IngestFolder) -> None:
     for path in (".hidden.md", ".git/a.md", "node_modules/a.md", "__pycache__/a.md", "env/pyvenv.cfg", "env/a.md"):
-        desk.write(f"docs/{path}")
-    desk.write("docs/.gitignore", "left.md\n")
-    desk.write("docs/left.md")
-    desk.write("docs/out.txt")
-    desk.write("docs/a.md", "other words\n")
+        folder.write(f"docs/{path}")
+    folder.write("docs/.gitignore", "left.md\n")
+    folder.write("docs/left.md")
+    folder.write("docs/out.txt")
+    folder.write("docs/a.md", "other words\n")
 
-    done = desk.ingest("docs", template=Root("", ignores=("*.txt",)))
+    done = folder.ingest("docs", template=Root("", ignores=("*.txt",)))
 
-    assert (done.files_total, list(desk.documents())) == (1, ["docs/a.md"])
-    assert desk.ingest("docs/env", "docs/left.md", "docs/out.txt", "docs/.hidden.md").added == 5
+    assert (done.files_total, list(folder.documents())) == (1, ["docs/a.md"])
+    assert folder.ingest("docs/env", "docs/left.md", "docs/out.txt", "docs/.hidden.md").added == 5
 
 
-def test_a_file_that_another_root_reads_is_not_excluded(desk: Desk) -> None:
-    desk.write("docs/.gitignore", "a.md\n")
-    desk.write("docs/a.md")
-    desk.ingest("docs/a.md")
-    desk.write("docs/a.md", "changed words\n")
+def test_a_file_that_another_root_reads_is_not_excluded(folder: IngestFolder) -> None:
+    folder.write("docs/.gitignore", "a.md\n")
+    folder.write("docs/a.md")
+    folder.ingest("docs/a.md")
+    folder.write("docs/a.md", "changed words\n")
 
-    done = desk.ingest("docs")
+    done = folder.ingest("docs")
 
     assert done.skipped == ()
-    assert (desk.sync().updated, desk.sync().skipped) == (1, ())
+    assert (folder.sync().updated, folder.sync().skipped) == (1, ())
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
 @pytest.mark.parametrize("target", ["docs", "docs/a.md"])
-def test_a_file_in_whose_place_something_else_stands_has_vanished(desk: Desk, target: str, kind: str) -> None:
-    place = desk.write("docs/a.md")
-    desk.ingest(target)
+def test_a_file_in_whose_place_something_else_stands_has_vanished(
+    folder: IngestFolder, target: str, kind: str
+) -> None:
+    place = folder.write("docs/a.md")
+    folder.ingest(target)
     place.unlink()
-    os.mkfifo(place) if kind == "pipe" else desk.write("docs/a.md/b.md")
+    os.mkfifo(place) if kind == "pipe" else folder.write("docs/a.md/b.md")
 
-    done = desk.sync()
+    done = folder.sync()
 
-    assert (done.removed, list(desk.documents())) == (1, ["docs/a.md/b.md"] if kind == "folder" else [])
-    assert desk.sync().removed == 0
+    assert (done.removed, list(folder.documents())) == (1, ["docs/a.md/b.md"] if kind == "folder" else [])
+    assert folder.sync().removed == 0
 
 
-def test_a_file_that_is_no_text_any_more_is_skipped_and_what_was_read_of_it_stays(desk: Desk) -> None:
-    place = desk.write("docs/a.md")
-    desk.ingest("docs")
+def test_a_file_that_is_no_text_any_more_is_skipped_and_what_was_read_of_it_stays(folder: IngestFolder) -> None:
+    place = folder.write("docs/a.md")
+    folder.ingest("docs")
     place.write_bytes(b"\0 no text")
 
-    done = desk.sync()
+    done = folder.sync()
 
     assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/a.md", "binary_file")]
-    assert (done.removed, list(desk.documents())) == (0, ["docs/a.md"])
+    assert (done.removed, list(folder.documents())) == (0, ["docs/a.md"])
 
 
-def test_another_glob_on_the_same_folder_takes_nothing_out(desk: Desk) -> None:
-    desk.write("docs/a.md").touch()
-    desk.ingest("docs")
-    (desk.base / "docs/a.md").unlink()
+def test_another_glob_on_the_same_folder_takes_nothing_out(folder: IngestFolder) -> None:
+    folder.write("docs/a.md").touch()
+    folder.ingest("docs")
+    (folder.base / "docs/a.md").unlink()
 
-    desk.ingest("docs", template=Root("", globs=("*.txt",)))
+    folder.ingest("docs", template=Root("", globs=("*.txt",)))
 
-    assert list(desk.documents()) == ["docs/a.md"]
+    assert list(folder.documents()) == ["docs/a.md"]
 
 
-def test_sync_adds_updates_and_takes_out(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.write("docs/b.md", "second\n")
-    desk.write("single.md", "on its own\n")
-    desk.ingest("docs", "single.md", template=Root("", tags=("t",)))
-    desk.write("docs/a.md", "changed words\n")
-    (desk.base / "docs/b.md").unlink()
-    (desk.base / "single.md").unlink()
-    desk.write("docs/new.md", "new\n")
+def test_sync_adds_updates_and_takes_out(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.write("docs/b.md", "second\n")
+    folder.write("single.md", "on its own\n")
+    folder.ingest("docs", "single.md", template=Root("", tags=("t",)))
+    folder.write("docs/a.md", "changed words\n")
+    (folder.base / "docs/b.md").unlink()
+    (folder.base / "single.md").unlink()
+    folder.write("docs/new.md", "new\n")
 
-    done = desk.sync()
+    done = folder.sync()
 
     assert (done.added, done.updated, done.removed) == (1, 1, 2)
-    assert {path: document.tags for path, document in desk.documents().items()} == {
+    assert {path: document.tags for path, document in folder.documents().items()} == {
         "docs/a.md": ("t",),
         "docs/new.md": ("t",),
     }
-    assert desk.sync().removed == 0
+    assert folder.sync().removed == 0
 
 
-def test_a_missing_root_is_an_error_and_takes_nothing_out(desk: Desk) -> None:
-    desk.write("disk/a.md")
-    desk.write("docs/b.md")
-    desk.ingest("docs", "disk")
-    (desk.base / "disk").rename(desk.base / "unmounted")
-    (desk.base / "docs/b.md").unlink()
-    before = desk.state()
-
-    with pytest.raises(IngestError) as caught:
-        desk.sync()
-
-    assert caught.value.code == "root_missing"
-    assert desk.state() == before
-
-
-def test_a_single_file_whose_folder_is_missing_is_a_missing_root(desk: Desk) -> None:
-    desk.write("disk/a.md")
-    desk.ingest("disk/a.md")
-    (desk.base / "disk").rename(desk.base / "unmounted")
+def test_a_missing_root_is_an_error_and_takes_nothing_out(folder: IngestFolder) -> None:
+    folder.write("disk/a.md")
+    folder.write("docs/b.md")
+    folder.ingest("docs", "disk")
+    (folder.base / "disk").rename(folder.base / "unmounted")
+    (folder.base / "docs/b.md").unlink()
+    before = folder.state()
 
     with pytest.raises(IngestError) as caught:
-        desk.sync()
+        folder.sync()
+
+    assert caught.value.code == "root_missing"
+    assert folder.state() == before
+
+
+def test_a_single_file_whose_folder_is_missing_is_a_missing_root(folder: IngestFolder) -> None:
+    folder.write("disk/a.md")
+    folder.ingest("disk/a.md")
+    (folder.base / "disk").rename(folder.base / "unmounted")
+
+    with pytest.raises(IngestError) as caught:
+        folder.sync()
 
     assert caught.value.code == "root_missing"
 
 
-def test_a_missing_root_that_holds_nothing_any_more_does_not_hinder(desk: Desk) -> None:
-    desk.write("a.md").touch()
-    (desk.base / "empty").mkdir()
-    desk.ingest("a.md", "empty")
-    (desk.base / "empty").rmdir()
+def test_a_missing_root_that_holds_nothing_any_more_does_not_hinder(folder: IngestFolder) -> None:
+    folder.write("a.md").touch()
+    (folder.base / "empty").mkdir()
+    folder.ingest("a.md", "empty")
+    (folder.base / "empty").rmdir()
 
-    assert desk.sync().unchanged == 1
-
-
-def test_a_file_found_by_two_roots_belongs_to_the_newer(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.ingest("docs", template=Root("", tags=("old",)))
-    desk.ingest("docs/a.md", template=Root("", tags=("new",)))
-    desk.write("docs/a.md", "changed\n")
-
-    desk.sync()
-    before = desk.state()
-
-    assert desk.documents()["docs/a.md"].tags == ("new",)
-    desk.sync()
-    assert desk.state() == before
+    assert folder.sync().unchanged == 1
 
 
-def test_records_are_documents_and_stay_so_when_the_folder_is_added(desk: Desk) -> None:
+def test_a_file_found_by_two_roots_belongs_to_the_newer(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.ingest("docs", template=Root("", tags=("old",)))
+    folder.ingest("docs/a.md", template=Root("", tags=("new",)))
+    folder.write("docs/a.md", "changed\n")
+
+    folder.sync()
+    before = folder.state()
+
+    assert folder.documents()["docs/a.md"].tags == ("new",)
+    folder.sync()
+    assert folder.state() == before
+
+
+def test_records_are_documents_and_stay_so_when_the_folder_is_added(folder: IngestFolder) -> None:
     lines = [{"id": n, "text": f"record {n}", "year": n} for n in range(3)]
-    desk.write("a.jsonl", "\n".join(map(json.dumps, lines)))
-    done = desk.ingest("a.jsonl", template=Root("", parser="jsonl", meta=(("set", "x"),)))
+    folder.write("a.jsonl", "\n".join(map(json.dumps, lines)))
+    done = folder.ingest("a.jsonl", template=Root("", parser="jsonl", meta=(("set", "x"),)))
     assert (done.documents, done.added) == (3, 1)
 
-    desk.write("a.jsonl", "\n".join(map(json.dumps, lines[:2])))
-    desk.ingest(".")
+    folder.write("a.jsonl", "\n".join(map(json.dumps, lines[:2])))
+    folder.ingest(".")
 
-    found = desk.documents()
+    found = folder.documents()
     assert sorted(found) == ["a.jsonl#0", "a.jsonl#1"]
     assert found["a.jsonl#1"].meta == {"set": "x", "year": 1}
 
 
-def test_a_walk_skips_what_it_cannot_read_and_says_why(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    (desk.base / "docs/b.bin").write_bytes(b"\0")
-    (desk.base / "docs/c.txt").write_bytes(b"caf\xe9")
-    (desk.base / "docs/d.md").symlink_to("nowhere")
+def test_a_walk_skips_what_it_cannot_read_and_says_why(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    (folder.base / "docs/b.bin").write_bytes(b"\0")
+    (folder.base / "docs/c.txt").write_bytes(b"caf\xe9")
+    (folder.base / "docs/d.md").symlink_to("nowhere")
 
-    done = desk.ingest("docs")
+    done = folder.ingest("docs")
 
-    assert list(desk.documents()) == ["docs/a.md"]
+    assert list(folder.documents()) == ["docs/a.md"]
     assert [(skip.path, skip.code) for skip in done.skipped] == [
         ("docs/b.bin", "binary_file"),
         ("docs/c.txt", "not_utf8"),
@@ -468,15 +474,15 @@ COMPOSED, DECOMPOSED = "caf\u00e9.md", "cafe\u0301.md"
 
 
 @pytest.fixture
-def twins(desk: Desk) -> Desk:
+def twins(folder: IngestFolder) -> IngestFolder:
     """A file, read, beside which another of the same name in another form of Unicode will lie."""
-    desk.write(f"docs/{COMPOSED}", "the first\n")
-    if (desk.base / "docs" / DECOMPOSED).exists():
+    folder.write(f"docs/{COMPOSED}", "the first\n")
+    if (folder.base / "docs" / DECOMPOSED).exists():
         pytest.skip("this disk has one name for both")
-    return desk
+    return folder
 
 
-def test_of_two_files_with_one_name_the_second_is_skipped_and_told(twins: Desk) -> None:
+def test_of_two_files_with_one_name_the_second_is_skipped_and_told(twins: IngestFolder) -> None:
     twins.write(f"docs/{DECOMPOSED}", "the second\n")
 
     done = twins.ingest("docs")
@@ -488,7 +494,7 @@ def test_of_two_files_with_one_name_the_second_is_skipped_and_told(twins: Desk) 
 
 
 @pytest.mark.parametrize("named", ["docs", f"docs/{DECOMPOSED}"])
-def test_the_file_that_the_store_holds_keeps_the_name_while_it_is_there(twins: Desk, named: str) -> None:
+def test_the_file_that_the_store_holds_keeps_the_name_while_it_is_there(twins: IngestFolder, named: str) -> None:
     twins.ingest("docs")
     kept = twins.documents()
     twins.write(f"docs/{DECOMPOSED}", "the second\n")
@@ -503,7 +509,7 @@ def test_the_file_that_the_store_holds_keeps_the_name_while_it_is_there(twins: D
     assert twins.documents() != kept
 
 
-def test_one_file_under_two_spellings_is_no_second_file(twins: Desk) -> None:
+def test_one_file_under_two_spellings_is_no_second_file(twins: IngestFolder) -> None:
     (twins.base / "docs" / DECOMPOSED).hardlink_to(twins.base / "docs" / COMPOSED)
 
     done = twins.ingest("docs")
@@ -511,15 +517,15 @@ def test_one_file_under_two_spellings_is_no_second_file(twins: Desk) -> None:
     assert (done.added, done.skipped) == (1, ())
 
 
-def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(desk: Desk) -> None:
-    desk.write("good.md")
-    (desk.base / "binary").write_bytes(b"\0")
-    (desk.base / "latin").write_bytes(b"caf\xe9")
-    desk.write("large", "x" * 100)
-    desk.write("records", "{")
-    os.mkfifo(desk.base / "pipe")
-    desk.config = desk.config._replace(max_file_bytes=50)
-    before = desk.state()
+def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(folder: IngestFolder) -> None:
+    folder.write("good.md")
+    (folder.base / "binary").write_bytes(b"\0")
+    (folder.base / "latin").write_bytes(b"caf\xe9")
+    folder.write("large", "x" * 100)
+    folder.write("records", "{")
+    os.mkfifo(folder.base / "pipe")
+    folder.config = folder.config._replace(max_file_bytes=50)
+    before = folder.state()
     expected = {
         "nowhere": "missing_path",
         "good.md/below": "missing_path",
@@ -532,30 +538,30 @@ def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(
 
     for name, code in expected.items():
         with pytest.raises(IngestError) as caught:
-            desk.ingest("good.md", name)
+            folder.ingest("good.md", name)
         assert caught.value.code == code
     with pytest.raises(IngestError) as caught:
-        desk.ingest("records", template=Root("", parser="jsonl"))
+        folder.ingest("records", template=Root("", parser="jsonl"))
     assert caught.value.code == "bad_record"
-    assert desk.state() == before
+    assert folder.state() == before
 
 
-def test_a_named_folder_without_permission_is_unreadable_and_not_remembered(desk: Desk) -> None:
-    closed = desk.write("closed/a.md").parent
+def test_a_named_folder_without_permission_is_unreadable_and_not_remembered(folder: IngestFolder) -> None:
+    closed = folder.write("closed/a.md").parent
     closed.chmod(0o300)
 
-    with without_privileges(desk.base), pytest.raises(IngestError) as caught:
-        desk.ingest("closed")
+    with without_privileges(folder.base), pytest.raises(IngestError) as caught:
+        folder.ingest("closed")
     closed.chmod(0o700)
 
-    assert (caught.value.code, desk.store.roots()) == ("unreadable", ())
+    assert (caught.value.code, folder.store.roots()) == ("unreadable", ())
 
 
-def test_a_named_file_without_permission_is_unreadable(desk: Desk) -> None:
-    desk.write("a.md").chmod(0)
+def test_a_named_file_without_permission_is_unreadable(folder: IngestFolder) -> None:
+    folder.write("a.md").chmod(0)
 
-    with without_privileges(desk.base), pytest.raises(IngestError) as caught:
-        desk.ingest("a.md")
+    with without_privileges(folder.base), pytest.raises(IngestError) as caught:
+        folder.ingest("a.md")
 
     assert caught.value.code == "unreadable"
 
@@ -570,23 +576,23 @@ def test_a_named_file_without_permission_is_unreadable(desk: Desk) -> None:
 )
 @pytest.mark.parametrize("name", ["docs/a.md", "docs/.hidden"])
 def test_an_option_that_means_nothing_is_a_usage_error_whatever_is_there(
-    desk: Desk, template: Root, code: str, name: str
+    folder: IngestFolder, template: Root, code: str, name: str
 ) -> None:
-    desk.write(name)
+    folder.write(name)
 
     with pytest.raises(UsageError) as caught:
-        desk.ingest("docs", template=template)
+        folder.ingest("docs", template=template)
 
     assert caught.value.code == code
 
 
-def test_a_text_without_a_feature_is_stored_without_a_vector(desk: Desk) -> None:
-    desk.write("a.md", "the and of\n")
-    desk.write("b.md", "")
+def test_a_text_without_a_feature_is_stored_without_a_vector(folder: IngestFolder) -> None:
+    folder.write("a.md", "the and of\n")
+    folder.write("b.md", "")
 
-    desk.ingest("a.md", "b.md")
+    folder.ingest("a.md", "b.md")
 
-    info = desk.store.info()
+    info = folder.store.info()
     assert (info.documents, info.chunks, info.vectors) == (2, 1, 0)
 
 
@@ -603,15 +609,15 @@ class Overtaken(HashEmbedder):
         return super().embed(texts)
 
 
-def test_vectors_of_an_embedder_that_was_replaced_meanwhile_are_not_written(desk: Desk) -> None:
-    desk.write("a.md")
-    desk.embedder = Overtaken(desk.store)
+def test_vectors_of_an_embedder_that_was_replaced_meanwhile_are_not_written(folder: IngestFolder) -> None:
+    folder.write("a.md")
+    folder.embedder = Overtaken(folder.store)
 
     with pytest.raises(StoreError) as caught:
-        desk.ingest("a.md")
+        folder.ingest("a.md")
 
     assert caught.value.code == "embedder_changed"
-    assert desk.store.info().documents == 0
+    assert folder.store.info().documents == 0
 
 
 class Wrong:
@@ -651,49 +657,49 @@ UNIT = b"\0\0\x80\x3f" + b"\0" * 252
     ],
     ids=["short", "torn", "many", "none", "zero", "nan", "infinite", "half"],
 )
-def test_a_vector_that_is_not_fit_is_never_written(desk: Desk, answer: list[Vector]) -> None:
-    desk.write("a.md")
-    desk.embedder = Wrong(answer)
-    before = desk.state()
+def test_a_vector_that_is_not_fit_is_never_written(folder: IngestFolder, answer: list[Vector]) -> None:
+    folder.write("a.md")
+    folder.embedder = Wrong(answer)
+    before = folder.state()
 
     with pytest.raises(EmbedError) as caught:
-        desk.ingest("a.md")
+        folder.ingest("a.md")
 
     assert caught.value.code == "embed_invalid"
-    assert desk.state() == before
+    assert folder.state() == before
 
 
-def test_a_vector_that_is_fit_is_written(desk: Desk) -> None:
-    desk.write("a.md")
-    desk.embedder = Wrong([UNIT])
+def test_a_vector_that_is_fit_is_written(folder: IngestFolder) -> None:
+    folder.write("a.md")
+    folder.embedder = Wrong([UNIT])
 
-    desk.ingest("a.md")
+    folder.ingest("a.md")
 
-    assert desk.store.info().vectors == 1
+    assert folder.store.info().vectors == 1
 
 
-def test_a_run_that_is_stopped_keeps_its_commits_and_can_be_taken_up(desk: Desk) -> None:
+def test_a_run_that_is_stopped_keeps_its_commits_and_can_be_taken_up(folder: IngestFolder) -> None:
     for number in range(60):
-        desk.write(f"docs/{number:02}.txt", f"file {number}. " + f"word{number} " * 1300)
+        folder.write(f"docs/{number:02}.txt", f"file {number}. " + f"word{number} " * 1300)
     events = pipeline.ingest(
-        [str(desk.base / "docs")],
+        [str(folder.base / "docs")],
         template=PLAIN,
-        store=desk.store,
-        embedder=desk.embedder,
-        config=desk.config,
-        base=desk.base,
+        store=folder.store,
+        embedder=folder.embedder,
+        config=folder.config,
+        base=folder.base,
     )
     first_commit = next(event for event in events if event.stage == "commit")
     events.close()  # type: ignore[attr-defined]  # a generator behind its promise to be an iterator
-    kept = len(desk.documents())
+    kept = len(folder.documents())
     assert 0 < kept == first_commit.files_done < 60
 
-    done = desk.ingest("docs")
+    done = folder.ingest("docs")
 
     assert (done.unchanged, done.added) == (kept, 60 - kept)
-    whole = Desk(desk.base)
+    whole = IngestFolder(folder.base)
     whole.ingest("docs")
-    assert desk.store.info().digest == whole.store.info().digest
+    assert folder.store.info().digest == whole.store.info().digest
 
 
 class Interrupted(HashEmbedder):
@@ -706,32 +712,32 @@ class Interrupted(HashEmbedder):
         return super().embed(texts)
 
 
-def test_control_c_writes_nothing_of_the_batch_it_falls_into(desk: Desk) -> None:
-    desk.write("docs/a.md")
-    desk.write("docs/b.md", "stop here")
-    desk.embedder = Interrupted(DIMENSION)
-    before = desk.state()
+def test_control_c_writes_nothing_of_the_batch_it_falls_into(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.write("docs/b.md", "stop here")
+    folder.embedder = Interrupted(DIMENSION)
+    before = folder.state()
 
     with pytest.raises(KeyboardInterrupt):
-        desk.ingest("docs")
+        folder.ingest("docs")
 
-    assert desk.state() == before
-    desk.embedder = HashEmbedder(DIMENSION)
-    assert desk.ingest("docs").added == 2
+    assert folder.state() == before
+    folder.embedder = HashEmbedder(DIMENSION)
+    assert folder.ingest("docs").added == 2
 
 
-def test_counters_only_grow_and_the_total_is_known_after_discovery(desk: Desk) -> None:
+def test_counters_only_grow_and_the_total_is_known_after_discovery(folder: IngestFolder) -> None:
     for number in range(30):
-        desk.write(f"docs/{number:02}.txt", f"word{number} " * 2000)
+        folder.write(f"docs/{number:02}.txt", f"word{number} " * 2000)
 
     events = list(
         pipeline.ingest(
-            [str(desk.base / "docs")],
+            [str(folder.base / "docs")],
             template=PLAIN,
-            store=desk.store,
-            embedder=desk.embedder,
-            config=desk.config,
-            base=desk.base,
+            store=folder.store,
+            embedder=folder.embedder,
+            config=folder.config,
+            base=folder.base,
         )
     )
 
@@ -744,70 +750,70 @@ def test_counters_only_grow_and_the_total_is_known_after_discovery(desk: Desk) -
     assert events[-1].embedded + events[-1].reused == events[-1].chunks
 
 
-def test_a_renamed_spelling_of_the_same_name_stays_one_document(desk: Desk) -> None:
+def test_a_renamed_spelling_of_the_same_name_stays_one_document(folder: IngestFolder) -> None:
     composed, decomposed = "café.md", unicodedata.normalize("NFD", "café.md")
-    place = desk.write(composed)
-    desk.ingest(".")
-    place.rename(desk.base / decomposed)
+    place = folder.write(composed)
+    folder.ingest(".")
+    place.rename(folder.base / decomposed)
 
-    desk.ingest(".")
+    folder.ingest(".")
 
-    assert list(desk.documents()) == [composed]
-    assert [file.os_path for file in desk.store.files()] == [decomposed]
+    assert list(folder.documents()) == [composed]
+    assert [file.os_path for file in folder.store.files()] == [decomposed]
 
 
-def test_the_store_can_be_moved_with_its_folder(desk: Desk, tmp_path: Path) -> None:
-    desk.write("box/docs/a.md")
-    desk.base = tmp_path / "box"
-    desk.ingest("docs")
+def test_the_store_can_be_moved_with_its_folder(folder: IngestFolder, tmp_path: Path) -> None:
+    folder.write("box/docs/a.md")
+    folder.base = tmp_path / "box"
+    folder.ingest("docs")
     (tmp_path / "box").rename(tmp_path / "chest")
-    desk.base = tmp_path / "chest"
-    before = desk.state()
+    folder.base = tmp_path / "chest"
+    before = folder.state()
 
-    assert desk.sync().unchanged == 1
-    assert desk.state() == before
+    assert folder.sync().unchanged == 1
+    assert folder.state() == before
 
 
-def counting(desk: Desk) -> CountingEmbedder:
-    """The desk with a store of its own for an embedder that counts."""
+def counting(folder: IngestFolder) -> CountingEmbedder:
+    """The folder with a store of its own for an embedder that counts."""
     embedder = CountingEmbedder()
-    desk.embedder = embedder
-    desk.store = desk.empty_store()
+    folder.embedder = embedder
+    folder.store = folder.empty_store()
     return embedder
 
 
 @pytest.mark.parametrize("chunks", [400, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_embedding_twice_embeds_each_distinct_text_once(desk: Desk, chunks: int) -> None:
-    embedder = counting(desk)
-    desk.config = desk.config._replace(chunk_tokens=8, overlap_tokens=0)
+def test_embedding_twice_embeds_each_distinct_text_once(folder: IngestFolder, chunks: int) -> None:
+    embedder = counting(folder)
+    folder.config = folder.config._replace(chunk_tokens=8, overlap_tokens=0)
     half = chunks // 2
     for name in "ab":  # the same texts under two names
         for start in range(0, half, 1_000):
             lines = [f"row {n} of a long list without end." for n in range(start, min(start + 1_000, half))]
-            desk.write(f"docs/{name}{start}.txt", "\n\n".join(lines))
+            folder.write(f"docs/{name}{start}.txt", "\n\n".join(lines))
 
-    first = desk.ingest("docs")
-    with desk.store.writer() as writer:
-        writer.tombstone([file.path for file in desk.store.files()])
-    second = desk.ingest("docs")
+    first = folder.ingest("docs")
+    with folder.store.writer() as writer:
+        writer.tombstone([file.path for file in folder.store.files()])
+    second = folder.ingest("docs")
 
     assert (first.chunks, second.chunks) == (chunks, chunks)
     assert (first.embedded, first.reused) == (half, half)
     assert (second.embedded, second.reused, second.added) == (0, chunks, first.added)
     assert set(embedder.read.values()) == {1}
-    assert (len(embedder.read), desk.store.info().vectors) == (half, chunks)
+    assert (len(embedder.read), folder.store.info().vectors) == (half, chunks)
 
 
-def test_an_edit_of_one_line_embeds_only_its_chunks(desk: Desk) -> None:
-    embedder = counting(desk)
+def test_an_edit_of_one_line_embeds_only_its_chunks(folder: IngestFolder) -> None:
+    embedder = counting(folder)
     lines = [f"Paragraph {n} has a few words that are all its own, such as w{n}.\n\n" for n in range(200)]
-    desk.write("a.md", "".join(lines))
-    desk.ingest("a.md")
+    folder.write("a.md", "".join(lines))
+    folder.ingest("a.md")
     before = dict(embedder.read)
 
     lines[100] = lines[100].replace("such as w100", "such as edit")
-    desk.write("a.md", "".join(lines))
-    done = desk.ingest("a.md")
+    folder.write("a.md", "".join(lines))
+    done = folder.ingest("a.md")
 
     new = [text for text in embedder.read if text not in before]
     assert done.embedded == len(new)
@@ -826,83 +832,83 @@ class Slow(CountingEmbedder):
 
 
 def test_a_slow_embedder_commits_and_is_seen_to_move_while_it_reads(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.embedder = slow = Slow()
+    folder.embedder = slow = Slow()
     for module in (pipeline, vectors):
         monkeypatch.setattr(module, "monotonic", lambda: slow.now)
-    desk.store = desk.empty_store()
+    folder.store = folder.empty_store()
     for n in range(100):
-        desk.write(f"docs/{n}.txt", f"file number {n}")
+        folder.write(f"docs/{n}.txt", f"file number {n}")
     commits, moments = 0, [slow.now]
 
     events = pipeline.ingest(
-        [str(desk.base / "docs")],
+        [str(folder.base / "docs")],
         template=PLAIN,
-        store=desk.store,
-        embedder=desk.embedder,
-        config=desk.config,
-        base=desk.base,
+        store=folder.store,
+        embedder=folder.embedder,
+        config=folder.config,
+        base=folder.base,
     )
     for event in events:
         moments.append(slow.now)
         if event.stage == "commit":
             commits += 1
-            assert desk.store.info().documents == event.embedded
+            assert folder.store.info().documents == event.embedded
 
     assert max(late - early for early, late in pairwise(moments)) < 0.9
     assert commits >= 2
 
 
-def test_what_a_long_document_had_embedded_is_not_lost_when_it_is_stopped(desk: Desk) -> None:
-    embedder = counting(desk)
-    desk.config = desk.config._replace(chunk_tokens=8, overlap_tokens=0)
-    desk.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
+def test_what_a_long_document_had_embedded_is_not_lost_when_it_is_stopped(folder: IngestFolder) -> None:
+    embedder = counting(folder)
+    folder.config = folder.config._replace(chunk_tokens=8, overlap_tokens=0)
+    folder.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
     embedder.patience = 300
-    before = desk.state()
+    before = folder.state()
 
     with pytest.raises(EmbedError, match="gone home"):
-        desk.ingest("long.txt")
-    assert desk.state() == before
+        folder.ingest("long.txt")
+    assert folder.state() == before
     read = embedder.read.total()
-    assert desk.store.execute("SELECT count(*) FROM vec_cache")[0][0] == read > 100
+    assert folder.store.execute("SELECT count(*) FROM vec_cache")[0][0] == read > 100
     embedder.patience = None
-    done = desk.ingest("long.txt")
+    done = folder.ingest("long.txt")
 
     assert (done.embedded, done.reused) == (500 - read, read)
     assert set(embedder.read.values()) == {1}
-    assert desk.store.execute("SELECT count(*) FROM vec_cache")[0][0] == 0
+    assert folder.store.execute("SELECT count(*) FROM vec_cache")[0][0] == 0
 
 
-def test_a_long_document_is_saved_on_the_way(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    counting(desk)
+def test_a_long_document_is_saved_on_the_way(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting(folder)
     monkeypatch.setattr(pipeline, "COMMIT_SECONDS", 0.0)
-    desk.config = desk.config._replace(chunk_tokens=8, overlap_tokens=0)
-    desk.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
-    generation = desk.store.info().generation
+    folder.config = folder.config._replace(chunk_tokens=8, overlap_tokens=0)
+    folder.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
+    generation = folder.store.info().generation
     kept = []
     events = pipeline.ingest(
-        [str(desk.base / "long.txt")],
+        [str(folder.base / "long.txt")],
         template=PLAIN,
-        store=desk.store,
-        embedder=desk.embedder,
-        config=desk.config,
-        base=desk.base,
+        store=folder.store,
+        embedder=folder.embedder,
+        config=folder.config,
+        base=folder.base,
     )
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0.0)
 
     for event in events:
         if event.stage == "embed":
-            kept.append(desk.store.execute("SELECT count(*) FROM vec_cache")[0][0])
+            kept.append(folder.store.execute("SELECT count(*) FROM vec_cache")[0][0])
             assert event.embedded + event.waiting == 500
-            assert desk.store.info().generation == generation
+            assert folder.store.info().generation == generation
 
     assert 0 < kept[0] < kept[1] < kept[2] < 500
-    assert desk.store.info().vectors == 500
+    assert folder.store.info().vectors == 500
 
 
-def test_tokens_that_the_embedder_counted_are_told_and_only_those_of_this_run(desk: Desk) -> None:
-    assert desk.ingest(desk.write("a.md").name).tokens is None
-    counting(desk).tokens_used = 1_000
+def test_tokens_that_the_embedder_counted_are_told_and_only_those_of_this_run(folder: IngestFolder) -> None:
+    assert folder.ingest(folder.write("a.md").name).tokens is None
+    counting(folder).tokens_used = 1_000
 
-    assert desk.ingest("a.md").tokens == 2
+    assert folder.ingest("a.md").tokens == 2

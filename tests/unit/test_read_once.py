@@ -21,7 +21,7 @@ from recall_tui.state.events import Repacked, Reweighed
 from recall_tui.state.records import Packing
 from recall_tui.state.requests import QueryRequest
 from recall_tui.threads.query_thread import QueryThread
-from tests.desk import Desk
+from tests.event_log import EventLog
 from tests.workbench_corpus import build_store
 
 FILTER = "doc.path GLOB 'docs/*'"
@@ -55,19 +55,19 @@ def readings() -> Iterator[list[str]]:
 
 @pytest.mark.parametrize(("text", "filter_text", "read_once"), [(RQL, "", RQL), ("token budget", FILTER, FILTER)])
 def test_steps_of_the_slider_read_no_text_again(store: Path, text: str, filter_text: str, read_once: str) -> None:
-    desk = Desk()
+    log = EventLog()
     with readings() as read:
-        thread = QueryThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+        thread = QueryThread(lambda: Recall.open(str(store)), log.post, time.monotonic)
         thread.start()
         for step in range(1, 4):
             settings = (f"vector_weight={step / 10}",)
             thread.submit(
                 QueryRequest(step, text, (0, 3), Packing(500), filter=filter_text, settings=settings, question=1)
             )
-            desk.wait_for(lambda event, step=step: isinstance(event, Repacked) and event.generation == step)
+            log.wait_for(lambda event, step=step: isinstance(event, Repacked) and event.generation == step)
         thread.stop()
 
-    weighed = [event.answer.plan for event in desk.events if isinstance(event, Reweighed)]
+    weighed = [event.answer.plan for event in log.events if isinstance(event, Reweighed)]
     assert [plan.config.vector_weight for plan in weighed] == [0.2, 0.3]
     assert read == [read_once]
 

@@ -14,7 +14,7 @@ from recall_core.ingest import read
 from recall_core.store.sqlite.check import counts, fulltext
 from recall_core.types import Progress, Root
 from tests.builders import memory_store, new_file, put
-from tests.ingest_desk import DIMENSION, Desk
+from tests.ingest_folder import DIMENSION, IngestFolder
 
 TEXT = "".join(f"Sentence {n} of the long text says a few words, all its own: w{n}.\n" for n in range(40))
 LABELS = Root("", tags=("a", "b"), source="wiki", meta=(("year", 1999),))
@@ -27,78 +27,78 @@ LIMITS = {
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def folder(tmp_path: Path) -> IngestFolder:
     """A store that has read a long text and a short one from a folder with labels."""
-    desk = Desk(tmp_path)
-    desk.write("docs/long.txt", TEXT)
-    desk.write("docs/short.txt")
-    desk.ingest("docs", template=LABELS)
-    return desk
+    folder = IngestFolder(tmp_path)
+    folder.write("docs/long.txt", TEXT)
+    folder.write("docs/short.txt")
+    folder.ingest("docs", template=LABELS)
+    return folder
 
 
-def cut(desk: Desk) -> list[tuple[str, int, int]]:
+def cut(folder: IngestFolder) -> list[tuple[str, int, int]]:
     """Every chunk of the long text: its id, offset and tokens."""
-    return [(row.chunk.id, row.chunk.offset, row.chunk.tokens) for row in desk.rows("docs/long.txt")]
+    return [(row.chunk.id, row.chunk.offset, row.chunk.tokens) for row in folder.rows("docs/long.txt")]
 
 
-def anew(desk: Desk) -> Desk:
+def anew(folder: IngestFolder) -> IngestFolder:
     """The same folder, read by the same limits into a store that was empty."""
-    fresh = Desk(desk.base)
-    fresh.config = desk.config
+    fresh = IngestFolder(folder.base)
+    fresh.config = folder.config
     fresh.ingest("docs", template=LABELS)
     return fresh
 
 
-def run(desk: Desk, verb: str) -> Progress:
+def run(folder: IngestFolder, verb: str) -> Progress:
     if verb == "sync":
-        return desk.sync()
-    return desk.ingest("docs", template=LABELS, mtime_only=verb == "add --mtime-only")
+        return folder.sync()
+    return folder.ingest("docs", template=LABELS, mtime_only=verb == "add --mtime-only")
 
 
 @pytest.mark.parametrize("verb", ["add", "add --mtime-only", "sync"])
 @pytest.mark.parametrize("changed", LIMITS)
-def test_another_limit_cuts_unchanged_files_again(desk: Desk, changed: str, verb: str) -> None:
-    before = cut(desk)
-    desk.config = LIMITS[changed]
+def test_another_limit_cuts_unchanged_files_again(folder: IngestFolder, changed: str, verb: str) -> None:
+    before = cut(folder)
+    folder.config = LIMITS[changed]
 
-    done = run(desk, verb)
+    done = run(folder, verb)
 
     assert (done.updated, done.unchanged, done.removed) == (2, 0, 0)
-    assert cut(desk) == cut(anew(desk)) != before
+    assert cut(folder) == cut(anew(folder)) != before
 
 
 @pytest.mark.parametrize("changed", LIMITS)
-def test_after_a_new_cut_the_store_is_as_if_the_old_one_had_never_been(desk: Desk, changed: str) -> None:
-    before = desk.store.info()
-    desk.config = LIMITS[changed]
-    desk.sync()
+def test_after_a_new_cut_the_store_is_as_if_the_old_one_had_never_been(folder: IngestFolder, changed: str) -> None:
+    before = folder.store.info()
+    folder.config = LIMITS[changed]
+    folder.sync()
 
-    info, fresh = desk.store.info(), anew(desk).store.info()
+    info, fresh = folder.store.info(), anew(folder).store.info()
 
     assert info.digest == fresh.digest != before.digest
     assert (info.documents, info.chunks, info.vectors) == (fresh.documents, fresh.chunks, fresh.vectors)
-    assert fulltext(desk.store).severity == counts(desk.store).severity == "ok"
-    for document in desk.documents().values():
+    assert fulltext(folder.store).severity == counts(folder.store).severity == "ok"
+    for document in folder.documents().values():
         assert (document.tags, document.source, document.meta) == (("a", "b"), "wiki", {"year": 1999})
 
 
 @pytest.mark.parametrize("verb", ["add", "sync"])
 @pytest.mark.parametrize("changed", LIMITS)
-def test_a_file_is_cut_again_once_and_then_left_alone(desk: Desk, changed: str, verb: str) -> None:
-    desk.config = LIMITS[changed]
-    run(desk, verb)
-    before = desk.state()
+def test_a_file_is_cut_again_once_and_then_left_alone(folder: IngestFolder, changed: str, verb: str) -> None:
+    folder.config = LIMITS[changed]
+    run(folder, verb)
+    before = folder.state()
 
-    done = run(desk, verb)
+    done = run(folder, verb)
 
     assert (done.updated, done.unchanged) == (0, 2)
-    assert desk.state() == before
+    assert folder.state() == before
 
 
-def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(desk: Desk) -> None:
-    desk.config = LIMITS["max_chunk_chars"]
+def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(folder: IngestFolder) -> None:
+    folder.config = LIMITS["max_chunk_chars"]
 
-    done = desk.sync()
+    done = folder.sync()
 
     assert done.updated == 2
     assert done.reused == 1  # the short text, whole under either limit
@@ -111,12 +111,12 @@ def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(desk: Desk) -> 
     ids=["chunker", "embedded"],
 )
 def test_a_new_version_of_what_makes_chunks_reads_every_file_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, module: object, constant: str, value: object
+    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch, module: object, constant: str, value: object
 ) -> None:
     monkeypatch.setattr(module, constant, value)
 
-    assert desk.sync().updated == 2
-    assert desk.sync().updated == 0
+    assert folder.sync().updated == 2
+    assert folder.sync().updated == 0
 
 
 def records(*texts: str) -> str:
@@ -124,74 +124,74 @@ def records(*texts: str) -> str:
 
 
 def test_another_parser_reads_an_unchanged_file_again(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
-    desk.write("a.jsonl", records("first", "second"))
-    desk.ingest("a.jsonl")
-    assert list(desk.documents()) == ["a.jsonl"]
+    folder = IngestFolder(tmp_path)
+    folder.write("a.jsonl", records("first", "second"))
+    folder.ingest("a.jsonl")
+    assert list(folder.documents()) == ["a.jsonl"]
 
-    done = desk.ingest("a.jsonl", template=Root("", parser="jsonl"))
+    done = folder.ingest("a.jsonl", template=Root("", parser="jsonl"))
 
-    assert (done.updated, sorted(desk.documents())) == (1, ["a.jsonl#0", "a.jsonl#1"])
-    assert desk.ingest("a.jsonl", template=Root("", parser="text")).updated == 1
-    assert list(desk.documents()) == ["a.jsonl"]
+    assert (done.updated, sorted(folder.documents())) == (1, ["a.jsonl#0", "a.jsonl#1"])
+    assert folder.ingest("a.jsonl", template=Root("", parser="text")).updated == 1
+    assert list(folder.documents()) == ["a.jsonl"]
 
 
-def test_to_name_the_parser_that_reads_a_file_anyway_cuts_nothing_again(desk: Desk) -> None:
-    before = desk.rows("docs/long.txt")
+def test_to_name_the_parser_that_reads_a_file_anyway_cuts_nothing_again(folder: IngestFolder) -> None:
+    before = folder.rows("docs/long.txt")
 
-    done = desk.ingest("docs", template=LABELS._replace(parser="text"))
+    done = folder.ingest("docs", template=LABELS._replace(parser="text"))
 
     assert (done.updated, done.unchanged) == (0, 2)
-    assert desk.rows("docs/long.txt") == before
+    assert folder.rows("docs/long.txt") == before
 
 
 @pytest.mark.parametrize("verb", ["add", "sync"])
 def test_a_parser_that_an_older_root_gives_is_no_other_parser(tmp_path: Path, verb: str) -> None:
-    desk = Desk(tmp_path)
-    desk.write("docs/a.jsonl", records("first", "second"))
-    desk.ingest("docs/a.jsonl", template=Root("", parser="jsonl"))
-    desk.ingest("docs")
-    desk.write("docs/a.jsonl", records("first", "changed"))
-    desk.sync()
-    before = desk.state()
+    folder = IngestFolder(tmp_path)
+    folder.write("docs/a.jsonl", records("first", "second"))
+    folder.ingest("docs/a.jsonl", template=Root("", parser="jsonl"))
+    folder.ingest("docs")
+    folder.write("docs/a.jsonl", records("first", "changed"))
+    folder.sync()
+    before = folder.state()
 
-    done = desk.sync() if verb == "sync" else desk.ingest("docs")
+    done = folder.sync() if verb == "sync" else folder.ingest("docs")
 
-    assert (done.updated, done.unchanged, sorted(desk.documents())) == (0, 1, ["docs/a.jsonl#0", "docs/a.jsonl#1"])
-    assert desk.state() == before
+    assert (done.updated, done.unchanged, sorted(folder.documents())) == (0, 1, ["docs/a.jsonl#0", "docs/a.jsonl#1"])
+    assert folder.state() == before
 
 
 def test_a_record_that_did_not_change_keeps_its_rows_and_takes_the_new_labels_and_time(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
-    desk.write("a.jsonl", records("first", "second"))
-    desk.ingest("a.jsonl", template=Root("", parser="jsonl", tags=("old",), source="old", meta=(("k", "old"),)))
-    kept = desk.rows("a.jsonl#0")
+    folder = IngestFolder(tmp_path)
+    folder.write("a.jsonl", records("first", "second"))
+    folder.ingest("a.jsonl", template=Root("", parser="jsonl", tags=("old",), source="old", meta=(("k", "old"),)))
+    kept = folder.rows("a.jsonl#0")
     new = Root("", parser="jsonl", tags=("new",), source="new", meta=(("k", "new"),))
-    desk.write("a.jsonl", records("first", "changed"))
+    folder.write("a.jsonl", records("first", "changed"))
 
-    desk.ingest("a.jsonl", template=new)
+    folder.ingest("a.jsonl", template=new)
 
-    found = desk.documents()
-    assert [row.rowid for row in desk.rows("a.jsonl#0")] == [row.rowid for row in kept]
+    found = folder.documents()
+    assert [row.rowid for row in folder.rows("a.jsonl#0")] == [row.rowid for row in kept]
     assert (found["a.jsonl#0"].tags, found["a.jsonl#0"].source, found["a.jsonl#0"].meta) == (
         ("new",), "new", {"k": "new"},
     )  # fmt: skip
     assert found["a.jsonl#0"].mtime == found["a.jsonl#1"].mtime
-    fresh = Desk(tmp_path)
+    fresh = IngestFolder(tmp_path)
     fresh.ingest("a.jsonl", template=new)
-    assert desk.store.info().digest == fresh.store.info().digest
+    assert folder.store.info().digest == fresh.store.info().digest
 
 
 def test_a_record_that_did_not_change_is_cut_again_with_its_file(tmp_path: Path) -> None:
-    desk = Desk(tmp_path)
-    desk.write("a.jsonl", records(TEXT, "second"))
-    desk.ingest("a.jsonl", template=Root("", parser="jsonl"))
-    desk.config = LIMITS["chunk_tokens"]
-    desk.write("a.jsonl", records(TEXT, "changed"))
+    folder = IngestFolder(tmp_path)
+    folder.write("a.jsonl", records(TEXT, "second"))
+    folder.ingest("a.jsonl", template=Root("", parser="jsonl"))
+    folder.config = LIMITS["chunk_tokens"]
+    folder.write("a.jsonl", records(TEXT, "changed"))
 
-    desk.sync()
+    folder.sync()
 
-    assert max(row.chunk.tokens for row in desk.rows("a.jsonl#0")) <= 20
+    assert max(row.chunk.tokens for row in folder.rows("a.jsonl#0")) <= 20
 
 
 def test_a_store_cuts_again_where_the_settings_of_a_file_differ_and_nowhere_else() -> None:

@@ -10,67 +10,69 @@ from recall_core.api.recall import Recall
 from recall_core.steps import Piece, index
 from recall_core.types import Root
 from tests.builders import memory_store, new_file, put
-from tests.ingest_desk import PLAIN, Desk
+from tests.ingest_folder import PLAIN, IngestFolder
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def folder(tmp_path: Path) -> IngestFolder:
     """A store that has read a folder of two files, another folder, and a file by its name."""
-    desk = Desk(tmp_path)
+    folder = IngestFolder(tmp_path)
     for name in ("docs/a.md", "docs/b.md", "notes/c.md", "top.md"):
-        desk.write(name, f"words of {name}\n")
-    desk.ingest("docs", "notes", "top.md")
-    return desk
+        folder.write(name, f"words of {name}\n")
+    folder.ingest("docs", "notes", "top.md")
+    return folder
 
 
-def owned(desk: Desk) -> dict[str, int]:
+def owned(folder: IngestFolder) -> dict[str, int]:
     """How many documents each root has."""
-    return {source.root.folder: source.documents for source in desk.store.root_sources()}
+    return {source.root.folder: source.documents for source in folder.store.root_sources()}
 
 
 OWNED = {"docs": 2, "notes": 1, "top.md": 1}
 CHANGES = {
-    "other bytes": lambda desk, path: desk.write(path, "changed words\n"),
-    "other limits": lambda desk, path: setattr(desk, "config", desk.config._replace(chunk_tokens=20)),
-    "another time": lambda desk, path: desk.write(path, f"words of {path}\n"),
-    "many edits": lambda desk, path: [desk.sync() for text in ("one", "two") if desk.write(path, text)],
+    "other bytes": lambda folder, path: folder.write(path, "changed words\n"),
+    "other limits": lambda folder, path: setattr(folder, "config", folder.config._replace(chunk_tokens=20)),
+    "another time": lambda folder, path: folder.write(path, f"words of {path}\n"),
+    "many edits": lambda folder, path: [folder.sync() for text in ("one", "two") if folder.write(path, text)],
 }
 
 
 @pytest.mark.parametrize("verb", ["sync", "add"])
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("path", ["docs/a.md", "top.md"])
-def test_a_changed_file_stays_with_its_root(desk: Desk, path: str, change: str, verb: str) -> None:
-    CHANGES[change](desk, path)
+def test_a_changed_file_stays_with_its_root(folder: IngestFolder, path: str, change: str, verb: str) -> None:
+    CHANGES[change](folder, path)
 
-    desk.sync() if verb == "sync" else desk.ingest("docs", "notes", "top.md")
+    folder.sync() if verb == "sync" else folder.ingest("docs", "notes", "top.md")
 
-    assert owned(desk) == OWNED
+    assert owned(folder) == OWNED
 
 
 @pytest.mark.parametrize("verb", ["sync", "add"])
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("path", ["docs/a.md", "top.md"])
-def test_a_file_that_changed_and_then_vanished_is_taken_out(desk: Desk, path: str, change: str, verb: str) -> None:
-    CHANGES[change](desk, path)
-    desk.sync()
-    (desk.base / path).unlink()
+def test_a_file_that_changed_and_then_vanished_is_taken_out(
+    folder: IngestFolder, path: str, change: str, verb: str
+) -> None:
+    CHANGES[change](folder, path)
+    folder.sync()
+    (folder.base / path).unlink()
 
-    done = desk.sync() if verb == "sync" or path == "top.md" else desk.ingest("docs")
+    done = folder.sync() if verb == "sync" or path == "top.md" else folder.ingest("docs")
 
-    assert (done.removed, path in desk.documents(), desk.store.known(path)) == (1, False, None)
-    assert sum(owned(desk).values()) == 3
-    assert desk.sync().removed == 0
+    assert (done.removed, path in folder.documents(), folder.store.known(path)) == (1, False, None)
+    assert sum(owned(folder).values()) == 3
+    assert folder.sync().removed == 0
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_file_that_changed_gets_the_labels_that_its_root_is_given_later(desk: Desk, change: str) -> None:
-    CHANGES[change](desk, "docs/a.md")
-    desk.sync()
+def test_a_file_that_changed_gets_the_labels_that_its_root_is_given_later(folder: IngestFolder, change: str) -> None:
+    CHANGES[change](folder, "docs/a.md")
+    folder.sync()
 
-    desk.ingest("docs", template=Root("", tags=("new",)))
+    folder.ingest("docs", template=Root("", tags=("new",)))
 
-    assert {path: document.tags for path, document in desk.documents().items()} == {
+    assert {path: document.tags for path, document in folder.documents().items()} == {
         "docs/a.md": ("new",),
         "docs/b.md": ("new",),
         "notes/c.md": (),
@@ -78,35 +80,35 @@ def test_a_file_that_changed_gets_the_labels_that_its_root_is_given_later(desk: 
     }
 
 
-def test_a_file_that_comes_back_belongs_to_its_root_again(desk: Desk) -> None:
-    (desk.base / "docs/a.md").unlink()
-    desk.sync()
-    assert owned(desk) == {**OWNED, "docs": 1}
-    desk.write("docs/a.md", "words of docs/a.md\n")
+def test_a_file_that_comes_back_belongs_to_its_root_again(folder: IngestFolder) -> None:
+    (folder.base / "docs/a.md").unlink()
+    folder.sync()
+    assert owned(folder) == {**OWNED, "docs": 1}
+    folder.write("docs/a.md", "words of docs/a.md\n")
 
-    assert desk.sync().added == 1
-    assert owned(desk) == OWNED
-
-
-def test_a_changed_file_goes_to_the_newest_root_that_finds_it(desk: Desk) -> None:
-    desk.ingest("docs/a.md", template=Root("", tags=("new",)))
-    desk.write("docs/a.md", "changed words\n")
-
-    desk.sync()
-
-    assert owned(desk) == {"docs": 1, "notes": 1, "top.md": 1, "docs/a.md": 1}
+    assert folder.sync().added == 1
+    assert owned(folder) == OWNED
 
 
-def test_what_a_file_takes_from_an_older_root_makes_no_root_of_its_own(desk: Desk) -> None:
-    desk.ingest("docs", template=Root("", tags=("guide",)))
-    desk.ingest(".")
-    before = desk.store.roots()
-    desk.write("docs/a.md", "changed words\n")
+def test_a_changed_file_goes_to_the_newest_root_that_finds_it(folder: IngestFolder) -> None:
+    folder.ingest("docs/a.md", template=Root("", tags=("new",)))
+    folder.write("docs/a.md", "changed words\n")
 
-    desk.sync()
+    folder.sync()
 
-    assert desk.documents()["docs/a.md"].tags == ("guide",)
-    assert desk.store.roots() == before
+    assert owned(folder) == {"docs": 1, "notes": 1, "top.md": 1, "docs/a.md": 1}
+
+
+def test_what_a_file_takes_from_an_older_root_makes_no_root_of_its_own(folder: IngestFolder) -> None:
+    folder.ingest("docs", template=Root("", tags=("guide",)))
+    folder.ingest(".")
+    before = folder.store.roots()
+    folder.write("docs/a.md", "changed words\n")
+
+    folder.sync()
+
+    assert folder.documents()["docs/a.md"].tags == ("guide",)
+    assert folder.store.roots() == before
 
 
 def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
@@ -121,49 +123,49 @@ def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
     assert [(source.root.folder, source.documents) for source in store.root_sources()] == [("docs", 0), ("other", 1)]
 
 
-def test_a_root_is_remembered_once(desk: Desk) -> None:
-    rows = desk.store.execute("SELECT rowid, spec FROM root ORDER BY rowid")
-    desk.write("docs/a.md", "changed words\n")
+def test_a_root_is_remembered_once(folder: IngestFolder) -> None:
+    rows = folder.store.execute("SELECT rowid, spec FROM root ORDER BY rowid")
+    folder.write("docs/a.md", "changed words\n")
 
-    desk.ingest("docs", "docs", "top.md")
-    desk.sync()
+    folder.ingest("docs", "docs", "top.md")
+    folder.sync()
 
-    assert desk.store.execute("SELECT rowid, spec FROM root ORDER BY rowid") == rows
-
-
-def test_another_folder_added_takes_nothing_out_of_this_one(desk: Desk) -> None:
-    (desk.base / "docs/a.md").unlink()
-
-    assert desk.ingest("notes").removed == 0
-    assert desk.ingest("docs").removed == 1
+    assert folder.store.execute("SELECT rowid, spec FROM root ORDER BY rowid") == rows
 
 
-def test_a_folder_added_with_options_of_its_own_takes_nothing_out_the_first_time(desk: Desk) -> None:
-    (desk.base / "docs/a.md").unlink()
+def test_another_folder_added_takes_nothing_out_of_this_one(folder: IngestFolder) -> None:
+    (folder.base / "docs/a.md").unlink()
+
+    assert folder.ingest("notes").removed == 0
+    assert folder.ingest("docs").removed == 1
+
+
+def test_a_folder_added_with_options_of_its_own_takes_nothing_out_the_first_time(folder: IngestFolder) -> None:
+    (folder.base / "docs/a.md").unlink()
     labelled = Root("", tags=("t",))
 
-    assert desk.ingest("docs", template=labelled).removed == 0
-    assert desk.ingest("docs", template=labelled).removed == 1
+    assert folder.ingest("docs", template=labelled).removed == 0
+    assert folder.ingest("docs", template=labelled).removed == 1
 
 
-def test_every_root_that_covers_a_vanished_file_may_take_it_out(desk: Desk) -> None:
-    desk.ingest(".")
-    (desk.base / "docs/a.md").unlink()
+def test_every_root_that_covers_a_vanished_file_may_take_it_out(folder: IngestFolder) -> None:
+    folder.ingest(".")
+    (folder.base / "docs/a.md").unlink()
 
-    assert desk.ingest(".").removed == 1
-    assert (desk.sync().removed, "docs/a.md" in desk.documents()) == (0, False)
+    assert folder.ingest(".").removed == 1
+    assert (folder.sync().removed, "docs/a.md" in folder.documents()) == (0, False)
 
 
-def test_a_forgotten_root_lets_go_of_its_files_and_no_other(desk: Desk) -> None:
-    desk.write("docs/a.md", "changed words\n")
-    desk.sync()
+def test_a_forgotten_root_lets_go_of_its_files_and_no_other(folder: IngestFolder) -> None:
+    folder.write("docs/a.md", "changed words\n")
+    folder.sync()
 
-    with desk.store.writer() as writer:
+    with folder.store.writer() as writer:
         writer.forget_roots(["docs"])
 
-    assert owned(desk) == {"notes": 1, "top.md": 1}
-    (desk.base / "docs/a.md").unlink()
-    assert (desk.sync().removed, "docs/a.md" in desk.documents()) == (0, True)
+    assert owned(folder) == {"notes": 1, "top.md": 1}
+    (folder.base / "docs/a.md").unlink()
+    assert (folder.sync().removed, "docs/a.md" in folder.documents()) == (0, True)
 
 
 def test_a_file_whose_document_a_program_replaced_is_read_again_from_the_disk(tmp_path: Path) -> None:

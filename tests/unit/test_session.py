@@ -35,7 +35,7 @@ from recall_tui.state.events import (
 from recall_tui.state.rates import Meter
 from recall_tui.state.records import StoreState
 from recall_tui.state.requests import query_request
-from recall_tui.state.results import found, stamp_of
+from recall_tui.state.results import result_of, stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import (
     Session,
@@ -141,8 +141,8 @@ def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_s
 
 
 def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
-    asked_for, study = answered(), Analysis("ledger", "c" * 64)
-    known = after(asked_for, AnalysisDone(study, stamp_of(asked_for, study), "leaves"))
+    asked_for, analysis = answered(), Analysis("ledger", "c" * 64)
+    known = after(asked_for, AnalysisDone(analysis, stamp_of(asked_for, analysis), "leaves"))
 
     busy = asked(known, "SELECT nonsense", 12.0)
     stale = after(busy, Failed(busy.query.question, UsageError("bad", "No.")))
@@ -150,7 +150,12 @@ def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
         busy, Answered(busy.query.generation, answer_of("other", 3), {}, {}, 12.5, question=busy.query.question)
     )
 
-    assert [found(now, study, str) for now in (known, busy, stale, other)] == ["leaves", "leaves", "leaves", None]
+    assert [result_of(now, analysis, str) for now in (known, busy, stale, other)] == [
+        "leaves",
+        "leaves",
+        "leaves",
+        None,
+    ]
 
 
 def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
@@ -257,14 +262,14 @@ def test_the_selection_follows_its_row_when_the_store_is_another(
     assert (session.results.selected, session.results.displaced) == (selected, displaced)
 
 
-def test_looking_inside_the_window_wishes_for_nothing_new() -> None:
+def test_looking_inside_the_window_asks_for_nothing_new() -> None:
     session = answered()
 
     assert query_request(looking_at(session, 5, 30)) == query_request(session)
     assert looking_at(session, 500, 530).results.window == (440, 590)
 
 
-def test_rows_are_wished_for_a_screenful_before_they_are_seen() -> None:
+def test_rows_are_asked_for_a_screenful_before_they_are_seen() -> None:
     session = looking_at(answered(), 500, 530)
 
     assert looking_at(session, 520, 550) is session
@@ -361,7 +366,7 @@ def test_a_question_without_an_answer_is_not_kept() -> None:
     assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == (None, None, None)
 
 
-def test_what_completion_lacks_is_wished_for_until_it_is_learned() -> None:
+def test_what_completion_lacks_is_asked_for_until_it_is_learned() -> None:
     keys, other = Lookup(None, ""), Lookup(None, "a")
     entry = LookupResult((), is_whole=True)
     session = lacking(Session(), [keys, other])
@@ -415,7 +420,7 @@ def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
     assert is_stale(session)
 
 
-def test_the_wish_carries_what_was_moved_and_only_a_question_counts_as_one() -> None:
+def test_the_request_carries_what_was_moved_and_only_a_question_counts_as_one() -> None:
     session = answered()
 
     moved = weighing.turned(weighing.nudged(session, 5), "sparse_recall")

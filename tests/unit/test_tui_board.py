@@ -19,7 +19,7 @@ from recall_tui.analyses.judge import KEPT, BoardCache
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed
 from recall_tui.state.session import Session
-from recall_tui.threads.analysis_thread import Lab
+from recall_tui.threads.analysis_thread import AnalysisRun
 from tests.workbench_corpus import build_store
 
 SET = {
@@ -48,15 +48,15 @@ def judged(recall: Recall) -> Recall:
     return recall
 
 
-def lab_of(recall: Recall, kept: dict[str, object], give_way: Callable[[], None] = lambda: None) -> Lab:
-    return Lab(recall, Session(), give_way, kept, give_way, lambda done, total: None)
+def run_of(recall: Recall, kept: dict[str, object], give_way: Callable[[], None] = lambda: None) -> AnalysisRun:
+    return AnalysisRun(recall, Session(), give_way, kept, give_way, lambda done, total: None)
 
 
 def made(recall: Recall, kept: dict[str, object], *settings: str) -> Board:
-    return judge.judged_board(lab_of(recall, kept), Analysis("board", "\n".join(settings)))
+    return judge.judged_board(run_of(recall, kept), Analysis("board", "\n".join(settings)))
 
 
-def shelf(kept: dict[str, object]) -> BoardCache:
+def cache(kept: dict[str, object]) -> BoardCache:
     found = kept[KEPT]
     assert isinstance(found, BoardCache)
     return found
@@ -97,13 +97,13 @@ def test_the_board_has_the_figures_of_recall_eval(judged: Recall, settings: tupl
 def test_a_weight_that_moves_searches_for_nothing(judged: Recall) -> None:
     kept: dict[str, object] = {}
     made(judged, kept)
-    before = dict(shelf(kept).answers)
+    before = dict(cache(kept).answers)
 
     made(judged, kept, *MOVED)
 
     assert len(before) == 3
-    assert all(shelf(kept).answers[key] is answer for key, answer in before.items())
-    assert shelf(kept).answers.keys() == before.keys()
+    assert all(cache(kept).answers[key] is answer for key, answer in before.items())
+    assert cache(kept).answers.keys() == before.keys()
 
 
 def test_rankings_of_settings_that_hold_no_more_are_let_go(judged: Recall) -> None:
@@ -111,21 +111,21 @@ def test_rankings_of_settings_that_hold_no_more_are_let_go(judged: Recall) -> No
     for settings in ((), MOVED, ("vector_weight=0.4",)):
         made(judged, kept, *settings)
 
-    assert {config.vector_weight for _, config in shelf(kept).rankings} == {0.1, 0.4}
+    assert {config.vector_weight for _, config in cache(kept).rankings} == {0.1, 0.4}
 
 
 def test_a_store_that_changed_is_searched_again(judged: Recall, tmp_path: Path) -> None:
     kept: dict[str, object] = {}
     made(judged, kept)
-    before = shelf(kept)
+    before = cache(kept)
     (tmp_path / "docs" / "budget.md").write_text("# Nothing\n\nOf this is about it any more.\n")
     for _ in judged.add([str(tmp_path / "docs")], Root("")):
         pass
 
     made(judged, kept)
 
-    assert shelf(kept) is not before
-    assert not {id(each) for each in shelf(kept).answers.values()} & {id(each) for each in before.answers.values()}
+    assert cache(kept) is not before
+    assert not {id(each) for each in cache(kept).answers.values()} & {id(each) for each in before.answers.values()}
 
 
 def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
@@ -138,13 +138,13 @@ def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
         left.pop()
 
     with pytest.raises(Interrupted):
-        judge.judged_board(lab_of(judged, kept, give_way), Analysis("board"))
-    before = dict(shelf(kept).answers)
+        judge.judged_board(run_of(judged, kept, give_way), Analysis("board"))
+    before = dict(cache(kept).answers)
 
     found = made(judged, kept)
 
     assert len(before) == 2
-    assert all(shelf(kept).answers[key] is answer for key, answer in before.items())
+    assert all(cache(kept).answers[key] is answer for key, answer in before.items())
     assert [each.query for each in found.lines] == ["q1", "q2", "q3"]
 
 
@@ -156,13 +156,13 @@ def test_more_candidates_than_there_is_room_for_are_searched_again(
     monkeypatch.setattr(judge, "MOST_CANDIDATES", 40)
 
     assert made(judged, kept, *MOVED) == whole
-    assert len(shelf(kept).answers) == 1
-    assert shelf(kept).candidates <= 40
+    assert len(cache(kept).answers) == 1
+    assert cache(kept).candidates <= 40
 
 
 def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None:
     kept: dict[str, object] = {}
-    alone = judge.judged_line(lab_of(judged, kept), Analysis("line", "q3", "\n".join(MOVED) + "\n\nbm25_weight=0.9"))
+    alone = judge.judged_line(run_of(judged, kept), Analysis("line", "q3", "\n".join(MOVED) + "\n\nbm25_weight=0.9"))
 
     assert alone == made(judged, kept, *MOVED).lines[2]
     assert alone.before
@@ -173,7 +173,7 @@ def test_a_query_that_another_program_has_taken_out_has_no_line(judged: Recall) 
         judged.store.execute("DELETE FROM judged_query WHERE id = 'q3'")
 
     with pytest.raises(UsageError) as caught:
-        judge.judged_line(lab_of(judged, {}), Analysis("line", "q3", "\n\n"))
+        judge.judged_line(run_of(judged, {}), Analysis("line", "q3", "\n\n"))
 
     assert caught.value.code == "no_judgements"
 
@@ -215,7 +215,7 @@ def test_without_a_relevant_document_there_is_no_board(recall: Recall) -> None:
 def test_all_judgements_are_read_with_the_first_query_of_the_same_words(judged: Recall) -> None:
     put(judged.store, {"q10": " token\nbudget", "q5": "alone"}, [])
 
-    known = judge.all_grades(lab_of(judged, {}), Analysis("grades"))
+    known = judge.all_grades(run_of(judged, {}), Analysis("grades"))
 
     assert isinstance(known, JudgedQueries)
     assert known.ids["token budget"] == "q1"

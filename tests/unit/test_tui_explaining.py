@@ -49,11 +49,11 @@ def answered(text: str = "token budget") -> Session:
 
 
 def kinds(session: Session) -> set[str]:
-    return {study.kind for study in explaining.wants(session)}
+    return {analysis.kind for analysis in explaining.wants(session)}
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_tab_wants_its_own_study_and_none_where_the_pane_is_not_seen(view: str) -> None:
+def test_a_tab_wants_its_own_analysis_and_none_where_the_pane_is_not_seen(view: str) -> None:
     session = (base := answered())._replace(
         view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
     )
@@ -63,23 +63,23 @@ def test_a_tab_wants_its_own_study_and_none_where_the_pane_is_not_seen(view: str
     assert kinds(session._replace(is_narrow=True, tab="context")) == set()
 
 
-def test_nothing_is_studied_in_an_order_that_is_about_to_change() -> None:
+def test_nothing_is_analysed_in_an_order_that_is_about_to_change() -> None:
     session = answered()
 
-    assert {study.kind for study, _ in wanted(session)} >= {"ledger", "passage"}
+    assert {analysis.kind for analysis, _ in wanted(session)} >= {"ledger", "passage"}
     assert "ledger" not in {
-        study.kind for study, _ in wanted(session._replace(query=session.query._replace(generation=1)))
+        analysis.kind for analysis, _ in wanted(session._replace(query=session.query._replace(generation=1)))
     }
 
 
 def test_a_hit_is_compared_with_another_one_only() -> None:
     session = answered()
 
-    assert explaining.versus_study(session) is None
-    assert explaining.versus_study(session._replace(results=session.results._replace(marked=hit_of("a")))) is None
-    assert explaining.versus_study(
+    assert explaining.compare_analysis(session) is None
+    assert explaining.compare_analysis(session._replace(results=session.results._replace(marked=hit_of("a")))) is None
+    assert explaining.compare_analysis(
         session._replace(results=session.results._replace(marked=hit_of("b")))
-    ) == Analysis("versus", "a" * 64, "b" * 64)
+    ) == Analysis("compare", "a" * 64, "b" * 64)
 
 
 def test_marking_twice_takes_the_mark_off() -> None:
@@ -89,11 +89,11 @@ def test_marking_twice_takes_the_mark_off() -> None:
     assert explaining.marked_hit(once).results.marked is None
 
 
-def test_the_budget_and_the_pins_make_another_study_of_what_is_missed() -> None:
+def test_the_budget_and_the_pins_make_another_analysis_of_what_is_missed() -> None:
     session = (base := answered())._replace(results=base.results._replace(sought="a.txt"))
 
-    studies = {
-        explaining.absence_study(each)
+    analyses = {
+        explaining.whynot_analysis(each)
         for each in (
             session,
             session._replace(context=session.context._replace(budget_tokens=9)),
@@ -101,7 +101,7 @@ def test_the_budget_and_the_pins_make_another_study_of_what_is_missed() -> None:
         )
     }
 
-    assert len(studies) == 3
+    assert len(analyses) == 3
 
 
 def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
@@ -455,7 +455,7 @@ def test_a_pager_that_fails_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("view", "comes"),
-    [("absence", "Looking for it at every stage."), ("funnel", "Counting rows."), ("versus", "Comparing.")],
+    [("whynot", "Looking for it at every stage."), ("funnel", "Counting rows."), ("compare", "Comparing.")],
 )
 def test_what_waits_for_a_query_that_can_be_answered_says_so(view: str, comes: str) -> None:
     session = (base := answered())._replace(
@@ -463,8 +463,8 @@ def test_what_waits_for_a_query_that_can_be_answered_says_so(view: str, comes: s
     )
     faulty = session._replace(query=session.query._replace(trouble=UsageError("expected", "That is no query.")))
 
-    assert view in {study.kind for study, _ in wanted(session)}
-    assert view not in {study.kind for study, _ in wanted(faulty)}
+    assert view in {analysis.kind for analysis, _ in wanted(session)}
+    assert view not in {analysis.kind for analysis, _ in wanted(faulty)}
     assert hint_of(session) == comes
     assert hint_of(faulty) == "This waits until the query can be answered."
 
@@ -474,7 +474,7 @@ def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:
         view="passage", query=base.query._replace(trouble=UsageError("expected", "That is no query."))
     )
 
-    assert "passage" in {study.kind for study, _ in wanted(faulty)}
+    assert "passage" in {analysis.kind for analysis, _ in wanted(faulty)}
     assert hint_of(faulty) == "Reading the document."
 
 

@@ -13,7 +13,7 @@ from recall_tui.state.records import StoreState
 from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, focused
-from recall_tui.state.store_pane import SHELF, StoreOverview
+from recall_tui.state.store_pane import OVERVIEW, StoreOverview
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 WIDTHS = pytest.mark.parametrize("width", [58, 77, 118])
@@ -40,7 +40,7 @@ RUNS = {
 def shown(run: Run | None, *sources: Source) -> Session:
     session = focused(Session(store=StoreState(run=run)), "ingest")
     known = StoreOverview({}, sources, ())  # type: ignore[typeddict-item]
-    return session._replace(analyses={SHELF: (stamp_of(session, SHELF), known)})
+    return session._replace(analyses={OVERVIEW: (stamp_of(session, OVERVIEW), known)})
 
 
 def text_of(run: Run, width: int = 77) -> str:

@@ -52,12 +52,12 @@ def answered(store: Path, text: str) -> Session:
     )
 
 
-def studied(session: Session, study: Analysis, finding: object) -> Session:
-    return after(session, AnalysisDone(study, stamp_of(session, study), finding))
+def analysed(session: Session, analysis: Analysis, result: object) -> Session:
+    return after(session, AnalysisDone(analysis, stamp_of(session, analysis), result))
 
 
 def learned(session: Session, known: JudgedQueries) -> Session:
-    return studied(session, Analysis("grades"), known)
+    return analysed(session, Analysis("grades"), known)
 
 
 def given(session: Session, grade: int | None) -> Session:
@@ -82,7 +82,7 @@ def with_board(session: Session, *lines: QueryLine) -> Session:
     """With a board, which only judgements with a relevant document have."""
     if (known := judging.judged(session)) is None or not judging.relevant(known):
         session = learned(session, judged_first_row(session, 3))
-    return studied(session, judging.board_study(session), board_of(*lines))
+    return analysed(session, judging.board_analysis(session), board_of(*lines))
 
 
 def test_a_grade_is_shown_before_it_is_stored(session: Session) -> None:
@@ -135,14 +135,14 @@ def test_a_grade_stays_shown_until_it_is_read_back(session: Session) -> None:
     assert grades(read) == [None, None, None]
 
 
-def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it(session: Session) -> None:
+def test_a_result_from_before_the_grade_was_stored_does_not_hide_it(session: Session) -> None:
     shown = given(session, 3)
 
     assert grades(learned(shown, NOTHING)) == [3, None, None]
     assert learned(shown, NOTHING).judge.gradings == shown.judge.gradings
 
 
-def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_comes_after(session: Session) -> None:
+def test_a_result_from_before_the_grade_was_stored_does_not_hide_it_when_it_comes_after(session: Session) -> None:
     shown = given(session, 3)
     early = AnalysisDone(Analysis("grades"), stamp_of(shown, Analysis("grades")), NOTHING)
     written = after(shown, TaskDone(GRADE, ""))
@@ -153,7 +153,7 @@ def test_a_finding_from_before_the_grade_was_stored_does_not_hide_it_when_it_com
     assert late.judge.gradings == written.judge.gradings
 
 
-def test_a_finding_that_is_too_old_to_be_shown_confirms_no_grade(session: Session) -> None:
+def test_a_result_that_is_too_old_to_be_shown_confirms_no_grade(session: Session) -> None:
     both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     first = after(both, TaskDone(GRADE, ""))
     holds_it = JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, {})
@@ -176,7 +176,7 @@ def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> Non
     assert len(failed.judge.regrades) == 1
 
 
-def test_another_chore_that_fails_takes_no_grade_back(session: Session) -> None:
+def test_another_task_that_fails_takes_no_grade_back(session: Session) -> None:
     shown = given(session, 3)
 
     assert grades(after(shown, TaskDone("Repair", "", StoreError("read_only", "No.")))) == [3, None, None]
@@ -245,7 +245,7 @@ def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
 
 
 def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None:
-    failed = studied(session, Analysis("grades"), StoreError("corrupt", "The file is damaged."))
+    failed = analysed(session, Analysis("grades"), StoreError("corrupt", "The file is damaged."))
 
     assert grading.why_not(failed) == "The file is damaged."
     assert judging.judged(failed) is None
@@ -253,7 +253,7 @@ def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None
 
 def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Session) -> None:
     def kinds(session: Session) -> set[str]:
-        return {study.kind for study, _ in wanted(focused(session, "judge"))} & {"grades", "line", "board"}
+        return {analysis.kind for analysis, _ in wanted(focused(session, "judge"))} & {"grades", "line", "board"}
 
     relevant = learned(after(given(session, 3), TaskDone(GRADE, "")), judged_first_row(session, 3))
     assert kinds(session) == set()
@@ -295,21 +295,21 @@ def test_a_board_is_gone_once_nothing_can_be_measured(session: Session, grade: i
     assert judging.board(left) is None
     assert judging.lines_of(left) == ()
     assert judging.pointed_line(left) is None
-    assert judging.headway(left._replace(analysing=(judging.board_study(left), 0, 1))) is None
+    assert judging.headway(left._replace(analysing=(judging.board_analysis(left), 0, 1))) is None
 
 
 def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) -> None:
     known = with_board(learned(session, judged_first_row(session, 3)), line("q0"), line("q1"))
-    study = judging.line_study(known)
-    assert study is not None
+    analysis = judging.line_analysis(known)
+    assert analysis is not None
 
-    fresh = studied(known, study, line("q1", value=0.9))
+    fresh = analysed(known, analysis, line("q1", value=0.9))
 
     assert judging.lines_of(fresh) == (line("q0"), line("q1", value=0.9))
 
 
 def test_a_board_that_cannot_be_made_lists_nothing(session: Session) -> None:
-    failed = studied(session, judging.board_study(session), UsageError("eval_unavailable", "No ir-measures."))
+    failed = analysed(session, judging.board_analysis(session), UsageError("eval_unavailable", "No ir-measures."))
 
     assert judging.lines_of(failed) == ()
     assert judging.pointed_line(failed) is None
@@ -395,7 +395,7 @@ def test_a_document_row_is_graded_as_a_document(store: Path) -> None:
 
 def test_progress_is_of_the_board_that_is_wanted(session: Session) -> None:
     session = learned(session, judged_first_row(session, 3))
-    under_way = session._replace(analysing=(judging.board_study(session), 14, 225))
+    under_way = session._replace(analysing=(judging.board_analysis(session), 14, 225))
 
     assert judging.headway(under_way) == (14, 225)
     assert judging.headway(under_way._replace(weights=under_way.weights._replace(tweaks={"min_score": 0.1}))) is None

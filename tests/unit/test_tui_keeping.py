@@ -15,10 +15,10 @@ from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import StoreOpened
 from recall_tui.state.rates import Meter
 from recall_tui.state.records import StoreState
-from recall_tui.state.results import found, stamp_of
+from recall_tui.state.results import result_of, stamp_of
 from recall_tui.state.runs import EVERYTHING, Run
 from recall_tui.state.session import Session, focused, pointed
-from recall_tui.state.store_pane import CHECKS, PACE, QUALITY, QUALITY_OF_WORDS, SHELF, Health, StoreCommand
+from recall_tui.state.store_pane import CHECKS, OVERVIEW, PACE, QUALITY, QUALITY_OF_WORDS, Health, StoreCommand
 from recall_tui.state.transitions import after
 
 EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
@@ -30,11 +30,11 @@ def store_pane(view: pane_state.View = "figures") -> Session:
 
 def with_checks(session: Session, **severities: str) -> Session:
     """The session with these checks done; a warning has a fix."""
-    studied = dict(session.analyses)
+    analysed = dict(session.analyses)
     for code, severity in severities.items():
         check = {"code": code, "severity": severity, "evidence": "counted", "fix": "recall compact"}
-        studied[Analysis("health", code)] = stamp_of(session, Analysis("health", code)), Health(check)  # type: ignore[arg-type]
-    return session._replace(analyses=studied)
+        analysed[Analysis("health", code)] = stamp_of(session, Analysis("health", code)), Health(check)  # type: ignore[arg-type]
+    return session._replace(analyses=analysed)
 
 
 def test_the_checks_are_those_of_doctor_in_its_order() -> None:
@@ -79,9 +79,9 @@ def test_every_pace_is_said_of_an_embedder_that_was_measured() -> None:
 
 def test_the_checks_are_made_only_while_they_are_looked_at() -> None:
     assert list(pane_state.wants(Session())) == []
-    assert list(pane_state.wants(store_pane())) == [SHELF]
-    assert list(pane_state.wants(store_pane("checks"))) == [SHELF, *(Analysis("health", code) for code in CHECKS)]
-    assert list(pane_state.wants(focused(Session(), "ingest"))) == [SHELF]
+    assert list(pane_state.wants(store_pane())) == [OVERVIEW]
+    assert list(pane_state.wants(store_pane("checks"))) == [OVERVIEW, *(Analysis("health", code) for code in CHECKS)]
+    assert list(pane_state.wants(focused(Session(), "ingest"))) == [OVERVIEW]
 
 
 def test_left_and_right_go_round_the_views() -> None:
@@ -104,11 +104,11 @@ def test_each_view_keeps_its_own_chosen_row() -> None:
     assert pane_state.cursor_of(pane_state.viewed(pane_state.viewed(session, "embedders"), "checks")) == 3
 
 
-def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error() -> None:
+def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
-    study = Analysis("health", "schema")
+    analysis = Analysis("health", "schema")
     error = StoreCorrupt("store_corrupt", "The file is damaged.", hint="restore a backup")
-    session = session._replace(analyses={**session.analyses, study: (stamp_of(session, study), error)})
+    session = session._replace(analyses={**session.analyses, analysis: (stamp_of(session, analysis), error)})
 
     first, second, third, *_ = pane_state.checks(session)
 
@@ -123,7 +123,7 @@ def test_a_check_that_is_not_done_has_no_finding_and_one_that_fails_is_an_error(
     )
 
 
-def test_another_chore_makes_every_check_anew() -> None:
+def test_another_task_makes_every_check_anew() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
 
     assert pane_state.checks(session._replace(store=session.store._replace(tasks_done=1)))[0] is None
@@ -133,13 +133,16 @@ def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> No
     session, curve = with_checks(store_pane("checks"), integrity="ok"), Analysis("curve", "tea")
     info = StoreInfo("recall.db", 1, "hash-1:8", 8, "whitespace", "plain", "porter", 1, "d" * 64, 1, 1, 1, 0, 0, "")
     session = session._replace(store=session.store._replace(info=info))
-    kept = {study: (stamp_of(session, study), "found") for study in (SHELF, Analysis("health", "integrity"), curve)}
+    kept = {
+        analysis: (stamp_of(session, analysis), "found")
+        for analysis in (OVERVIEW, Analysis("health", "integrity"), curve)
+    }
     session = session._replace(analyses=kept)
 
     told, written = after(session, StoreOpened(info)), after(session, StoreOpened(info, is_written=True))
 
-    assert [found(told, study, str) for study in kept] == ["found", "found", "found"]
-    assert [found(written, study, str) for study in kept] == [None, None, "found"]
+    assert [result_of(told, analysis, str) for analysis in kept] == ["found", "found", "found"]
+    assert [result_of(written, analysis, str) for analysis in kept] == [None, None, "found"]
 
 
 def test_the_chosen_check_is_that_of_the_row() -> None:

@@ -220,7 +220,7 @@ def test_the_worth_is_asked_for_once_the_context_is_of_the_newest_ranking() -> N
     session = shown(context(block(1, "a")))
     newer = session._replace(query=session.query._replace(generation=2))
 
-    assert list(packing.wants(session)) == [packing.worth_study(session)]
+    assert list(packing.wants(session)) == [packing.worth_analysis(session)]
     assert list(packing.wants(newer)) == []
 
 
@@ -228,11 +228,11 @@ def test_each_packing_has_a_worth_of_its_own() -> None:
     session = shown(context(block(1, "a")))
     packings = [Packing(100), Packing(99), Packing(100, ("a",)), Packing(100, (), ("a",))]
 
-    studies = {
-        packing.worth_study(session._replace(context=session.context._replace(packing=each))) for each in packings
+    analyses = {
+        packing.worth_analysis(session._replace(context=session.context._replace(packing=each))) for each in packings
     }
 
-    assert len(studies) == 4
+    assert len(analyses) == 4
 
 
 def test_no_worth_is_asked_for_while_another_pane_covers_the_context() -> None:

@@ -36,19 +36,19 @@ from recall_tui.state.tuning import (
     Curve,
     Granted,
     better_weight,
+    curve_analysis,
     curve_of,
-    curve_study,
     granting,
     heights,
     middle,
     pinned,
+    pins_analysis,
     pins_of,
-    pins_study,
     value_at,
     wants,
 )
 from recall_tui.state.weighing import put_at, stepped, turned
-from recall_tui.threads.analysis_thread import AnalysisThread, Lab
+from recall_tui.threads.analysis_thread import AnalysisRun, AnalysisThread
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.builders import opened_by
 from tests.workbench_corpus import build_store
@@ -84,24 +84,24 @@ def session_of(
     )
 
 
-def lab_of(
+def run_of(
     recall: Recall, session: Session, kept: dict[str, object] | None = None, told: list[int] | None = None
-) -> Lab:
+) -> AnalysisRun:
     def say(done: int, _total: int) -> None:
         if told is not None:
             told.append(done)
 
-    return Lab(recall, session, lambda: None, {} if kept is None else kept, lambda: None, say)
+    return AnalysisRun(recall, session, lambda: None, {} if kept is None else kept, lambda: None, say)
 
 
-def found_by(session: Session, study: Analysis, finding: object) -> Session:
-    return session._replace(analyses={study: (stamp_of(session, study), finding)})
+def found_by(session: Session, analysis: Analysis, result: object) -> Session:
+    return session._replace(analyses={analysis: (stamp_of(session, analysis), result)})
 
 
 def curve(recall: Recall, session: Session, kept: dict[str, object] | None = None) -> Curve:
-    study = curve_study(session)
-    assert study is not None
-    return curves.weight_curve(lab_of(recall, session, kept), study)
+    analysis = curve_analysis(session)
+    assert analysis is not None
+    return curves.weight_curve(run_of(recall, session, kept), analysis)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_curve_of_a_question_is_of_the_rows_that_its_filter_leaves(
     assert of_whole == curve(recall, whole)
     assert of_part == curve(recall, part)
     assert of_part != of_whole
-    assert curve_study(part) != curve_study(whole)
+    assert curve_analysis(part) != curve_analysis(whole)
 
 
 @pytest.mark.parametrize("text", [SELECT, SELECT.replace(" in ", "  in\n"), QUESTION.replace(" ", "  ")])
@@ -204,23 +204,23 @@ def test_steps_are_worked_out_once_while_grades_and_settings_stay(
         {},
         [],
     )  # type: ignore[var-annotated]
-    study = curve_study(session)
-    assert study is not None
-    first = curves.weight_curve(lab_of(recall, session, kept, told), study)
+    analysis = curve_analysis(session)
+    assert analysis is not None
+    first = curves.weight_curve(run_of(recall, session, kept, told), analysis)
     monkeypatch.setattr(Engine, "answer", None)
 
-    assert curves.weight_curve(lab_of(recall, session, kept), study) == first
+    assert curves.weight_curve(run_of(recall, session, kept), analysis) == first
     assert told == [1, 2, 3]
 
 
 def test_a_moved_weight_leaves_the_curve_and_another_scale_does_not(recall: Recall) -> None:
     session = session_of(recall)
 
-    study = curve_study(session)
+    analysis = curve_analysis(session)
 
-    assert curve_study(put_at(session, 0.7)) == study
-    assert curve_study(turned(session, "normalize")) != study
-    assert list(wants(session)) == [study]
+    assert curve_analysis(put_at(session, 0.7)) == analysis
+    assert curve_analysis(turned(session, "normalize")) != analysis
+    assert list(wants(session)) == [analysis]
     assert list(wants(session._replace(zoomed=True, pane="results"))) == []
 
 
@@ -229,8 +229,8 @@ def test_another_pool_has_its_curve_once_its_candidates_are_there(recall: Recall
     moved, searched = stepped(session, "pool", 1), session_of(recall, pool=500)
 
     assert moved.weights.tweaks == searched.weights.tweaks
-    assert curve_study(moved) == curve_study(session)
-    assert curve_study(searched) != curve_study(session)
+    assert curve_analysis(moved) == curve_analysis(session)
+    assert curve_analysis(searched) != curve_analysis(session)
 
 
 def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall: Recall) -> None:
@@ -243,7 +243,7 @@ def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall
         )
     )
 
-    assert curve_study(later) != curve_study(session)
+    assert curve_analysis(later) != curve_analysis(session)
 
 
 @given(semantic=some.integers(0, 100), rows=some.sampled_from([1, 3, 10]), wanted=some.data())
@@ -261,12 +261,12 @@ def test_the_granting_weights_are_those_of_tune(
         row = wanted.draw(some.sampled_from(sorted(session.results.hits)))
         session = pinned(session._replace(results=session.results._replace(hit=session.results.hits[row])), want)  # type: ignore[arg-type]
     session = put_at(session, semantic / 100)
-    study = pins_study(session)
-    if study is None:
+    analysis = pins_analysis(session)
+    if analysis is None:
         assert pins_of(session) == ()
         return
 
-    found = pinning.weights_of_pins(lab_of(recall, session), study)
+    found = pinning.weights_of_pins(run_of(recall, session), analysis)
 
     wishes = tuple(PinTarget(pin.want, pin.chunk_id) for pin in pins_of(session))
     settings = tuple(f"{key}={value}" for key, value in session.weights.tweaks.items())
@@ -277,7 +277,7 @@ def test_the_granting_weights_are_those_of_tune(
     ]
     assert list(found.conflict) == view["conflict"]
     proposed = view["proposed"]
-    assert granting(found_by(session, study, found)) == (proposed and proposed["weight"])
+    assert granting(found_by(session, analysis, found)) == (proposed and proposed["weight"])
 
 
 @pytest.mark.parametrize("semantic", [0.1, 0.6])
@@ -286,13 +286,13 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
     session = session_of(recall, text)
     for rank, holds in ((10, True), (11, False)):
         wished = pinned(session._replace(results=session.results._replace(hit=session.results.hits[rank - 1])), "in")
-        study = pins_study(wished)
-        assert study is not None
+        analysis = pins_analysis(wished)
+        assert analysis is not None
 
-        found = pinning.weights_of_pins(lab_of(recall, wished), study)
+        found = pinning.weights_of_pins(run_of(recall, wished), analysis)
 
         assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
-        shown = pin_figures(found_by(wished, study, found), 120, UNICODE)
+        shown = pin_figures(found_by(wished, analysis, found), 120, UNICODE)
         assert shown[0].plain.startswith("1 must be in the top 10")
         typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
         assert typed[typed.index("--k") + 1] == "10"
@@ -309,9 +309,9 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
 
     for want, at_all in (("in", ()), ("out", (Interval(Fraction(0), Fraction(1)),))):
         wished = session._replace(weights=session.weights._replace(must=(gone._replace(want=want),)))  # type: ignore[arg-type]
-        study = pins_study(wished)
-        assert study is not None
-        assert pinning.weights_of_pins(lab_of(recall, wished), study).weights == at_all
+        analysis = pins_analysis(wished)
+        assert analysis is not None
+        assert pinning.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
 
 
 def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
@@ -327,13 +327,13 @@ def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: 
     )
 
 
-def test_without_a_finding_there_is_no_weight_to_go_to(recall: Recall) -> None:
+def test_without_a_result_there_is_no_weight_to_go_to(recall: Recall) -> None:
     session = pinned(session_of(recall), "in")
-    study = pins_study(session)
-    assert study is not None
+    analysis = pins_analysis(session)
+    assert analysis is not None
 
     assert granting(session) is None
-    assert granting(found_by(session, study, Granted(()))) is None
+    assert granting(found_by(session, analysis, Granted(()))) is None
     assert curve_of(session) is None
 
 
@@ -404,10 +404,10 @@ def test_the_measure_says_which_settings_take_no_part_in_it(
         session = (base := session_of(recall, **settings))._replace(
             weights=base.weights._replace(is_of_all=is_of_all)
         )
-        study = curve_study(session)
-        assert study is not None
+        analysis = curve_analysis(session)
+        assert analysis is not None
 
-        lines = figures(found_by(session, study, curve(recall, session)), width, glyphs)
+        lines = figures(found_by(session, analysis, curve(recall, session)), width, glyphs)
 
         remarks = [line.plain[part.start : part.end] for line in lines for part in line.spans if part.style == DIM]
         assert "".join(remarks) == said
@@ -441,35 +441,35 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
         def answer(self, plan: Plan) -> Answer:
             asked.append(plan.text)
             if len(asked) == 2:
-                thread.submit([(other, stamp), (study, stamp)], session)
+                thread.submit([(other, stamp), (analysis, stamp)], session)
             return super().answer(plan)
 
     def post(event: Event) -> None:
         events.append(event)
-        if (isinstance(event, AnalysisDone) and event.study == study) or isinstance(event, Crashed):
+        if (isinstance(event, AnalysisDone) and event.analysis == analysis) or isinstance(event, Crashed):
             is_done.set()
 
     with Recall.open(str(store)) as opened:
         session = (base := session_of(opened))._replace(weights=base.weights._replace(is_of_all=True))
-    study = curve_study(session)
-    assert study is not None
+    analysis = curve_analysis(session)
+    assert analysis is not None
     assert session.results.hit is not None
     assert session.results.hit.chunk is not None
     other = Analysis("ledger", session.results.hit.chunk.id)
-    stamp = stamp_of(session, study)
+    stamp = stamp_of(session, analysis)
     thread = AnalysisThread(lambda: opened_by(Interrupting, store), post)
     thread.start()
 
-    thread.submit([(study, stamp)], session)
+    thread.submit([(analysis, stamp)], session)
     assert is_done.wait(60)
     thread.stop()
 
-    assert [event.study for event in events if isinstance(event, AnalysisDone)] == [other, study]
+    assert [event.analysis for event in events if isinstance(event, AnalysisDone)] == [other, analysis]
     assert asked == list(GRADES)
     assert [(event.done, event.total) for event in events if isinstance(event, AnalysisMoved)][-1] == (3, 3)
 
 
-def test_how_far_a_study_has_come_is_kept_for_the_screen() -> None:
-    study = Analysis("curve")
+def test_how_far_an_analysis_has_come_is_kept_for_the_screen() -> None:
+    analysis = Analysis("curve")
 
-    assert after(Session(), AnalysisMoved(study, 2, 5)).analysing == (study, 2, 5)
+    assert after(Session(), AnalysisMoved(analysis, 2, 5)).analysing == (analysis, 2, 5)

@@ -47,7 +47,7 @@ from recall_tui.threads.ingest_thread import IngestThread
 from recall_tui.threads.query_thread import QueryThread
 from recall_tui.threads.writer_thread import Say, WriterTask, WriterThread
 from tests.builders import opened_by
-from tests.desk import Desk
+from tests.event_log import EventLog
 from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_corpus import build_store, build_store_elsewhere
 
@@ -80,22 +80,22 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def log() -> EventLog:
+    return EventLog()
 
 
 @pytest.fixture
-def thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
-    thread = QueryThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+def thread(store: Path, log: EventLog) -> Iterator[QueryThread]:
+    thread = QueryThread(lambda: Recall.open(str(store)), log.post, time.monotonic)
     thread.start()
     yield thread
     thread.stop()
 
 
 @pytest.fixture
-def slow_thread(store: Path, desk: Desk) -> Iterator[QueryThread]:
+def slow_thread(store: Path, log: EventLog) -> Iterator[QueryThread]:
     SlowEngine.searches = 0
-    thread = QueryThread(lambda: opened_by(SlowEngine, store), desk.post, time.monotonic)
+    thread = QueryThread(lambda: opened_by(SlowEngine, store), log.post, time.monotonic)
     thread.start()
     yield thread
     thread.stop()
@@ -115,7 +115,7 @@ class CutOffEngine(Engine):
         return super().hits(answer, start, stop)
 
 
-def wish_for(generation: int, text: str = "token budget") -> QueryRequest:
+def request_for(generation: int, text: str = "token budget") -> QueryRequest:
     return QueryRequest(generation, text, (0, 10), Packing(500), question=generation)
 
 
@@ -124,62 +124,62 @@ def is_packed(generation: int) -> Callable[[Event], bool]:
 
 
 def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
-    store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CutOffEngine, "reads", threading.Event())
     monkeypatch.setattr(CutOffEngine, "moved", threading.Event())
-    thread = QueryThread(lambda: opened_by(CutOffEngine, store), desk.post, time.monotonic)
+    thread = QueryThread(lambda: opened_by(CutOffEngine, store), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
+    thread.submit(request_for(1))
     assert CutOffEngine.reads.wait(60)
-    thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
+    thread.submit(request_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
     CutOffEngine.moved.set()
-    desk.wait_for(is_packed(2))
+    log.wait_for(is_packed(2))
     thread.stop()
 
-    answered = [event for event in desk.events if isinstance(event, Answered)]
+    answered = [event for event in log.events if isinstance(event, Answered)]
     assert [(event.generation, event.question) for event in answered] == [(2, 1)]
     assert answered[0].answer.plan.config.vector_weight == 0.5
 
 
 def test_a_question_that_is_given_up_while_its_rows_are_read_leaves_nothing_behind(
-    store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CutOffEngine, "reads", threading.Event())
     monkeypatch.setattr(CutOffEngine, "moved", threading.Event())
-    thread = QueryThread(lambda: opened_by(CutOffEngine, store), desk.post, time.monotonic)
+    thread = QueryThread(lambda: opened_by(CutOffEngine, store), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
+    thread.submit(request_for(1))
     assert CutOffEngine.reads.wait(60)
-    thread.submit(wish_for(1)._replace(is_given_up=True))
+    thread.submit(request_for(1)._replace(is_given_up=True))
     CutOffEngine.moved.set()
-    thread.submit(wish_for(1)._replace(is_given_up=True, window=(0, 20), lookups=((None, ""),)))
-    desk.wait_for(lambda event: isinstance(event, Learned))
+    thread.submit(request_for(1)._replace(is_given_up=True, window=(0, 20), lookups=((None, ""),)))
+    log.wait_for(lambda event: isinstance(event, Learned))
     thread.stop()
 
-    assert not any(isinstance(event, Answered | Fetched | Repacked) for event in desk.events)
+    assert not any(isinstance(event, Answered | Fetched | Repacked) for event in log.events)
 
 
-def test_a_wish_is_answered_with_rows_and_then_with_a_context(thread: QueryThread, desk: Desk) -> None:
-    thread.submit(wish_for(1))
-    packed = desk.wait_for(is_packed(1))
+def test_a_request_is_answered_with_rows_and_then_with_a_context(thread: QueryThread, log: EventLog) -> None:
+    thread.submit(request_for(1))
+    packed = log.wait_for(is_packed(1))
 
-    kinds = [type(event) for event in desk.events]
+    kinds = [type(event) for event in log.events]
     assert kinds.index(StoreOpened) < kinds.index(Answered) < kinds.index(Repacked)
-    found = next(event for event in desk.events if isinstance(event, Answered))
+    found = next(event for event in log.events if isinstance(event, Answered))
     assert [hit.rank for hit in found.hits.values()] == list(range(1, 11))
     assert isinstance(packed, Repacked)
     assert packed.packed.budget_tokens == 500
     assert len(packed.block_tokens) == len(packed.packed.blocks)
 
 
-def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThread, desk: Desk) -> None:
-    slow_thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThread, log: EventLog) -> None:
+    slow_thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
     slow_thread.submit(QueryRequest(1, "token budget", (20, 30), Packing(200), question=1))
-    fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
-    desk.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
+    fetched = log.wait_for(lambda event: isinstance(event, Fetched))
+    log.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
 
     assert isinstance(fetched, Fetched)
     assert list(fetched.hits) == list(range(20, 30))
@@ -187,39 +187,39 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
 
 
 def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_answer(
-    tmp_path: Path, desk: Desk
+    tmp_path: Path, log: EventLog
 ) -> None:
     (tmp_path / "manual").mkdir()
     for number in range(60):
         (tmp_path / "manual" / f"more{number}.txt").write_text(f"Another budget of tokens, number {number}.\n")
     store = str(build_store(tmp_path))
-    thread = QueryThread(lambda: Recall.open(store), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(store), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
     with Recall.open(store) as other:
         other.remove(["manual/*"], purge=True)
 
-    thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.25",), window=(60, 97)))
-    packed = desk.wait_for(is_packed(2))
+    thread.submit(request_for(2)._replace(question=1, settings=("vector_weight=0.25",), window=(60, 97)))
+    packed = log.wait_for(is_packed(2))
     thread.stop()
 
     assert isinstance(packed, Repacked)
-    assert not any(isinstance(event, Failed) for event in desk.events)
-    newest = [event for event in desk.events if isinstance(event, Answered)][-1]
+    assert not any(isinstance(event, Failed) for event in log.events)
+    newest = [event for event in log.events if isinstance(event, Answered)][-1]
     assert (newest.generation, newest.question) == (2, 1)
     assert newest.answer.plan.config.vector_weight == 0.25
     assert not any(hit.doc.path.startswith("manual/") for hit in newest.hits.values())
 
 
-def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure_of_an_answer(
-    store: Path, desk: Desk
+def test_thirty_requests_in_a_second_cost_few_searches_and_only_the_newest_is_sure_of_an_answer(
+    store: Path, log: EventLog
 ) -> None:
     searches = 0
     moments: Queue[None] = Queue()
 
     class Stubborn(Engine):
-        """A search takes as long as three wishes need to come, a tenth of a second."""
+        """A search takes as long as three requests need to come, a tenth of a second."""
 
         def answer(self, plan: Plan) -> Answer:
             nonlocal searches
@@ -232,62 +232,62 @@ def test_thirty_wishes_in_a_second_cost_few_searches_and_only_the_newest_is_sure
         def interrupt(self) -> None:
             """Searches run to their end, as they do when the statement is over before the abort arrives."""
 
-    thread = QueryThread(lambda: opened_by(Stubborn, store), desk.post, time.monotonic)
+    thread = QueryThread(lambda: opened_by(Stubborn, store), log.post, time.monotonic)
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, StoreOpened))
+    log.wait_for(lambda event: isinstance(event, StoreOpened))
     for generation in range(1, 31):
-        thread.submit(wish_for(generation, "token budget"[: generation % 12 + 1]))
+        thread.submit(request_for(generation, "token budget"[: generation % 12 + 1]))
         moments.put(None)
         moments.join()
     for _ in range(100):
         moments.put(None)
-    desk.wait_for(is_packed(30))
+    log.wait_for(is_packed(30))
     thread.stop()
 
     assert searches <= 16
-    assert desk.generations(Answered)[-1] == 30
-    assert desk.generations(Repacked)[-1] == 30
+    assert log.generations(Answered)[-1] == 30
+    assert log.generations(Repacked)[-1] == 30
 
 
-def test_a_newer_wish_aborts_the_older_search_and_the_older_is_never_delivered(
-    slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_newer_request_aborts_the_older_search_and_the_older_is_never_delivered(
+    slow_thread: QueryThread, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SlowEngine, "seconds", 30.0)
-    desk.wait_for(lambda event: isinstance(event, StoreOpened))
-    slow_thread.submit(wish_for(1, "household"))
+    log.wait_for(lambda event: isinstance(event, StoreOpened))
+    slow_thread.submit(request_for(1, "household"))
     while SlowEngine.searches == 0:
         time.sleep(0.005)
 
     monkeypatch.setattr(SlowEngine, "seconds", 0.0)
-    slow_thread.submit(wish_for(2, "cosine"))
-    desk.wait_for(is_packed(2))
+    slow_thread.submit(request_for(2, "cosine"))
+    log.wait_for(is_packed(2))
 
-    assert desk.generations(Answered) == [2]
-    assert not any(isinstance(event, Failed) for event in desk.events)
+    assert log.generations(Answered) == [2]
+    assert not any(isinstance(event, Failed) for event in log.events)
 
 
-def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryThread, desk: Desk) -> None:
-    desk.wait_for(lambda event: isinstance(event, StoreOpened))
-    slow_thread.submit(wish_for(1))
+def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryThread, log: EventLog) -> None:
+    log.wait_for(lambda event: isinstance(event, StoreOpened))
+    slow_thread.submit(request_for(1))
     while SlowEngine.searches == 0:
         time.sleep(0.005)
 
     slow_thread.submit(QueryRequest(1, "token budget", (5, 15), Packing(500), question=1))
-    desk.wait_for(is_packed(1))
+    log.wait_for(is_packed(1))
 
     assert SlowEngine.searches == 1
 
 
 def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still_be_scrolled(
-    thread: QueryThread, desk: Desk
+    thread: QueryThread, log: EventLog
 ) -> None:
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
-    thread.submit(wish_for(2, "SELECT nonsense"))
-    failed = desk.wait_for(lambda event: isinstance(event, Failed))
+    thread.submit(request_for(2, "SELECT nonsense"))
+    failed = log.wait_for(lambda event: isinstance(event, Failed))
     thread.submit(QueryRequest(2, "SELECT nonsense", (20, 30), Packing(500), question=2))
-    fetched = desk.wait_for(lambda event: isinstance(event, Fetched))
+    fetched = log.wait_for(lambda event: isinstance(event, Fetched))
 
     assert isinstance(failed, Failed)
     assert failed.question == 2
@@ -295,65 +295,65 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
     assert (fetched.generation, list(fetched.hits)) == (2, list(range(20, 30)))
 
 
-def test_what_completion_lacks_is_learned_before_any_question(thread: QueryThread, desk: Desk) -> None:
+def test_what_completion_lacks_is_learned_before_any_question(thread: QueryThread, log: EventLog) -> None:
     path, key = Lookup(Field("doc", "path"), "docs/"), Lookup(None, "")
 
-    thread.submit(wish_for(0, "")._replace(lookups=(path, key)))
-    desk.wait_for(lambda event: isinstance(event, Learned) and event.lookup == key)
+    thread.submit(request_for(0, "")._replace(lookups=(path, key)))
+    log.wait_for(lambda event: isinstance(event, Learned) and event.lookup == key)
 
-    learned = [event.entry for event in desk.events if isinstance(event, Learned)]
+    learned = [event.entry for event in log.events if isinstance(event, Learned)]
     texts = [known.value for known in learned[0].known]
     assert texts == ["docs/budget.md", "docs/files.md", "docs/scoring.md"]
     assert learned[0].is_whole
     assert learned[1].known == ()
 
 
-def test_more_values_than_are_listed_are_not_taken_for_all(thread: QueryThread, desk: Desk) -> None:
-    thread.submit(wish_for(0, "")._replace(lookups=(Lookup(Field("doc", "path"), ""),)))
+def test_more_values_than_are_listed_are_not_taken_for_all(thread: QueryThread, log: EventLog) -> None:
+    thread.submit(request_for(0, "")._replace(lookups=(Lookup(Field("doc", "path"), ""),)))
 
-    event = desk.wait_for(lambda event: isinstance(event, Learned))
+    event = log.wait_for(lambda event: isinstance(event, Learned))
 
     assert isinstance(event, Learned)
     assert event.entry.known
     assert not event.entry.is_whole
 
 
-def test_an_empty_text_asks_nothing(thread: QueryThread, desk: Desk) -> None:
-    thread.submit(wish_for(1, "  "))
-    thread.submit(wish_for(2))
-    desk.wait_for(is_packed(2))
+def test_an_empty_text_asks_nothing(thread: QueryThread, log: EventLog) -> None:
+    thread.submit(request_for(1, "  "))
+    thread.submit(request_for(2))
+    log.wait_for(is_packed(2))
 
-    assert desk.generations(Answered) == [2]
+    assert log.generations(Answered) == [2]
 
 
-def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, desk: Desk) -> None:
-    thread = QueryThread(lambda: Recall.open(start=tmp_path), desk.post, time.monotonic)
+def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, log: EventLog) -> None:
+    thread = QueryThread(lambda: Recall.open(start=tmp_path), log.post, time.monotonic)
     thread.start()
 
-    event = desk.wait_for(lambda event: isinstance(event, Unusable))
+    event = log.wait_for(lambda event: isinstance(event, Unusable))
     thread.stop()
 
     assert isinstance(event, Unusable)
     assert event.error.code == "no_store"
 
 
-def test_another_file_in_the_place_of_the_store_is_the_one_that_answers(tmp_path: Path, desk: Desk) -> None:
+def test_another_file_in_the_place_of_the_store_is_the_one_that_answers(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path / "one")
     Recall.init(str(tmp_path / "two"))
     other = tmp_path / "two" / "recall.db"
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
     other.replace(place)
-    thread.submit(wish_for(2))
-    answered = desk.wait_for(lambda event: isinstance(event, Answered) and event.generation == 2)
+    thread.submit(request_for(2))
+    answered = log.wait_for(lambda event: isinstance(event, Answered) and event.generation == 2)
     thread.stop()
 
     assert isinstance(answered, Answered)
     assert answered.answer.total == 0
-    opened = [event for event in desk.events if isinstance(event, StoreOpened)]
+    opened = [event for event in log.events if isinstance(event, StoreOpened)]
     assert [event.info.documents for event in opened if event.config is not None] == [37, 0]
 
 
@@ -362,42 +362,42 @@ def grade(recall: Recall, _say: Say) -> str:
     return "graded"
 
 
-def do(place: Path, desk: Desk, chore: WriterTask) -> None:
-    """One chore through a thread, done to its end."""
-    chores = WriterThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
-    chores.start()
-    chores.submit(chore)
-    chores.stop()
-    done = desk.wait_for(lambda event: isinstance(event, TaskDone))
+def do(place: Path, log: EventLog, task: WriterTask) -> None:
+    """One task through a thread, done to its end."""
+    tasks = WriterThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
+    tasks.start()
+    tasks.submit(task)
+    tasks.stop()
+    done = log.wait_for(lambda event: isinstance(event, TaskDone))
     assert isinstance(done, TaskDone)
     assert done.error is None
 
 
-def settings_told(desk: Desk) -> Config | None:
-    """The settings that the newest chore has brought."""
-    return [event for event in desk.events if isinstance(event, StoreOpened)][-1].config
+def settings_told(log: EventLog) -> Config | None:
+    """The settings that the newest task has brought."""
+    return [event for event in log.events if isinstance(event, StoreOpened)][-1].config
 
 
-def test_a_chore_does_not_bring_the_settings_back_that_held_when_it_began(tmp_path: Path, desk: Desk) -> None:
+def test_a_task_does_not_bring_the_settings_back_that_held_when_it_began(tmp_path: Path, log: EventLog) -> None:
     def saved_meanwhile(recall: Recall, _say: Say) -> str:
         write_settings(recall.engine.toml, {"vector_weight": 0.75})
         return "done"
 
-    do(build_store(tmp_path), desk, WriterTask("grade", saved_meanwhile))
+    do(build_store(tmp_path), log, WriterTask("grade", saved_meanwhile))
 
-    assert settings_told(desk) is None
+    assert settings_told(log) is None
 
 
-def test_a_reembed_brings_its_settings_with_those_that_were_saved_meanwhile(tmp_path: Path, desk: Desk) -> None:
+def test_a_reembed_brings_its_settings_with_those_that_were_saved_meanwhile(tmp_path: Path, log: EventLog) -> None:
     def run(recall: Recall, _say: Say) -> str:
         def save(_: Progress) -> None:
             write_settings(recall.engine.toml, {"pool": 7})
 
         return reembedded(recall, save, remedy=StoreCommand("reembed", "local"), stopped=threading.Event())
 
-    do(build_store(tmp_path), desk, WriterTask("reembed", run))
+    do(build_store(tmp_path), log, WriterTask("reembed", run))
 
-    told = settings_told(desk)
+    told = settings_told(log)
     assert told == load(tmp_path / "recall.toml")
     assert (told.embedding, told.pool) == ("local", 7)
 
@@ -407,28 +407,28 @@ def log_bytes(place: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def test_a_chore_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, desk: Desk) -> None:
+def test_a_task_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path)
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
-    do(place, desk, WriterTask("grade", grade))
+    do(place, log, WriterTask("grade", grade))
 
     assert Path(f"{place}-wal").exists()
     assert log_bytes(place) == 0
     thread.stop()
 
 
-def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, desk: Desk) -> None:
+def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path)
     (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
     with Recall.open(str(place)) as reader:
         assert reader.store.info().documents == 37
-        ingest = IngestThread(lambda: Recall.open(str(place)), str(tmp_path / "new.txt"), desk.post, time.monotonic)
+        ingest = IngestThread(lambda: Recall.open(str(place)), str(tmp_path / "new.txt"), log.post, time.monotonic)
         ingest.start()
-        desk.wait_for(lambda event: isinstance(event, Ended))
+        log.wait_for(lambda event: isinstance(event, Ended))
         ingest.stop()
 
         assert Path(f"{place}-wal").exists()
@@ -437,19 +437,19 @@ def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_p
 
 
 def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     place = build_store(tmp_path)
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
     with Recall.open(str(place)) as reader:
         with reader.store.reading():
             reader.store.info()
-            do(place, desk, WriterTask("grade", grade))
+            do(place, log, WriterTask("grade", grade))
             assert log_bytes(place) > 0
         ends = time.monotonic() + 10
         while log_bytes(place) and time.monotonic() < ends:
@@ -460,7 +460,7 @@ def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
 
 @pytest.mark.parametrize("size", [1, 3_000])
 def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
-    tmp_path: Path, desk: Desk, size: int
+    tmp_path: Path, log: EventLog, size: int
 ) -> None:
     place = build_store(tmp_path / "one")
     Recall.init(str(tmp_path / "two"))
@@ -468,41 +468,41 @@ def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
     with Recall.open(str(tmp_path / "two")) as other:
         for _ in other.add([str(tmp_path / "two" / "quokka.txt")], Root("")):
             pass
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
-    with Recall.open(str(place)) as studying:  # as the thread that studies: it learns of the new file last
-        studying.store.info()
-        do(place, desk, WriterTask("grade", grade))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
+    with Recall.open(str(place)) as analysing:  # as the thread that analyses: it learns of the new file last
+        analysing.store.info()
+        do(place, log, WriterTask("grade", grade))
 
         (tmp_path / "two" / "recall.db").replace(place)
-        thread.submit(wish_for(2))
-        answered = desk.wait_for(
+        thread.submit(request_for(2))
+        answered = log.wait_for(
             lambda event: isinstance(event, Unusable) or (isinstance(event, Answered) and event.generation == 2)
         )
 
         assert isinstance(answered, Answered)
         assert {hit.doc.path for hit in answered.hits.values()} == {"quokka.txt"}
-        assert studying.store.is_replaced()
+        assert analysing.store.is_replaced()
         with Recall.open(str(place)) as fresh:
             assert fresh.store.execute("PRAGMA integrity_check") == [("ok",)]
     thread.stop()
 
 
 def test_another_program_can_open_the_file_that_took_the_place_while_the_workbench_rests(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     Recall.init(str(tmp_path / "one"))
     place, larger = tmp_path / "one" / "recall.db", build_store(tmp_path / "two")
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, StoreOpened))
-    do(place, desk, WriterTask("grade", grade))  # SQLite's index of the log now tells the size of this file
+    log.wait_for(lambda event: isinstance(event, StoreOpened))
+    do(place, log, WriterTask("grade", grade))  # SQLite's index of the log now tells the size of this file
 
     larger.replace(place)
-    desk.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered and event.info.documents == 37)
+    log.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered and event.info.documents == 37)
 
     with Recall.open(str(place)) as fresh:
         assert fresh.store.info().documents == 37
@@ -512,49 +512,49 @@ def test_another_program_can_open_the_file_that_took_the_place_while_the_workben
 
 
 def test_what_others_write_is_told_once_when_it_has_come_to_rest(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     place = build_store(tmp_path)
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
     with Recall.open(str(place)) as other:
         path = other.store.execute("SELECT path FROM doc LIMIT 1")[0][0]
         other.remove((path,))
-    told = desk.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered)
+    told = log.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered)
     time.sleep(0.3)
     thread.stop()
 
     assert isinstance(told, StoreOpened)
     assert told.info.documents == 36
-    assert sum(isinstance(event, StoreOpened) and event.is_altered for event in desk.events) == 1
+    assert sum(isinstance(event, StoreOpened) and event.is_altered for event in log.events) == 1
 
 
-def test_a_store_whose_file_was_deleted_answers_no_more(tmp_path: Path, desk: Desk) -> None:
+def test_a_store_whose_file_was_deleted_answers_no_more(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path)
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
     place.unlink()
-    thread.submit(wish_for(2))
-    gone = desk.wait_for(lambda event: isinstance(event, Unusable))
+    thread.submit(request_for(2))
+    gone = log.wait_for(lambda event: isinstance(event, Unusable))
     thread.stop()
 
     assert isinstance(gone, Unusable)
     assert gone.error.code == "no_store"
-    assert desk.generations(Answered) == [1]
+    assert log.generations(Answered) == [1]
 
 
-def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(desk: Desk) -> None:
-    thread = QueryThread(lambda: 1 / 0, desk.post, time.monotonic)  # type: ignore[arg-type, return-value]
+def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(log: EventLog) -> None:
+    thread = QueryThread(lambda: 1 / 0, log.post, time.monotonic)  # type: ignore[arg-type, return-value]
     thread.start()
 
-    event = desk.wait_for(lambda event: isinstance(event, Crashed))
+    event = log.wait_for(lambda event: isinstance(event, Crashed))
     thread.stop()
 
     assert isinstance(event, Crashed)
@@ -562,10 +562,10 @@ def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(desk: Desk
 
 
 def test_stopping_aborts_a_running_search(
-    slow_thread: QueryThread, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    slow_thread: QueryThread, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SlowEngine, "seconds", 30.0)
-    slow_thread.submit(wish_for(1))
+    slow_thread.submit(request_for(1))
     while SlowEngine.searches == 0:
         time.sleep(0.005)
     started = time.monotonic()
@@ -593,86 +593,88 @@ def silent(tmp_path: Path) -> Iterator[tuple[ProviderServer, Path]]:
 
 
 def test_a_newer_question_does_not_wait_for_a_server_that_is_silent(
-    silent: tuple[ProviderServer, Path], desk: Desk
+    silent: tuple[ProviderServer, Path], log: EventLog
 ) -> None:
     server, place = silent
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1, "a question for the server"))
+    thread.submit(request_for(1, "a question for the server"))
     assert server.asked.wait(60)
 
-    thread.submit(wish_for(2, "SELECT chunk.text, score FROM chunk USING lexical('budget')"))
+    thread.submit(request_for(2, "SELECT chunk.text, score FROM chunk USING lexical('budget')"))
 
-    desk.wait_for(lambda event: isinstance(event, Answered) and event.generation == 2)
+    log.wait_for(lambda event: isinstance(event, Answered) and event.generation == 2)
     thread.stop()
-    assert not any(isinstance(event, Failed) for event in desk.events)
+    assert not any(isinstance(event, Failed) for event in log.events)
     assert not server.gate.is_set()
 
 
 def test_a_question_that_is_given_up_is_let_go_and_asked_no_more(
-    silent: tuple[ProviderServer, Path], desk: Desk
+    silent: tuple[ProviderServer, Path], log: EventLog
 ) -> None:
     server, place = silent
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
     words = "SELECT chunk.text, score FROM chunk USING lexical('budget')"
-    thread.submit(wish_for(1, words))
-    desk.wait_for(is_packed(1))
-    thread.submit(wish_for(2, "a question for the server"))
+    thread.submit(request_for(1, words))
+    log.wait_for(is_packed(1))
+    thread.submit(request_for(2, "a question for the server"))
     assert server.asked.wait(60)
 
     server.asked.clear()
-    given_up = wish_for(2, "a question for the server")._replace(is_given_up=True)
+    given_up = request_for(2, "a question for the server")._replace(is_given_up=True)
     thread.submit(given_up)
     thread.submit(given_up._replace(packing=Packing(499)))
-    repacked = desk.wait_for(lambda event: isinstance(event, Repacked) and event.packing == Packing(499))
+    repacked = log.wait_for(lambda event: isinstance(event, Repacked) and event.packing == Packing(499))
 
     thread.stop()
     assert isinstance(repacked, Repacked)
     assert repacked.packed.text != ""  # what stands on the screen still is the answer before
     assert not server.asked.is_set()
-    assert not any(isinstance(event, Failed | Crashed) for event in desk.events)
-    assert not any(isinstance(event, Answered) and event.generation == 2 for event in desk.events)
+    assert not any(isinstance(event, Failed | Crashed) for event in log.events)
+    assert not any(isinstance(event, Answered) and event.generation == 2 for event in log.events)
 
 
-def test_stopping_does_not_wait_for_a_server_that_is_silent(silent: tuple[ProviderServer, Path], desk: Desk) -> None:
+def test_stopping_does_not_wait_for_a_server_that_is_silent(
+    silent: tuple[ProviderServer, Path], log: EventLog
+) -> None:
     server, place = silent
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1, "a question for the server"))
+    thread.submit(request_for(1, "a question for the server"))
     assert server.asked.wait(60)
 
     thread.stop(timeout=60)
 
     assert not thread._thread.is_alive()
-    assert not any(isinstance(event, Failed | Crashed) for event in desk.events)
+    assert not any(isinstance(event, Failed | Crashed) for event in log.events)
 
 
-def test_an_ingest_ends_with_its_figures(tmp_path: Path, desk: Desk) -> None:
+def test_an_ingest_ends_with_its_figures(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
 
-    thread = IngestThread(lambda: Recall.open(str(store)), str(tmp_path / "new.txt"), desk.post, time.monotonic)
+    thread = IngestThread(lambda: Recall.open(str(store)), str(tmp_path / "new.txt"), log.post, time.monotonic)
     thread.start()
-    ended = desk.wait_for(lambda event: isinstance(event, Ended))
+    ended = log.wait_for(lambda event: isinstance(event, Ended))
     thread.stop()
 
     assert isinstance(ended, Ended)
     assert ended.view is not None
     assert ended.view["added"] == 1
-    assert desk.events.index(ended) > [type(event) for event in desk.events].index(StoreOpened)
+    assert log.events.index(ended) > [type(event) for event in log.events].index(StoreOpened)
 
 
-def test_a_cancelled_ingest_ends_without_figures_and_the_store_is_sound(tmp_path: Path, desk: Desk) -> None:
+def test_a_cancelled_ingest_ends_without_figures_and_the_store_is_sound(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     (tmp_path / "more").mkdir()
     for number in range(50):
         (tmp_path / "more" / f"{number}.txt").write_text(f"Note {number}.\n", encoding="utf-8")
-    thread = IngestThread(lambda: Recall.open(str(store)), str(tmp_path / "more"), desk.post, time.monotonic)
+    thread = IngestThread(lambda: Recall.open(str(store)), str(tmp_path / "more"), log.post, time.monotonic)
 
     thread.cancel()
     thread.start()
-    ended = desk.wait_for(lambda event: isinstance(event, Ended))
+    ended = log.wait_for(lambda event: isinstance(event, Ended))
     thread.stop()
 
     assert ended == Ended(None, None)
@@ -680,22 +682,22 @@ def test_a_cancelled_ingest_ends_without_figures_and_the_store_is_sound(tmp_path
         assert recall.store.info().documents >= 37
 
 
-def test_progress_is_reported_at_most_twenty_times_a_second(tmp_path: Path, desk: Desk) -> None:
+def test_progress_is_reported_at_most_twenty_times_a_second(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     (tmp_path / "more").mkdir()
     for number in range(60):
         (tmp_path / "more" / f"{number}.txt").write_text(f"Note {number}.\n", encoding="utf-8")
     ticks = iter(range(10_000))
     thread = IngestThread(
-        lambda: Recall.open(str(store)), str(tmp_path / "more"), desk.post, lambda: next(ticks) * 0.01
+        lambda: Recall.open(str(store)), str(tmp_path / "more"), log.post, lambda: next(ticks) * 0.01
     )
 
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, Ended))
+    log.wait_for(lambda event: isinstance(event, Ended))
     thread.stop()
 
     events = next(ticks)
-    reports = sum(isinstance(event, Advanced) for event in desk.events)
+    reports = sum(isinstance(event, Advanced) for event in log.events)
     assert 1 <= reports <= events * 0.01 * 20 + 1
 
 
@@ -703,18 +705,18 @@ def is_weighed(generation: int) -> Callable[[Event], bool]:
     return lambda event: isinstance(event, Reweighed) and event.generation == generation
 
 
-def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread: QueryThread, desk: Desk) -> None:
-    slow_thread.submit(wish_for(1, "keep the manual in mind"))
-    desk.wait_for(is_packed(1))
+def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread: QueryThread, log: EventLog) -> None:
+    slow_thread.submit(request_for(1, "keep the manual in mind"))
+    log.wait_for(is_packed(1))
 
     settings = ("bm25_weight=0.0", "vector_weight=1.0")
-    slow_thread.submit(wish_for(2, "keep the manual in mind")._replace(question=1, settings=settings))
-    weighed = desk.wait_for(is_weighed(2))
-    desk.wait_for(is_packed(2))
+    slow_thread.submit(request_for(2, "keep the manual in mind")._replace(question=1, settings=settings))
+    weighed = log.wait_for(is_weighed(2))
+    log.wait_for(is_packed(2))
 
     assert SlowEngine.searches == 1
     assert isinstance(weighed, Reweighed)
-    with Recall.open(str(desk_store(desk))) as recall:
+    with Recall.open(str(log_store(log))) as recall:
         asked = recall.engine.answer(recall.engine.plan("keep the manual in mind", Ask(settings=settings)))
         expected = recall.engine.hits(asked, 0, 10)
         plain = recall.engine.answer(recall.engine.plan("keep the manual in mind"))
@@ -727,11 +729,11 @@ def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread:
     ]
 
 
-def desk_store(desk: Desk) -> str:
-    return next(event.info.path for event in desk.events if isinstance(event, StoreOpened))
+def log_store(log: EventLog) -> str:
+    return next(event.info.path for event in log.events if isinstance(event, StoreOpened))
 
 
-def test_another_weight_ranks_and_packs_without_the_store(store: Path, desk: Desk) -> None:
+def test_another_weight_ranks_and_packs_without_the_store(store: Path, log: EventLog) -> None:
     opened: list[Recall] = []
     seen: list[str] = []
 
@@ -743,14 +745,14 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, desk: Des
         seen.append(sql)
         return True
 
-    thread = QueryThread(open_store, desk.post, time.monotonic)
+    thread = QueryThread(open_store, log.post, time.monotonic)
     thread.start()
-    thread.submit(wish_for(1))
-    desk.wait_for(lambda event: isinstance(event, Charted))
+    thread.submit(request_for(1))
+    log.wait_for(lambda event: isinstance(event, Charted))
     opened[0].store.db.exec_trace = note
     for generation, weight in enumerate((0.25, 0.5, 0.75), start=2):
-        thread.submit(wish_for(generation)._replace(question=1, settings=(f"vector_weight={weight}",)))
-        desk.wait_for(is_packed(generation))
+        thread.submit(request_for(generation)._replace(question=1, settings=(f"vector_weight={weight}",)))
+        log.wait_for(is_packed(generation))
     thread.stop()
 
     assert [
@@ -758,37 +760,37 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, desk: Des
     ] == []  # a look at what others wrote may come between
 
 
-def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, desk: Desk) -> None:
-    thread.submit(wish_for(1))
-    desk.wait_for(lambda event: isinstance(event, Charted))
-    thread.submit(wish_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
-    desk.wait_for(is_packed(2))
-    thread.submit(wish_for(3)._replace(question=1, settings=("fusion=rrf",)))
-    desk.wait_for(lambda event: isinstance(event, Charted) and event.chart.fusion == "rrf")
+def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, log: EventLog) -> None:
+    thread.submit(request_for(1))
+    log.wait_for(lambda event: isinstance(event, Charted))
+    thread.submit(request_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
+    log.wait_for(is_packed(2))
+    thread.submit(request_for(3)._replace(question=1, settings=("fusion=rrf",)))
+    log.wait_for(lambda event: isinstance(event, Charted) and event.chart.fusion == "rrf")
 
-    kinds = [type(event) for event in desk.events]
+    kinds = [type(event) for event in log.events]
     assert kinds.index(Repacked) < kinds.index(Charted)
     assert kinds.count(Charted) == 2
 
 
-def test_an_undo_before_the_thread_looked_still_gets_its_answer(thread: QueryThread, desk: Desk) -> None:
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+def test_an_undo_before_the_thread_looked_still_gets_its_answer(thread: QueryThread, log: EventLog) -> None:
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
-    thread.submit(wish_for(3)._replace(question=1))
+    thread.submit(request_for(3)._replace(question=1))
 
-    assert isinstance(desk.wait_for(is_weighed(3)), Reweighed)
-    desk.wait_for(is_packed(3))
+    assert isinstance(log.wait_for(is_weighed(3)), Reweighed)
+    log.wait_for(is_packed(3))
 
 
 def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
-    thread: QueryThread, desk: Desk
+    thread: QueryThread, log: EventLog
 ) -> None:
-    thread.submit(wish_for(1))
-    desk.wait_for(is_packed(1))
+    thread.submit(request_for(1))
+    log.wait_for(is_packed(1))
 
-    thread.submit(wish_for(2)._replace(question=1, saved=Config(vector_weight=0.4, bm25_weight=0.6)))
-    weighed = desk.wait_for(is_weighed(2))
+    thread.submit(request_for(2)._replace(question=1, saved=Config(vector_weight=0.4, bm25_weight=0.6)))
+    weighed = log.wait_for(is_weighed(2))
 
     assert isinstance(weighed, Reweighed)
     assert weighed.answer.plan.config.vector_weight == weighed.plain.vector_weight == 0.4
@@ -796,20 +798,20 @@ def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
 
 
 def test_a_question_after_the_network_was_forbidden_in_recall_toml_leaves_this_machine_no_more(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     with provider_server(768) as server:
         place = build_store_elsewhere(tmp_path, server)
-        thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+        thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
         thread.start()
-        thread.submit(wish_for(1)._replace(saved=load(tmp_path / "recall.toml")))
-        desk.wait_for(is_packed(1))
+        thread.submit(request_for(1)._replace(saved=load(tmp_path / "recall.toml")))
+        log.wait_for(is_packed(1))
         asked = server.texts()
         write_settings(tmp_path / "recall.toml", {"allow_network": False})
 
-        thread.submit(wish_for(2, "household tea")._replace(saved=load(tmp_path / "recall.toml")))
-        failed = desk.wait_for(lambda event: isinstance(event, Failed))
+        thread.submit(request_for(2, "household tea")._replace(saved=load(tmp_path / "recall.toml")))
+        failed = log.wait_for(lambda event: isinstance(event, Failed))
         thread.stop()
 
         assert isinstance(failed, Failed)
@@ -818,46 +820,46 @@ def test_a_question_after_the_network_was_forbidden_in_recall_toml_leaves_this_m
         assert server.texts() == asked
 
 
-def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(tmp_path: Path, desk: Desk) -> None:
+def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(tmp_path: Path, log: EventLog) -> None:
     with provider_server(768) as before, provider_server(768) as after:
         place = build_store(tmp_path, "ollama", (f"embedding_url={before.url}",))
-        thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+        thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
         thread.start()
-        thread.submit(wish_for(1)._replace(saved=load(tmp_path / "recall.toml")))
-        desk.wait_for(is_packed(1))
+        thread.submit(request_for(1)._replace(saved=load(tmp_path / "recall.toml")))
+        log.wait_for(is_packed(1))
         known = load(tmp_path / "recall.toml")
         write_settings(tmp_path / "recall.toml", {"embedding_url": after.url})
 
-        thread.submit(wish_for(2, "household tea")._replace(saved=known))
-        desk.wait_for(is_packed(2))
+        thread.submit(request_for(2, "household tea")._replace(saved=known))
+        log.wait_for(is_packed(2))
         thread.stop()
 
         assert [text for texts in after.texts() for text in texts] == ["household tea"]
 
 
 def test_settings_that_cannot_be_read_are_told_once_and_again_when_they_have_changed(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.01)
     place, toml = build_store(tmp_path), tmp_path / "recall.toml"
     whole = toml.read_text(encoding="utf-8")
-    thread = QueryThread(lambda: Recall.open(str(place)), desk.post, time.monotonic)
+    thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
-    desk.wait_for(lambda event: isinstance(event, StoreOpened))
+    log.wait_for(lambda event: isinstance(event, StoreOpened))
 
     toml.write_text(f"bm25_weight = = 3\n{whole}", encoding="utf-8")
-    desk.wait_for(lambda event: isinstance(event, Unread))
+    log.wait_for(lambda event: isinstance(event, Unread))
     for generation in (1, 2):
-        thread.submit(wish_for(generation, "token " * generation))
-        desk.wait_for(is_packed(generation))
+        thread.submit(request_for(generation, "token " * generation))
+        log.wait_for(is_packed(generation))
     toml.write_text(f"{whole}\n# mended\n", encoding="utf-8")
-    desk.wait_for(lambda event: isinstance(event, StoreOpened) and event.config and len(unread(desk)) == 1)
+    log.wait_for(lambda event: isinstance(event, StoreOpened) and event.config and len(unread(log)) == 1)
     toml.write_text(f"nonsense = 1\n{whole}", encoding="utf-8")
-    desk.wait_for(lambda event: isinstance(event, Unread) and "nonsense" in event.error.message)
+    log.wait_for(lambda event: isinstance(event, Unread) and "nonsense" in event.error.message)
     thread.stop()
 
-    assert ["recall.toml" in message for message in unread(desk)] == [True, True]
+    assert ["recall.toml" in message for message in unread(log)] == [True, True]
 
 
-def unread(desk: Desk) -> list[str]:
-    return [event.error.message for event in desk.events if isinstance(event, Unread)]
+def unread(log: EventLog) -> list[str]:
+    return [event.error.message for event in log.events if isinstance(event, Unread)]

@@ -316,14 +316,14 @@ def _message(response: httpx.Response) -> str:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Seconds that the server asks to wait, from a number or a date beside its own; 0 without a readable wish."""
+    """Seconds that the server asks to wait, from a number or a date beside its own; 0 without a readable one."""
     from email.utils import parsedate_to_datetime  # noqa: PLC0415
 
-    wish = response.headers.get("Retry-After", "").strip()
-    if wish.isdecimal():
-        return float(wish)
+    asked = response.headers.get("Retry-After", "").strip()
+    if asked.isdecimal():
+        return float(asked)
     try:
         there = parsedate_to_datetime(response.headers.get("Date", ""))
-        return max(0.0, (parsedate_to_datetime(wish) - there).total_seconds())
+        return max(0.0, (parsedate_to_datetime(asked) - there).total_seconds())
     except (ValueError, TypeError):
         return 0.0

@@ -13,7 +13,7 @@ from recall_tui.panes.context.listing import Listing, Look, listing
 from recall_tui.panes.context.sums import sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.draw import figure
 from recall_tui.widgets.lines import NONE, LineView, entitle
@@ -151,10 +151,10 @@ class ContextPane(Vertical, can_focus=True):
 
     def _look(self, session: Session) -> Look:
         """What is to be drawn. The worth of the context before stays until the next is known, and says so."""
-        study = packing.worth_study(session)
-        finding = found(session, study, Worth) if study is not None else None
-        if isinstance(finding, Worth):
-            self._worth = session.results.answered, finding
+        analysis = packing.worth_analysis(session)
+        result = result_of(session, analysis, Worth) if analysis is not None else None
+        if isinstance(result, Worth):
+            self._worth = session.results.answered, result
         question, known = self._worth
         return Look(
             packed=session.context.packed,
@@ -166,6 +166,6 @@ class ContextPane(Vertical, can_focus=True):
             unfolded=session.context.unfolded,
             is_whole=session.zoomed and session.pane == "context",
             worth=known if question == session.results.answered else None,
-            is_settled=isinstance(finding, Worth),
-            trouble=finding.message if isinstance(finding, RecallError) else "",
+            is_settled=isinstance(result, Worth),
+            trouble=result.message if isinstance(result, RecallError) else "",
         )

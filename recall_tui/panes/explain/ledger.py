@@ -298,7 +298,7 @@ BAR_CELLS = 14
 WIDE = 66  # cells from which a bar stands beside the figures
 
 
-def versus_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
+def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
     """Where both stand, then each leaf with its points here, there, and the difference; their sum is checked."""
     first, second = view["chunk"], view["other"]
     lines = [_head("this", first, width, glyphs), _head("marked", second, width, glyphs)]

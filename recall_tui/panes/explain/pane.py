@@ -13,24 +13,24 @@ from textual.events import Click
 
 from recall_core.errors import RecallError
 from recall_tui.messages import FixChosen, ViewChosen
-from recall_tui.panes.explain.ledger import ledger_lines, versus_lines
+from recall_tui.panes.explain.ledger import compare_lines, ledger_lines
 from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, no_chunk, passage_lines
-from recall_tui.panes.explain.whynot import FIX, absence_lines, funnel_lines, top_for_fix
+from recall_tui.panes.explain.whynot import FIX, funnel_lines, top_for_fix, whynot_lines
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
+    Comparison,
     DocumentPassage,
     Funnel,
     Ledger,
     Missing,
-    Versus,
-    absence_study,
-    funnel_study,
-    ledger_study,
-    passage_study,
-    versus_study,
+    compare_analysis,
+    funnel_analysis,
+    ledger_analysis,
+    passage_analysis,
+    whynot_analysis,
 )
 from recall_tui.state.fixes import CURSOR, standing
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, is_stale
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded
 from recall_tui.widgets.lines import LineView
@@ -38,9 +38,9 @@ from recall_tui.widgets.lines import LineView
 NAMES: dict[View, str] = {
     "ledger": "Ledger",
     "passage": "Passage",
-    "absence": "Why not",
+    "whynot": "Why not",
     "funnel": "Funnel",
-    "versus": "Compare",
+    "compare": "Compare",
 }
 WIDE = 120  # cells from which the passage stands beside the ledger
 LEAST_LEAVES = 3
@@ -67,7 +67,7 @@ class ExplainPane(LineView, inherit_bindings=False):
     def show_session(self, session: Session) -> None:
         """Show the tab in front, of this session; what has not been found out yet is said to come."""
         self.set_class(is_stale(session), "-stale")
-        finding, before = _finding(session), self._session
+        result, before = _result(session), self._session
         self._session = session
         self._entitle(session)
         shown = _shown(session)
@@ -75,8 +75,8 @@ class ExplainPane(LineView, inherit_bindings=False):
             return
         self._shown = shown
         keeps = _subject(session) == _subject(before)
-        is_new = isinstance(finding, DocumentPassage) and finding is not self._read
-        self._read = finding if isinstance(finding, DocumentPassage) else None
+        is_new = isinstance(result, DocumentPassage) and result is not self._read
+        self._read = result if isinstance(result, DocumentPassage) else None
         self.show(lambda width: self._drawn(session, width), keep_place=keeps)
         if is_new:
             self._go_to_chunk(session)
@@ -111,15 +111,15 @@ class ExplainPane(LineView, inherit_bindings=False):
         self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
 
     def _go_to_chunk(self, session: Session) -> None:
-        finding, width = _finding(session), self.scrollable_content_region.width
-        if isinstance(finding, DocumentPassage) and width > 0:
-            row = self._passage(session, finding, width).row
+        result, width = _result(session), self.scrollable_content_region.width
+        if isinstance(result, DocumentPassage) and width > 0:
+            row = self._passage(session, result, width).row
             self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
 
     def go_to_fix(self) -> None:
         """Scroll as little as it takes to see the chosen fix, where one is."""
         height = self.scrollable_content_region.height
-        if self._session.view == "absence" and height > 0:
+        if self._session.view == "whynot" and height > 0:
             top = top_for_fix(self._lines, self._session.cursors.get(CURSOR, 0), int(self.scroll_offset.y), height)
             self.scroll_to(y=top, animate=False, immediate=True)
 
@@ -129,34 +129,34 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._name_verdict()
 
     def _name_verdict(self) -> None:
-        is_away = self.scroll_offset.y > 0 and isinstance(_finding(self._session), Missing)
+        is_away = self.scroll_offset.y > 0 and isinstance(_result(self._session), Missing)
         told = fit(self._lines[0].plain, self._room, self.glyphs).rstrip() if is_away and self._lines else ""
         if told != self.border_subtitle:
             self.border_subtitle = told
 
     def _drawn(self, session: Session, width: int) -> list[Text]:
         glyphs = self.glyphs
-        match session.view, _finding(session):
+        match session.view, _result(session):
             case _, RecallError() as error:
                 told = f"{error.message} ({error.hint})" if error.hint else error.message
                 lines = [Text(line, Style(bold=True)) for line in folded(told, width)]
             case "passage", DocumentPassage() as passage:
                 lines = self._passage(session, passage, width).lines
-            case "absence", Missing() as absence:
-                lines = absence_lines(absence, session.cursors.get(CURSOR, 0), _note(session), width, glyphs)
+            case "whynot", Missing() as whynot:
+                lines = whynot_lines(whynot, session.cursors.get(CURSOR, 0), _note(session), width, glyphs)
             case "funnel", Funnel(view):
                 lines = funnel_lines(view, _uncounted(session), width, glyphs)
-            case "versus", Versus(view):
-                lines = versus_lines(view, width, glyphs)
+            case "compare", Comparison(view):
+                lines = compare_lines(view, width, glyphs)
             case "ledger", ledger if session.results.hit is not None:
                 lines = self._ledger(session, ledger if isinstance(ledger, Ledger) else None, width)
             case _:
                 lines = [Text(line, Style(dim=True)) for line in folded(hint_of(session), width)]
         return lines
 
-    def _ledger(self, session: Session, finding: Ledger | None, width: int) -> list[Text]:
+    def _ledger(self, session: Session, result: Ledger | None, width: int) -> list[Text]:
         """The ledger above its passage, or, where there is room, beside it."""
-        hit, glyphs, view = session.results.hit, self.glyphs, finding.view if finding else None
+        hit, glyphs, view = session.results.hit, self.glyphs, result.view if result else None
         assert hit is not None  # noqa: S101 - the caller looked
         most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
         if width < WIDE:
@@ -175,9 +175,9 @@ class ExplainPane(LineView, inherit_bindings=False):
         left = ledger_lines(hit, view, bound_of(session), half, glyphs, most=most)
         return side_by_side(left, right, half, glyphs, rows=self.scrollable_content_region.height)
 
-    def _passage(self, session: Session, finding: DocumentPassage, width: int) -> Drawn:
+    def _passage(self, session: Session, result: DocumentPassage, width: int) -> Drawn:
         shade = self.get_component_rich_style("explain--shared", partial=True)
-        return passage_lines(finding, cut_of(session.context.packed, finding.chunk_id), shade, width, self.glyphs)
+        return passage_lines(result, cut_of(session.context.packed, result.chunk_id), shade, width, self.glyphs)
 
 
 def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None, bool]]:
@@ -235,11 +235,11 @@ def hint_of(session: Session) -> str:
     if session.results.answer is None:
         return "Ask something to see where its scores come from."
     match session.view:
-        case "absence":
+        case "whynot":
             hint = _to_come("Looking for it at every stage.", session) if session.results.sought else SEEK
         case "funnel":
             hint = _to_come("Counting rows.", session)
-        case "versus":
+        case "compare":
             hint = _hint_to_compare(session)
         case _ if session.results.answer.total == 0:
             hint = "Nothing was found. t asks why a document is missing."
@@ -255,7 +255,7 @@ def _hint_to_compare(session: Session) -> str:
         return "The query names no signal, so there are no scores to compare."
     if session.results.marked is None:
         return "m marks a hit. Select another to see them leaf by leaf."
-    if versus_study(session) is None:
+    if compare_analysis(session) is None:
         return "This hit is the marked one. Select another to compare with it."
     return _to_come("Comparing.", session)
 
@@ -279,7 +279,7 @@ def _shown(session: Session) -> tuple[object, ...]:
         session.results.answer,
         is_stale(session),
         session.context.packed,
-        _finding(session),
+        _result(session),
         _beside_of(session),
     )
     return (session.view, *known, *chosen, *scratch)
@@ -290,26 +290,26 @@ def _subject(session: Session) -> tuple[object, ...]:
     return (session.view, session.results.hit, session.results.sought, session.results.marked)
 
 
-def _finding(session: Session) -> object:
+def _result(session: Session) -> object:
     match session.view:
         case "ledger":
-            return _found(session, ledger_study(session), Ledger)
+            return _result_of(session, ledger_analysis(session), Ledger)
         case "passage":
-            return _found(session, passage_study(session), DocumentPassage)
-        case "absence":
-            return _found(session, absence_study(session), Missing)
+            return _result_of(session, passage_analysis(session), DocumentPassage)
+        case "whynot":
+            return _result_of(session, whynot_analysis(session), Missing)
         case "funnel":
-            return _found(session, funnel_study(session), Funnel)
-        case "versus":
-            return _found(session, versus_study(session), Versus)
+            return _result_of(session, funnel_analysis(session), Funnel)
+        case "compare":
+            return _result_of(session, compare_analysis(session), Comparison)
 
 
-def _found(session: Session, study: Analysis | None, of: type[object]) -> object:
-    return found(session, study, of=of) if study is not None else None
+def _result_of(session: Session, analysis: Analysis | None, of: type[object]) -> object:
+    return result_of(session, analysis, of=of) if analysis is not None else None
 
 
 def _beside_of(session: Session) -> object:
-    return _found(session, passage_study(session), DocumentPassage) if session.view == "ledger" else None
+    return _result_of(session, passage_analysis(session), DocumentPassage) if session.view == "ledger" else None
 
 
 def _note(session: Session) -> str:

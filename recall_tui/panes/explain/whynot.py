@@ -69,13 +69,13 @@ SIZED = ("k", "budget", "diversity", "pool", "sparse")
 """The kinds of fixes that change a number, and name nothing else."""
 
 
-def absence_lines(absence: Missing, place: int, note: str, width: int, glyphs: Glyphs) -> list[Text]:
+def whynot_lines(whynot: Missing, place: int, note: str, width: int, glyphs: Glyphs) -> list[Text]:
     """The verdict, the ladder, the fixes. place: of the chosen fix. note: what the account leaves out of account."""
-    view = absence.view
-    lines = [*_verdict(absence, width, glyphs), *_ladder(absence, width, glyphs)]
+    view = whynot.view
+    lines = [*_verdict(whynot, width, glyphs), *_ladder(whynot, width, glyphs)]
     lines += [Text(line, DIM) for line in folded(note, width)]
     if not view["present"]:
-        lines += _fixes(absence, place, width, glyphs)
+        lines += _fixes(whynot, place, width, glyphs)
     others = view["target"].get("others", [])
     if others:
         lines.append(Text(fit("other chunks of it", width, glyphs), DIM))
@@ -104,11 +104,11 @@ def _meta(line: Text) -> dict[str, object]:
     return line.style.meta if isinstance(line.style, Style) else {}
 
 
-def _verdict(absence: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    view = absence.view
-    where = "context" if absence.in_list else "results"
+def _verdict(whynot: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    view = whynot.view
+    where = "context" if whynot.in_list else "results"
     said = f"{glyphs.yes} in the {where}" if view["present"] else f"{glyphs.no} not in the {where}: {view['verdict']}"
-    if view["present"] and absence.in_list:
+    if view["present"] and whynot.in_list:
         said = f"{glyphs.yes} in the results and in the context"
     yield Text(fit(said, width, glyphs).rstrip(), Style(bold=True))
     yield Text(f"   {_target(view['target'], width - 3, glyphs)}".rstrip())
@@ -125,9 +125,9 @@ def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
     return fit_place(view["path"], told, width, glyphs)
 
 
-def _ladder(absence: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
+def _ladder(whynot: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """The first failing stage with its evidence; those with something to say on a line; the others together."""
-    view = absence.view
+    view = whynot.view
     failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
     is_opened = failing is not None and not view["present"]
     plain: list[str] = []
@@ -137,7 +137,7 @@ def _ladder(absence: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
         elif stage["status"] != "not_applicable":
             yield from _together(glyphs.yes, plain, width, glyphs)
             plain = []
-            more = _more(stage, absence) if is_opened and stage is failing else None
+            more = _more(stage, whynot) if is_opened and stage is failing else None
             yield from _stage(stage, more, width, glyphs)
     yield from _together(glyphs.yes, plain, width, glyphs)
     passed_over = [stage["stage"] for stage in view["stages"] if stage["status"] == "not_applicable"]
@@ -170,9 +170,9 @@ def _detail(stage: StageView) -> str:
     return stage["detail"]
 
 
-def _more(stage: StageView, absence: Missing) -> list[str]:
+def _more(stage: StageView, whynot: Missing) -> list[str]:
     """What neither the sentence of a stage says nor a fix."""
-    fixes = [remedy.change for remedy in absence.remedies]
+    fixes = [remedy.change for remedy in whynot.remedies]
     told = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
     return [*told, *([stage["hint"]] if "hint" in stage else [])]
 
@@ -199,14 +199,14 @@ def _rival(view: RivalView) -> str:
     return " ".join([view["path"], view["chunk_id"][:ID], *figures])
 
 
-def _fixes(absence: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    if absence.remedies:
-        heads = f"{len(absence.remedies)} fixes: Up and Down choose, Enter tries"
-        yield Text(fit(heads if len(absence.remedies) > 1 else "1 fix: Enter tries it", width, glyphs), DIM)
-    for at, remedy in enumerate(absence.remedies):
+def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    if whynot.remedies:
+        heads = f"{len(whynot.remedies)} fixes: Up and Down choose, Enter tries"
+        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter tries it", width, glyphs), DIM)
+    for at, remedy in enumerate(whynot.remedies):
         yield from _fix(remedy, at, width, glyphs, is_chosen=at == place)
-    yield from _proof(absence.view, width)
-    if not absence.remedies and "proof" not in absence.view:
+    yield from _proof(whynot.view, width)
+    if not whynot.remedies and "proof" not in whynot.view:
         yield Text(fit("No fix was found.", width, glyphs))
 
 

@@ -14,9 +14,9 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.errors import RecallError
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
-from recall_tui.state.tuning import Granted, PinnedChunk, first_rows, granting, pins_of, pins_study
+from recall_tui.state.tuning import Granted, PinnedChunk, first_rows, granting, pins_analysis, pins_of
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
@@ -94,18 +94,18 @@ def joined(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
 
 def pin_figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """What is wished, and whether a weight grants it: in a sign and in words."""
-    study, pins = pins_study(session), pins_of(session)
-    if study is None:
+    analysis, pins = pins_analysis(session), pins_of(session)
+    if analysis is None:
         return []
     wanted = [sum(pin.want == want for pin in pins) for want in ("in", "out")]
     counts = [f"{count} must{no}" for count, no in zip(wanted, ("", " not"), strict=True) if count]
     pieces = [f"{', '.join(counts)} be in the top {first_rows(session)}"]
-    finding = found(session, study, Granted)
-    if isinstance(finding, RecallError):
-        pieces.append(finding.message)
-    elif finding is not None:
-        pieces += _granted(session, finding, pins, glyphs)
-    bold = isinstance(finding, Granted) and not _holds(session, finding)
+    result = result_of(session, analysis, Granted)
+    if isinstance(result, RecallError):
+        pieces.append(result.message)
+    elif result is not None:
+        pieces += _granted(session, result, pins, glyphs)
+    bold = isinstance(result, Granted) and not _holds(session, result)
     return [Text(line, Style(bold=bold)) for line in joined(pieces, width, glyphs)]
 
 

@@ -19,14 +19,14 @@ from recall_tui.panes.weights.across import (
     span,
     spelled,
 )
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.state.tuning import (
     LEAST_QUERIES,
     MEASURE,
     Curve,
     Stretch,
-    curve_study,
+    curve_analysis,
     heights,
     left_out,
     middle,
@@ -44,27 +44,27 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
 
     in_full: with the key of the other curve and the range of this one, whatever lines they take.
     """
-    study = curve_study(session)
-    finding = found(session, study, Curve) if study is not None else None
-    if isinstance(finding, RecallError):
-        return [Text(line, Style(dim=True)) for line in folded(finding.message, width)]
-    if finding is None:
+    analysis = curve_analysis(session)
+    result = result_of(session, analysis, Curve) if analysis is not None else None
+    if isinstance(result, RecallError):
+        return [Text(line, Style(dim=True)) for line in folded(result.message, width)]
+    if result is None:
         moved = session.analysing
-        known = moved is not None and moved[0] == study
+        known = moved is not None and moved[0] == analysis
         said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
-    if not finding.steps:
-        said = ["no grades for this question", _key_of_all(finding)] if finding.judged else []
+    if not result.steps:
+        said = ["no grades for this question", _key_of_all(result)] if result.judged else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     weight = exact_share(current(session))
-    pieces = _of_all(finding, weight, glyphs) if session.weights.is_of_all else _of_one(finding, weight, glyphs)
+    pieces = _of_all(result, weight, glyphs) if session.weights.is_of_all else _of_one(result, weight, glyphs)
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""
     if remark:
         pieces.insert(1, remark)
     lines = joined(pieces, width, glyphs)
-    other = "c this question" if session.weights.is_of_all else _key_of_all(finding)
-    for more in (other, f"drawn from {min(finding.means):.3f} to {max(finding.means):.3f}"):
+    other = "c this question" if session.weights.is_of_all else _key_of_all(result)
+    for more in (other, f"drawn from {min(result.means):.3f} to {max(result.means):.3f}"):
         longer = joined([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
             pieces, lines = [*pieces, more], longer

@@ -19,9 +19,9 @@ from recall_tui.panes.weights.curve import curve_rows, figures, marks
 from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
 from recall_tui.panes.weights.settings import key_at, moved_settings, settings_lines
 from recall_tui.state.chart import DEPTH, Chart, gauge_at, top_at
-from recall_tui.state.results import found
+from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale, listed
-from recall_tui.state.tuning import curve_of, curve_study, granted_of, pins_of, pins_study
+from recall_tui.state.tuning import curve_analysis, curve_of, granted_of, pins_analysis, pins_of
 from recall_tui.state.weighing import current, drawn, exact_share, is_moved, share, why_no_lines, why_not
 from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView, entitle
@@ -141,12 +141,12 @@ class WeightsPane(Vertical):
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
-        studies = tuple(filter(None, (curve_study(session), pins_study(session))))
+        analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session))))
         known = (
             drawn(session),
             pins_of(session),
-            session.analysing if session.analysing and session.analysing[0] in studies else None,
-            *(found(session, each, object) for each in studies),
+            session.analysing if session.analysing and session.analysing[0] in analyses else None,
+            *(result_of(session, each, object) for each in analyses),
         )
         told = (
             thick_line(session),

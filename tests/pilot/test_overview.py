@@ -9,7 +9,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_tui.panes.store import mebibytes
 from recall_tui.state.results import stamp_of
-from recall_tui.state.store_pane import SHELF, StoreOverview, checks, shelf
+from recall_tui.state.store_pane import OVERVIEW, StoreOverview, checks, overview
 from recall_tui.threads import query_thread
 from tests.workbench_driver import Driver, workbench
 
@@ -96,7 +96,7 @@ async def test_only_a_vector_for_every_chunk_is_a_full_cover(
 ) -> None:
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
-        await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
+        await bench.until(lambda now: isinstance(overview(now), StoreOverview))
         assert bench.session.store.info
         bench.app.become(
             bench.session._replace(
@@ -112,12 +112,12 @@ async def test_only_a_vector_for_every_chunk_is_a_full_cover(
 async def test_the_shares_of_the_file_are_a_hundred_percent(shared_store: Path) -> None:
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
-        await bench.until(lambda now: isinstance(shelf(now), StoreOverview))
-        known = shelf(bench.session)
+        await bench.until(lambda now: isinstance(overview(now), StoreOverview))
+        known = overview(bench.session)
         assert isinstance(known, StoreOverview)
         view = {**known.view, "bytes": 1_000, "text_bytes": 476, "vector_bytes": 316, "index_bytes": 127}
-        finding = known._replace(view=view)  # type: ignore[arg-type]
-        bench.app.become(bench.session._replace(analyses={SHELF: (stamp_of(bench.session, SHELF), finding)}))
+        result = known._replace(view=view)  # type: ignore[arg-type]
+        bench.app.become(bench.session._replace(analyses={OVERVIEW: (stamp_of(bench.session, OVERVIEW), result)}))
         await bench.until(lambda _: "1.0 KiB" in bench.painted("store"))
 
         shares = re.findall(r"^  (?:texts|vectors|index|the rest) .* (\d+)%", bench.painted("store"), flags=re.M)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from recall_tui.state.events import Event
 
 
-class Desk:
+class EventLog:
     """Collects events and waits for them."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ DIMENSION = 64
 PLAIN = Root("")
 
 
-class Desk:
+class IngestFolder:
     """A store in memory over one folder, and the verbs that read files into it."""
 
     def __init__(self, base: Path) -> None:
@@ -25,7 +25,7 @@ class Desk:
         self.store = self.empty_store()
 
     def empty_store(self) -> SqliteStore:
-        """A store in memory for this desk's embedder and limits."""
+        """A store in memory for this folder's embedder and limits."""
         return create_store(
             ":memory:",
             embedder=self.embedder.identity,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recall_tui.panes.explain.whynot import absence_lines
+from recall_tui.panes.explain.whynot import whynot_lines
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.widgets.draw import ASCII, UNICODE
 
@@ -21,8 +21,8 @@ def stage(name: str, detail: str, status: str = "pass", **evidence: Any) -> dict
 def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: Any) -> str:
     target = {"text": "notes/2024.md", "kind": "document", "chunks": 2, "chosen": SOUGHT, "others": [OTHER]}
     view = {"target": target, "present": False, "verdict": "rank", "stages": list(stages), **more}
-    absence = Missing(view, in_list=False, remedies=remedies)  # type: ignore[arg-type]
-    return "\n".join(line.plain for line in absence_lines(absence, 0, "", 118, UNICODE))
+    whynot = Missing(view, in_list=False, remedies=remedies)  # type: ignore[arg-type]
+    return "\n".join(line.plain for line in whynot_lines(whynot, 0, "", 118, UNICODE))
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_a_long_path_loses_its_front_and_keeps_its_lines_and_its_rank() -> None:
     long = {"path": "a/folder/with/a/long/name/in/a/folder/of/other/folders/on/some/other/disk/notes/2024.md"}
     target = {"text": "2024", "kind": "document", "chunks": 2, "chosen": SOUGHT | long, "others": [OTHER | long]}
     view = {"target": target, "present": False, "verdict": "rank", "stages": []}
-    absence = Missing(view, in_list=False)  # type: ignore[arg-type]
+    whynot = Missing(view, in_list=False)  # type: ignore[arg-type]
 
-    lines = [line.plain for line in absence_lines(absence, 0, "", 60, ASCII)]
+    lines = [line.plain for line in whynot_lines(whynot, 0, "", 60, ASCII)]
 
     assert "   </disk/notes/2024.md:1200-1240  rank 4,321  cccccccccccc" in lines
     assert any(line.startswith("  </disk/notes/2024.md:1200-1240  rank 5,432  dddddddddddd") for line in lines)

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from recall_core.types import Hit, Part
-from recall_tui.panes.explain.ledger import ledger_lines, versus_lines
+from recall_tui.panes.explain.ledger import compare_lines, ledger_lines
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.builders import fish_store
 
@@ -28,7 +28,7 @@ def drawn(width: int, glyphs: Glyphs = UNICODE) -> list[str]:
     versus = {"winner": "a" * 64, "margin": 0.25, "decided_by": "score"}
     versus["differences"] = [difference(kind, text) for kind, text in LEAVES]
     view = {"chunk": first, "other": {**first, "id": "b" * 64, "rank": 4}, "versus": versus}
-    return [line.plain for line in versus_lines(cast("ExplanationView", view), width, glyphs)]
+    return [line.plain for line in compare_lines(cast("ExplanationView", view), width, glyphs)]
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])

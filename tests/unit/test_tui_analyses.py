@@ -1,4 +1,4 @@
-"""The threads that study and that write, on a real store and without a screen."""
+"""The threads that analyse and that write, on a real store and without a screen."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ from recall_tui.state.analyses import SCOPES, Analysis, Kind
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event, StoreOpened, TaskDone, TaskMoved
 from recall_tui.state.explaining import Funnel, Ledger, Paths
 from recall_tui.state.records import StoreState
-from recall_tui.state.results import found, stamp_of
+from recall_tui.state.results import result_of, stamp_of
 from recall_tui.state.session import Session, asked
 from recall_tui.state.transitions import after
 from recall_tui.threads import analysis_thread
 from recall_tui.threads.analysis_thread import AnalysisThread
 from recall_tui.threads.writer_thread import WriterTask, WriterThread
 from tests.builders import opened_by
-from tests.desk import Desk
+from tests.event_log import EventLog
 from tests.provider_server import provider_server
 from tests.workbench_corpus import build_store, build_store_elsewhere
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_store(tmp_path_factory.mktemp("studying"))
+    return build_store(tmp_path_factory.mktemp("analyses"))
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def log() -> EventLog:
+    return EventLog()
 
 
 @pytest.fixture
-def thread(store: Path, desk: Desk) -> Iterator[AnalysisThread]:
-    thread = AnalysisThread(lambda: Recall.open(str(store)), desk.post)
+def thread(store: Path, log: EventLog) -> Iterator[AnalysisThread]:
+    thread = AnalysisThread(lambda: Recall.open(str(store)), log.post)
     thread.start()
     yield thread
     thread.stop()
 
 
 @pytest.fixture
-def chores(store: Path, desk: Desk) -> Iterator[WriterThread]:
-    thread = WriterThread(lambda: Recall.open(str(store)), desk.post, time.monotonic)
+def tasks(store: Path, log: EventLog) -> Iterator[WriterThread]:
+    thread = WriterThread(lambda: Recall.open(str(store)), log.post, time.monotonic)
     thread.start()
     yield thread
     thread.stop()
@@ -101,74 +101,74 @@ def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
     return session, first.chunk.id
 
 
-def test_every_kind_of_study_has_a_scope() -> None:
+def test_every_kind_of_analysis_has_a_scope() -> None:
     assert set(SCOPES) == set(get_args(Kind))
 
 
-def test_a_study_finds_what_it_was_asked_for(store: Path, desk: Desk, thread: AnalysisThread) -> None:
+def test_an_analysis_finds_what_it_was_asked_for(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
-    study = Analysis("ledger", chunk)
+    analysis = Analysis("ledger", chunk)
 
-    thread.submit([(study, stamp_of(session, study))], session)
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
+    thread.submit([(analysis, stamp_of(session, analysis))], session)
+    log.wait_for(lambda event: isinstance(event, AnalysisDone))
 
-    event = desk.events[-1]
+    event = log.events[-1]
     assert isinstance(event, AnalysisDone)
-    finding = found(after(session, event), study, Ledger)
-    assert isinstance(finding, Ledger)
-    assert finding.view["chunk"]["id"] == chunk
-    assert finding.view["chunk"]["rank"] == 1
+    result = result_of(after(session, event), analysis, Ledger)
+    assert isinstance(result, Ledger)
+    assert result.view["chunk"]["id"] == chunk
+    assert result.view["chunk"]["rank"] == 1
 
 
-def test_a_study_that_fails_says_why_and_the_next_one_goes_on(
-    store: Path, desk: Desk, thread: AnalysisThread
+def test_an_analysis_that_fails_says_why_and_the_next_one_goes_on(
+    store: Path, log: EventLog, thread: AnalysisThread
 ) -> None:
     session, chunk = answered(store)
     wanted = [Analysis("ledger", "f" * 64), Analysis("ledger", chunk)]
 
-    thread.submit([(study, stamp_of(session, study)) for study in wanted], session)
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == wanted[1])
+    thread.submit([(analysis, stamp_of(session, analysis)) for analysis in wanted], session)
+    log.wait_for(lambda event: isinstance(event, AnalysisDone) and event.analysis == wanted[1])
 
-    first = desk.events[0]
+    first = log.events[0]
     assert isinstance(first, AnalysisDone)
-    assert isinstance(first.finding, RecallError)
+    assert isinstance(first.result, RecallError)
 
 
-def test_a_finding_holds_until_what_it_depends_on_has_changed(store: Path) -> None:
+def test_a_result_holds_until_what_it_depends_on_has_changed(store: Path) -> None:
     session, chunk = answered(store)
-    ledger, shelf = Analysis("ledger", chunk), Analysis("shelf")
-    for study in (ledger, shelf):
-        session = after(session, AnalysisDone(study, stamp_of(session, study), Ledger({})))  # type: ignore[typeddict-item]
+    ledger, overview = Analysis("ledger", chunk), Analysis("overview")
+    for analysis in (ledger, overview):
+        session = after(session, AnalysisDone(analysis, stamp_of(session, analysis), Ledger({})))  # type: ignore[typeddict-item]
 
     moved = session._replace(query=session.query._replace(generation=session.query.generation + 1))
     written = after(session, TaskDone("judge", "done"))
 
-    assert found(session, ledger, Ledger) is not None
-    assert (found(moved, ledger, Ledger), found(moved, shelf, Ledger) is not None) == (None, True)
-    assert found(written, shelf, Ledger) is None
+    assert result_of(session, ledger, Ledger) is not None
+    assert (result_of(moved, ledger, Ledger), result_of(moved, overview, Ledger) is not None) == (None, True)
+    assert result_of(written, overview, Ledger) is None
 
 
-def test_a_finding_that_comes_too_late_changes_nothing(store: Path) -> None:
+def test_a_result_that_comes_too_late_changes_nothing(store: Path) -> None:
     session, chunk = answered(store)
-    study = Analysis("ledger", chunk)
-    late = AnalysisDone(study, stamp_of(session, study), Ledger({}))  # type: ignore[typeddict-item]
+    analysis = Analysis("ledger", chunk)
+    late = AnalysisDone(analysis, stamp_of(session, analysis), Ledger({}))  # type: ignore[typeddict-item]
 
     moved = session._replace(query=session.query._replace(generation=session.query.generation + 1))
 
     assert after(moved, late).analyses == {}
 
 
-def test_a_study_nobody_wants_any_more_is_dropped(store: Path, desk: Desk, thread: AnalysisThread) -> None:
+def test_an_analysis_nobody_wants_any_more_is_dropped(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
-    study = Analysis("ledger", chunk)
+    analysis = Analysis("ledger", chunk)
     newer = session._replace(query=session.query._replace(generation=session.query.generation + 1))
 
     for _ in range(20):
-        thread.submit([(study, stamp_of(session, study))], session)
-        thread.submit([(study, stamp_of(newer, study))], newer)
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(newer, study))
+        thread.submit([(analysis, stamp_of(session, analysis))], session)
+        thread.submit([(analysis, stamp_of(newer, analysis))], newer)
+    log.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(newer, analysis))
 
-    assert all(isinstance(event, AnalysisDone) for event in desk.events)
+    assert all(isinstance(event, AnalysisDone) for event in log.events)
 
 
 class EndlessEngine(Engine):
@@ -187,58 +187,60 @@ class EndlessEngine(Engine):
         super().interrupt()
 
 
-def test_a_search_of_a_study_nobody_wants_any_more_is_aborted(tmp_path: Path, desk: Desk) -> None:
+def test_a_search_of_an_analysis_nobody_wants_any_more_is_aborted(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     with Recall.open(str(store)) as recall:
         put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
     board, paths = Analysis("board"), Analysis("paths")
-    thread = AnalysisThread(lambda: opened_by(EndlessEngine, store), desk.post)
+    thread = AnalysisThread(lambda: opened_by(EndlessEngine, store), log.post)
     thread.start()
     thread.submit([(board, stamp_of(Session(), board))], Session())
     assert EndlessEngine.begun.wait(60)
 
     thread.submit([(paths, stamp_of(Session(), paths))], Session())
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == paths)
+    log.wait_for(lambda event: isinstance(event, AnalysisDone) and event.analysis == paths)
     thread.stop()
 
-    assert not any(isinstance(event, Crashed) for event in desk.events)
+    assert not any(isinstance(event, Crashed) for event in log.events)
 
 
-def test_a_finding_is_not_worked_out_twice(store: Path, desk: Desk, thread: AnalysisThread) -> None:
+def test_a_result_is_not_worked_out_twice(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
-    wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk),)]
+    wanted = [(analysis, stamp_of(session, analysis)) for analysis in (Analysis("ledger", chunk),)]
 
     thread.submit(wanted, session)
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
+    log.wait_for(lambda event: isinstance(event, AnalysisDone))
     thread.submit(wanted, session)
     thread.stop()
 
-    assert len(desk.events) == 1
+    assert len(log.events) == 1
 
 
 def test_wants_that_change_are_met_once_they_have_come_to_rest(
-    store: Path, desk: Desk, thread: AnalysisThread, monkeypatch: pytest.MonkeyPatch
+    store: Path, log: EventLog, thread: AnalysisThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "REST_SECONDS", 0.5)
     session, _ = answered(store)
     chunks = [hit.chunk.id for hit in session.results.hits.values() if hit.chunk]
-    wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk) for chunk in chunks)]
+    wanted = [(analysis, stamp_of(session, analysis)) for analysis in (Analysis("ledger", chunk) for chunk in chunks)]
 
     for each in wanted:
         thread.submit([each], session)
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
+    log.wait_for(lambda event: isinstance(event, AnalysisDone))
 
-    assert [event.study for event in desk.events if isinstance(event, AnalysisDone)] == [wanted[-1][0]]
+    assert [event.analysis for event in log.events if isinstance(event, AnalysisDone)] == [wanted[-1][0]]
 
 
-def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: Desk, thread: AnalysisThread) -> None:
+def test_ledgers_of_one_answer_say_what_each_would_say_alone(
+    store: Path, log: EventLog, thread: AnalysisThread
+) -> None:
     session, _ = answered(store)
     assert session.results.answer is not None
     chunks = [hit.chunk.id for hit in session.results.hits.values() if hit.chunk]
-    wanted = [(study, stamp_of(session, study)) for study in (Analysis("ledger", chunk) for chunk in chunks)]
+    wanted = [(analysis, stamp_of(session, analysis)) for analysis in (Analysis("ledger", chunk) for chunk in chunks)]
 
     thread.submit(wanted, session)
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.study == wanted[-1][0])
+    log.wait_for(lambda event: isinstance(event, AnalysisDone) and event.analysis == wanted[-1][0])
 
     with Recall.open(str(store)) as recall:
         alone = [
@@ -250,42 +252,44 @@ def test_ledgers_of_one_answer_say_what_each_would_say_alone(store: Path, desk: 
             )
             for chunk in chunks
         ]
-    assert [event.finding for event in desk.events if isinstance(event, AnalysisDone)] == [
+    assert [event.result for event in log.events if isinstance(event, AnalysisDone)] == [
         Ledger(view) for view in alone
     ]
 
 
-def test_a_defect_in_a_study_reaches_the_screen_and_the_thread_still_ends(desk: Desk, thread: AnalysisThread) -> None:
+def test_a_defect_in_an_analysis_reaches_the_screen_and_the_thread_still_ends(
+    log: EventLog, thread: AnalysisThread
+) -> None:
     session = Session()  # without the answer that a ledger takes apart
 
     thread.submit([(Analysis("ledger", "c" * 64), (0, 0))], session)
-    desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, AssertionError))
+    log.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, AssertionError))
 
-    thread.submit([(Analysis("shelf"), (0, 0))], session)
+    thread.submit([(Analysis("overview"), (0, 0))], session)
     thread.stop()
 
-    assert "recall-study" not in [each.name for each in threading.enumerate()]
-    assert [type(event) for event in desk.events] == [Crashed]
+    assert "recall-analyses" not in [each.name for each in threading.enumerate()]
+    assert [type(event) for event in log.events] == [Crashed]
 
 
 def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
     asked_for = Tries(lambda: Recall.open(str(tmp_path / "none.db")))
-    thread = AnalysisThread(asked_for, desk.post)
+    thread = AnalysisThread(asked_for, log.post)
     thread.start()
 
-    thread.submit([(Analysis("shelf"), (0, 0))], Session())
+    thread.submit([(Analysis("overview"), (0, 0))], Session())
     asked_for.wait(3)
     thread.stop()
 
-    assert "recall-study" not in [each.name for each in threading.enumerate()]
-    assert desk.events == []
+    assert "recall-analyses" not in [each.name for each in threading.enumerate()]
+    assert log.events == []
 
 
-def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_studied(
-    store: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_analysed(
+    store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.3)
 
@@ -295,19 +299,19 @@ def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_s
         return Recall.open(str(store))
 
     tries = Tries(opener)
-    thread = AnalysisThread(tries, desk.post)
+    thread = AnalysisThread(tries, log.post)
     thread.start()
 
     thread.submit([(Analysis("paths"), (0, 0))], Session())
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone))
+    log.wait_for(lambda event: isinstance(event, AnalysisDone))
     thread.stop()
 
     assert len(tries.times) == 3
     assert all(later - earlier >= 0.3 for earlier, later in pairwise(tries.times))
 
 
-def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_studied(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_analysed(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
 
@@ -315,7 +319,7 @@ def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_studi
         raise StoreLocked("store_locked", "It is being written.")
 
     tries = Tries(opener)
-    thread = AnalysisThread(tries, desk.post)
+    thread = AnalysisThread(tries, log.post)
     thread.start()
     thread.submit([(Analysis("paths"), (0, 0))], Session())
     tries.wait(1)
@@ -326,22 +330,22 @@ def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_studi
     thread.stop()
 
     assert len(tries.times) <= tried + 1  # one may have been under way
-    assert desk.events == []
+    assert log.events == []
 
 
-def test_another_file_in_the_place_of_the_store_is_the_one_that_is_studied(tmp_path: Path, desk: Desk) -> None:
+def test_another_file_in_the_place_of_the_store_is_the_one_that_is_analysed(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path / "one")
     Recall.init(str(tmp_path / "two"))
     other = tmp_path / "two" / "recall.db"
     session, _ = answered(place)
-    thread = AnalysisThread(lambda: Recall.open(str(place)), desk.post)
+    thread = AnalysisThread(lambda: Recall.open(str(place)), log.post)
     thread.start()
     thread.submit([(Analysis("paths"), (0, 0))], session)
-    before = desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == (0, 0))
+    before = log.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == (0, 0))
 
     other.replace(place)
     thread.submit([(Analysis("paths"), (0, 1))], session)
-    after = desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == (0, 1))
+    after = log.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == (0, 1))
     thread.stop()
 
     assert [_paths(event) for event in (before, after)] == [37, 0]
@@ -349,8 +353,8 @@ def test_another_file_in_the_place_of_the_store_is_the_one_that_is_studied(tmp_p
 
 def _paths(event: Event) -> int:
     assert isinstance(event, AnalysisDone)
-    assert isinstance(event.finding, Paths)
-    return len(event.finding.paths)
+    assert isinstance(event.result, Paths)
+    return len(event.result.paths)
 
 
 def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
@@ -361,33 +365,31 @@ def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
     assert stamp_of(session, Analysis("paths")) != stamp_of(other, Analysis("paths"))
 
 
-def test_chores_are_done_in_order_and_each_end_is_told(desk: Desk, chores: WriterThread) -> None:
+def test_tasks_are_done_in_order_and_each_end_is_told(log: EventLog, tasks: WriterThread) -> None:
     done: list[int] = []
     for number in range(5):
-        chores.submit(
-            WriterTask(f"chore {number}", lambda _recall, _say, number=number: done.append(number) or "done")
-        )
-    desk.wait_for(lambda event: isinstance(event, TaskDone) and event.name == "chore 4")
+        tasks.submit(WriterTask(f"task {number}", lambda _recall, _say, number=number: done.append(number) or "done"))
+    log.wait_for(lambda event: isinstance(event, TaskDone) and event.name == "task 4")
 
     assert done == [0, 1, 2, 3, 4]
-    assert [event.name for event in desk.events if isinstance(event, TaskDone)] == [f"chore {n}" for n in range(5)]
-    assert sum(isinstance(event, StoreOpened) for event in desk.events) == 5
+    assert [event.name for event in log.events if isinstance(event, TaskDone)] == [f"task {n}" for n in range(5)]
+    assert sum(isinstance(event, StoreOpened) for event in log.events) == 5
 
 
-def test_a_chore_that_fails_says_why_and_the_next_one_is_done(desk: Desk, chores: WriterThread) -> None:
+def test_a_task_that_fails_says_why_and_the_next_one_is_done(log: EventLog, tasks: WriterThread) -> None:
     def refuse(_recall: Recall, _say: object) -> str:
         raise UsageError("bad_value", "Not like this.")
 
-    chores.submit(WriterTask("first", refuse))
-    chores.submit(WriterTask("second", lambda _recall, _say: "done"))
-    desk.wait_for(lambda event: isinstance(event, TaskDone) and event.name == "second")
+    tasks.submit(WriterTask("first", refuse))
+    tasks.submit(WriterTask("second", lambda _recall, _say: "done"))
+    log.wait_for(lambda event: isinstance(event, TaskDone) and event.name == "second")
 
-    first = next(event for event in desk.events if isinstance(event, TaskDone))
+    first = next(event for event in log.events if isinstance(event, TaskDone))
     assert first.error is not None
     assert first.error.code == "bad_value"
 
 
-def test_chores_that_were_given_are_done_before_the_workbench_ends(desk: Desk, chores: WriterThread) -> None:
+def test_tasks_that_were_given_are_done_before_the_workbench_ends(log: EventLog, tasks: WriterThread) -> None:
     done: list[int] = []
 
     def slowly(_recall: Recall, _say: object) -> str:
@@ -396,13 +398,13 @@ def test_chores_that_were_given_are_done_before_the_workbench_ends(desk: Desk, c
         return ""
 
     for _ in range(3):
-        chores.submit(WriterTask("slow", slowly))
-    chores.stop()
+        tasks.submit(WriterTask("slow", slowly))
+    tasks.stop()
 
     assert len(done) == 3
 
 
-def test_a_long_chore_tells_how_far_it_is(desk: Desk, chores: WriterThread) -> None:
+def test_a_long_task_tells_how_far_it_is(log: EventLog, tasks: WriterThread) -> None:
     progress = Progress("embed", "", 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, ())
 
     def tell(_recall: Recall, say: Callable[[Progress], None]) -> str:
@@ -410,62 +412,64 @@ def test_a_long_chore_tells_how_far_it_is(desk: Desk, chores: WriterThread) -> N
         say(progress)
         return "done"
 
-    chores.submit(WriterTask("tell", tell))
-    desk.wait_for(lambda event: isinstance(event, TaskDone))
+    tasks.submit(WriterTask("tell", tell))
+    log.wait_for(lambda event: isinstance(event, TaskDone))
 
-    assert [event for event in desk.events if isinstance(event, TaskMoved)] == [TaskMoved("tell", progress)]
-
-
-def test_a_defect_in_a_chore_reaches_the_screen(desk: Desk, chores: WriterThread) -> None:
-    chores.submit(WriterTask("broken", lambda _recall, _say: str(1 // 0)))
-
-    desk.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, ZeroDivisionError))
+    assert [event for event in log.events if isinstance(event, TaskMoved)] == [TaskMoved("tell", progress)]
 
 
-def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, desk: Desk) -> None:
+def test_a_defect_in_a_task_reaches_the_screen(log: EventLog, tasks: WriterThread) -> None:
+    tasks.submit(WriterTask("broken", lambda _recall, _say: str(1 // 0)))
+
+    log.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, ZeroDivisionError))
+
+
+def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, log: EventLog) -> None:
     store, queries = build_store(tmp_path), 1_505
     with Recall.open(str(store)) as recall:
         names = [f"q{number}" for number in range(queries)]
         grades = [Judgement(name, Spot("docs/budget.md"), 1) for name in names]
         put(recall.store, dict.fromkeys(names, "token budget"), grades)
-    study = Analysis("board")
-    thread = AnalysisThread(lambda: Recall.open(str(store)), desk.post)
+    analysis = Analysis("board")
+    thread = AnalysisThread(lambda: Recall.open(str(store)), log.post)
     thread.start()
 
-    thread.submit([(study, stamp_of(Session(), study))], Session())
-    desk.wait_for(lambda event: isinstance(event, AnalysisDone), seconds=60.0)
+    thread.submit([(analysis, stamp_of(Session(), analysis))], Session())
+    log.wait_for(lambda event: isinstance(event, AnalysisDone), seconds=60.0)
     thread.stop()
 
-    told = [event.done for event in desk.events if isinstance(event, AnalysisMoved)]
+    told = [event.done for event in log.events if isinstance(event, AnalysisMoved)]
     assert len(told) >= 9
     assert told[-1] > queries * 0.8
 
 
-def test_a_study_after_the_network_was_forbidden_leaves_this_machine_no_more(
-    tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_an_analysis_after_the_network_was_forbidden_leaves_this_machine_no_more(
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     with provider_server(768) as server:
         place = build_store_elsewhere(tmp_path, server)
-        saved, study = load(tmp_path / "recall.toml"), Analysis("funnel")
+        saved, analysis = load(tmp_path / "recall.toml"), Analysis("funnel")
         before = (base := answered(place)[0])._replace(weights=base.weights._replace(saved=saved))
         later = before._replace(
             weights=before.weights._replace(saved=saved._replace(allow_network=False)),
             query=before.query._replace(generation=before.query.generation + 1),
         )
-        thread = AnalysisThread(lambda: Recall.open(str(place)), desk.post)
+        thread = AnalysisThread(lambda: Recall.open(str(place)), log.post)
         thread.start()
-        thread.submit([(study, stamp_of(before, study))], before)
-        desk.wait_for(lambda event: isinstance(event, AnalysisDone) and isinstance(event.finding, Funnel))
+        thread.submit([(analysis, stamp_of(before, analysis))], before)
+        log.wait_for(lambda event: isinstance(event, AnalysisDone) and isinstance(event.result, Funnel))
         asked = server.texts()
 
-        thread.submit([(study, stamp_of(later, study))], later)
-        told = desk.wait_for(lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(later, study))
+        thread.submit([(analysis, stamp_of(later, analysis))], later)
+        told = log.wait_for(
+            lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(later, analysis)
+        )
         thread.stop()
 
         assert isinstance(told, AnalysisDone)
-        assert isinstance(told.finding, EmbedError)
-        assert told.finding.code == "network_not_allowed"
+        assert isinstance(told.result, EmbedError)
+        assert told.result.code == "network_not_allowed"
         assert server.texts() == asked
 
 
