@@ -516,7 +516,7 @@ def drag(across: int, down: int) -> Step:
 async def jump_to_context(bench: Driver) -> None:
     """The letter of the context."""
     await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
-    label = next(each for each in bench.app.screen.query(Label) if each.mark.action == "focus_pane('context')")
+    label = next(each for each in bench.app.screen.query(Label) if each.mark.pane == "context")
     await bench.press(str(label.render()).strip())
 
 

@@ -374,7 +374,9 @@ async def test_a_name_of_two_things_stays_in_the_prompt_with_both(
     monkeypatch.chdir(own_store.parent / "docs")
     async with workbench(own_store) as bench:
         await named(bench, "manual")
-        await bench.until(lambda _: "could be" in bench.painted("hint"))
+        await bench.until(
+            lambda _: isinstance(bench.app.screen, PromptScreen) and "could be" in bench.painted("hint")
+        )
 
         assert "./manual" in bench.painted("hint")
         assert "../manual" in bench.painted("hint")
