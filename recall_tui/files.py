@@ -1,7 +1,4 @@
-"""Query texts in .rql files, and in another program's hands.
-
-A document in the person's pager.
-"""
+"""Query texts in .rql files, in another program's hands, and documents in the person's pager."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What of a session belongs into the history, and what comes back from there. Pure, and without a screen.
-
-Where query texts come from and go to besides the keys: the history, .rql files and another editor.
-"""
+"""Where query texts come from and go to besides the keys: the history, .rql files and another editor."""
 
 from __future__ import annotations
 

@@ -1,21 +1,4 @@
-"""Help, themes, sizes, the command line, and the way out.
-
-Going from pane to pane.
-
-What can be done with the query.
-
-Going through the results.
-
-Going through the explain pane and its tabs, looking for what is missed, and trying what brings it in.
-
-Moving the weights, and the settings around them.
-
-Moving the budget, packing other chunks, and copying what was packed.
-
-Grading results, and going through the judged queries.
-
-What can be done to the store.
-"""
+"""Every action, a group a pane and one for what is around them: its name, keys and words."""
 
 from __future__ import annotations
 

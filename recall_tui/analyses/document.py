@@ -1,7 +1,4 @@
-"""A chunk in its document: the lines around it, its neighbours, its language, and the words of the question.
-
-Documents whose paths hold what is being typed.
-"""
+"""A chunk in its document, with the words of the question; and documents whose paths hold what is being typed."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""The question on the screen, as the explanations of what is missing ask it anew.
-
-The score of one chunk, taken apart.
-
-Two chunks of one answer, leaf by leaf.
-
-The rows that are left after each step from the store to the context.
-
-Why something is not in the list, or, where the list has it, not in the context; and what would bring it in.
-"""
+"""What the explain pane shows: one score taken apart, two chunks compared, the steps to an answer, and why not."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""All judged queries under the settings as they are, beside the saved ones, in the figures of `recall eval`.
-
-One judged query under the settings as they are: the question on the screen, before all the others.
-
-All judgements of the store.
-"""
+"""Judged queries under the settings as they are, beside the saved ones: first the one on the screen, then all."""
 
 from __future__ import annotations
 

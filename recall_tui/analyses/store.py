@@ -1,9 +1,4 @@
-"""What the store holds, where it came from, and the embedders that could serve it.
-
-One check of the store.
-
-What the context on the screen is worth.
-"""
+"""What the store holds and where it came from, its checks, and what the context on the screen is worth."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The measure of judged queries at every weight: of the question on the screen, or of all of them.
-
-The weights that grant the pins of the question on the screen, exactly.
-"""
+"""The measure of judged queries at every weight, and the weights that grant the pins of a question, exactly."""
 
 from __future__ import annotations
 

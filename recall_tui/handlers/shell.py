@@ -1,7 +1,4 @@
-"""Everything around the panes: themes, sizes, letters to jump by, pictures of the screen.
-
-What is on the screen, as a picture and as text.
-"""
+"""Everything around the panes: themes, sizes, letters to jump by, pictures of the screen."""
 
 from __future__ import annotations
 

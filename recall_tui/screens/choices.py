@@ -1,9 +1,4 @@
-"""^o: a letter on every pane and on every row in view; the letter goes there.
-
-The themes, each shown while it is chosen.
-
-The kept settings, to take one or to delete it.
-"""
+"""Screens to choose on: a letter for every pane and row (^o), the themes, the kept settings."""
 
 from __future__ import annotations
 

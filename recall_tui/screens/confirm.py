@@ -1,7 +1,4 @@
-"""A question that is answered with yes or no.
-
-A question with one line for the answer.
-"""
+"""A question that is answered with yes or no, and one with a line for the answer."""
 
 from __future__ import annotations
 

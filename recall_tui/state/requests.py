@@ -1,7 +1,4 @@
-"""What the screen wants of the query thread, read off the session. Pure, and without a screen.
-
-Everything that the panes on the screen want to be found out, in the order in which it is analysed.
-"""
+"""What the screen wants of the query thread, and in which order, read off the session. Pure, and without a screen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The shell command that reproduces what a pane shows.
-
-The shell command that says what the tab in front of the explain pane says.
-"""
+"""The shell command that reproduces what a pane or its tab in front shows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What each event from a thread makes of the session. Pure, and without a screen.
-
-Where the selected row stands once its question was answered from another state of the store. Pure, no screen.
-"""
+"""What each event from a thread makes of the session. Pure, and without a screen."""
 
 from __future__ import annotations
 

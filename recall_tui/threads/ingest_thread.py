@@ -1,7 +1,4 @@
-"""The thread that adds one folder, or syncs all of them, and reports as it goes.
-
-The thread that notices when a file of the store's folders changes.
-"""
+"""The thread that adds one folder, or syncs all of them, and the one that notices when a file of them changes."""
 
 from __future__ import annotations
 

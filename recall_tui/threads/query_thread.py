@@ -1,9 +1,4 @@
-"""What the query thread has before it: its answer, and what it knows of others' writing.
-
-What completion asks of the store.
-
-The thread that answers the newest question: its rows, its context and its rank lines.
-"""
+"""The thread that answers the newest question: its rows, its context, its rank lines, and what completion asks."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The plans of a requested question, as it is and as saved, and its candidates ranked again under other settings.
-
-Rows of an answer for the list, the states of their files, and their ranks under other settings.
-
-A context packed for the screen, with those pins and drops that its question has.
-"""
+"""An answer's rows for the screen, ranked again under other settings, and its context packed."""
 
 from __future__ import annotations
 

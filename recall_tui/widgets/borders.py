@@ -1,7 +1,4 @@
-"""Scroll bars of whole cells: parts of a cell are characters that not every terminal has.
-
-The two colours of a widget's edge, without Textual's memory of every widget that ever had them.
-"""
+"""Scroll bars of whole cells, since not every terminal draws parts of one, and the colours of a widget's edge."""
 
 from __future__ import annotations
 

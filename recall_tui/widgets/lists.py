@@ -1,7 +1,4 @@
-"""A list to choose from that marks its choice with a pointer, not with a colour alone.
-
-Lines of which some can be chosen: the chosen one stays in view, and a click chooses.
-"""
+"""Lists that mark what is chosen with a pointer, not with a colour alone, keep it in view, and take clicks."""
 
 from __future__ import annotations
 

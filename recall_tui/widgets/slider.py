@@ -1,7 +1,4 @@
-"""One number from 0 to 1 on a line that the mouse moves; its keys stand in the table of actions.
-
-The weight of the signals on a line between words and meaning.
-"""
+"""One number from 0 to 1 on a line that the mouse moves: the weight between words and meaning."""
 
 from __future__ import annotations
 

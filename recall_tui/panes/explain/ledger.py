@@ -1,7 +1,4 @@
-"""The ledger tab: what the score of a hit adds up from, down to words, and how firm its rank is.
-
-The compare tab: the selected hit beside the marked one, leaf by leaf, the largest difference first.
-"""
+"""The ledger tab: what the score of a hit adds up from, down to words; and the compare tab, two hits leaf by leaf."""
 
 from __future__ import annotations
 

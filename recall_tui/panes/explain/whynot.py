@@ -1,7 +1,4 @@
-"""The tab that says why something is not there: the stages, the first failing one opened, and the fixes.
-
-The funnel tab: the rows that are left after each step, and the milliseconds that it took.
-"""
+"""The tab that says why something is not there, with its fixes; and the funnel tab, the rows left after each step."""
 
 from __future__ import annotations
 

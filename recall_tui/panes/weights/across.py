@@ -1,7 +1,4 @@
-"""Rows that run from weight 0 on the left to weight 1 on the right, behind a label.
-
-The pins of the question: what was wished, and the weights that grant it.
-"""
+"""Rows from weight 0 on the left to weight 1 on the right, behind a label; among them the pins of the question."""
 
 from __future__ import annotations
 

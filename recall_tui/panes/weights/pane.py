@@ -1,7 +1,4 @@
-"""Everything under the slider, by what matters most where there is no room for all of it.
-
-The weights pane: the slider above the board.
-"""
+"""The weights pane: the slider above the board, and what matters most of it where there is no room for all."""
 
 from __future__ import annotations
 
