@@ -1,10 +1,10 @@
 """recall.toml: every setting with its type, default, bounds and reason, read once into a frozen Config."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from math import isnan
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf, isnan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from recall_core import paths
 from recall_core.errors import ConfigError, UsageError, why_unread
@@ -27,6 +27,10 @@ WIDEST = 1_000  # characters that a header pads one of its values to, or digits 
 
 _ESCAPE = r"\\(?:([\\nrtf])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.?))"
 _LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t", "f": "\f"}
+
+SettingValue: TypeAlias = str | int | float | bool
+Settings: TypeAlias = Mapping[str, SettingValue]
+"""Values by the name of their setting. Where a person types them they are texts instead, `key=value` each."""
 
 
 class Config(NamedTuple):
@@ -169,10 +173,9 @@ def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
     return _coherent(config._replace(**checked), where=where)
 
 
-def override(config: Config, assignments: Iterable[str]) -> Config:
-    """The config for one question: `key=value` assignments, of live settings only."""
-    assignments = tuple(assignments)
-    for assignment in assignments:
+def override(config: Config, settings: Settings | Sequence[str]) -> Config:
+    """The config for one question: live settings only. Texts are `key=value`, as --set takes them."""
+    for assignment in assignments(settings):
         key, _, text = assignment.partition("=")
         key = key.strip()
         if key in SETTINGS and not SETTINGS[key].live:
@@ -181,18 +184,37 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
                 f"{key} belongs to the store and cannot change for one question.",
                 hint=_elsewhere(key, text, config),
             )
-    return assign(config, assignments, where=flag("set"))
+    return assign(config, settings, where=flag("set"))
 
 
-def assign(config: Config, assignments: Iterable[str], *, where: str) -> Config:
-    """The config with `key=value` assignments, values spelt as on a command line."""
-    values: dict[str, Any] = {}
-    for assignment in assignments:
+def assign(config: Config, settings: Settings | Sequence[str], *, where: str) -> Config:
+    """The config with these settings; texts are `key=value`, values spelt as on a command line."""
+    values = settings_of(settings, where=where)
+    return replace(config, values, where=where) if values else config
+
+
+def settings_of(settings: Settings | Sequence[str], *, where: str) -> Settings:
+    """Settings as values: texts are read, values stay as they are, unchecked. The last of one name counts."""
+    if isinstance(settings, Mapping):
+        return settings
+    values: dict[str, SettingValue] = {}
+    for assignment in settings:
         key, equals, text = assignment.partition("=")
         if not equals:
             raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
         values[key.strip()] = _from_text(key.strip(), text, where=where)
-    return replace(config, values, where=where) if values else config
+    return values
+
+
+def assignments(settings: Settings | Sequence[str]) -> tuple[str, ...]:
+    """Settings as texts: values are spelt as --set takes them, texts stay as they were typed.
+
+    >>> assignments({"pool": 20, "sparse_recall": False})
+    ('pool=20', 'sparse_recall=false')
+    """
+    if isinstance(settings, Mapping):
+        return tuple(f"{key}={_spelt(value)}" for key, value in settings.items())
+    return tuple(settings)
 
 
 def chunker_identity(config: Config) -> str:
@@ -228,12 +250,12 @@ def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:
 
 def _check(key: str, value: object, *, where: str) -> object:
     if key not in SETTINGS:
-        near = _nearest(key, SETTINGS)
+        near = _nearest(str(key), SETTINGS)
         hint = f"did you mean {near}?" if near else f"known keys: {', '.join(SETTINGS)}"
         raise ConfigError("unknown_key", f"{where} has no setting {key!r}.", hint=hint)
     kind = type(Config._field_defaults[key])
     if kind is float and type(value) is int:
-        value = float(value)
+        value = _float(value)
     if type(value) is not kind:
         raise ConfigError("bad_value", f"{where}: {key} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key))
     if isinstance(value, str) and not _is_writable(key, value):
@@ -247,6 +269,14 @@ def _check(key: str, value: object, *, where: str) -> object:
         bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
         raise ConfigError("bad_value", f"{where}: {key} goes {bounds}, not {value!r}.", hint=_example(key))
     return value
+
+
+def _float(value: int) -> float:
+    """The number nearest to it, which is infinite where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 def _is_writable(key: str, value: str) -> bool:
@@ -300,13 +330,13 @@ def _check_header(header: str, *, where: str) -> None:
 _KINDS: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _from_text(key: str, text: str, *, where: str) -> object:
+def _from_text(key: str, text: str, *, where: str) -> SettingValue:
     kind = type(Config._field_defaults.get(key, ""))
     if kind is bool:
         return {"true": True, "on": True, "false": False, "off": False}.get(text.lower(), text)
     if kind in (int, float):
         try:
-            return kind(text)
+            return int(text) if kind is int else float(text)
         except ValueError:
             return text
 
@@ -319,6 +349,13 @@ def _from_text(key: str, text: str, *, where: str) -> object:
         return chr(code) if letter is None else _LETTERS[letter]
 
     return re.sub(_ESCAPE, meant, text, flags=re.DOTALL)
+
+
+def _spelt(value: SettingValue) -> str:
+    """A value as `_from_text` reads it, on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).replace("\\", r"\\").replace("\n", r"\n")
 
 
 def _example(key: str) -> str:

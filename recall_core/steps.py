@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from recall_core.api import stores
 from recall_core.api.recall import Ask, Recall
-from recall_core.config import RRF_K, Config, replace
+from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError
 from recall_core.ingest.chunk import chunk as spans_of
 from recall_core.ingest.metadata import why_unfit
@@ -146,7 +146,7 @@ class RetrievePlan(NamedTuple):
     mode: str = "hybrid"
     k: int = 50
     filter: str | None = None
-    settings: tuple[str, ...] = ()
+    settings: Settings | tuple[str, ...] = ()
 
 
 class Candidate(NamedTuple):

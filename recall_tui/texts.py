@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from recall_core.config import Config, override
+from recall_core.config import Config, assignments, override
 from recall_core.errors import RecallError, UsageError
 from recall_core.types import Hit
 from recall_tui import files
@@ -17,7 +17,7 @@ from recall_tui.home import history
 from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.screens.bench import Bench
 from recall_tui.state.records import Moved
-from recall_tui.state.session import Session, assignments, filter_of, listed
+from recall_tui.state.session import Session, filter_of, listed
 from recall_tui.state.weighing import KEYS
 from recall_tui.widgets.draw import Glyphs, glyphs_in
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TextIO, Unpack
 from recall_core import views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine
-from recall_core.config import Config
+from recall_core.config import Config, Settings
 from recall_core.contract import OK, responses
 from recall_core.errors import StoreError, UsageError
 from recall_core.paths import spot
@@ -71,9 +71,9 @@ class Recall:
 
     @staticmethod
     def init(
-        folder: str = ".", *, embedding: str | None = None, settings: Sequence[str] = (), name: str = ""
+        folder: str = ".", *, embedding: str | None = None, settings: Settings | Sequence[str] = (), name: str = ""
     ) -> responses.StatsResponse:
-        """Make a store and its recall.toml in a folder. settings: `key=value` for any setting; name: see `make`."""
+        """Make a store and its recall.toml in a folder. settings: any of them; name: see `make`."""
         place, store, warnings, resolved = stores.make(Path(folder), embedding, settings, name)
         with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
             if resolved:
@@ -277,7 +277,7 @@ class Recall:
     # The query language, for those who write queries.
 
     @staticmethod
-    def check_rql(text: str, settings: Sequence[str] = ()) -> responses.RqlResponse:
+    def check_rql(text: str, settings: Settings | Sequence[str] = ()) -> responses.RqlResponse:
         """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
         from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
 
@@ -423,9 +423,9 @@ class Recall:
         return {**OK, "compacted": compact(self.store), "warnings": []}
 
     def reembed(
-        self, name: str, settings: Sequence[str] = ()
+        self, name: str, settings: Settings | Sequence[str] = ()
     ) -> Generator[Progress, None, responses.ReembedResponse]:
-        """Make every vector anew with another embedder; recall.toml follows. settings: `key=value` for it."""
+        """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
         from recall_core.maintain.reembed import reembed  # noqa: PLC0415 - a search never needs it
 
         done = yield from reembed(self.store, name, settings, config=self.config, toml=self.engine.toml)

@@ -9,7 +9,18 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from recall_core import paths
-from recall_core.config import FILE_NAME, Config, assign, chunker_identity, load, render, replace, written
+from recall_core.config import (
+    FILE_NAME,
+    Config,
+    Settings,
+    assign,
+    chunker_identity,
+    load,
+    render,
+    replace,
+    settings_of,
+    written,
+)
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.shell import Hint, flag
@@ -165,7 +176,7 @@ class NewStore(NamedTuple):
     resolved: dict[str, str | float]
 
 
-def make(folder: Path, embedding: str | None, settings: Sequence[str], name: str = "") -> NewStore:
+def make(folder: Path, embedding: str | None, settings: Settings | Sequence[str], name: str = "") -> NewStore:
     """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
 
     embedding, settings: see `initial_config`. name: of the database, whatever the settings call it.
@@ -210,7 +221,7 @@ def _expect_apart(folder: Path, database: str) -> None:
         raise ConfigError("bad_value", message, hint=f'store_path = "{Config().store_path}"')
 
 
-def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Config, tuple[str, ...]]:
+def initial_config(embedding: str | None, settings: Settings | Sequence[str]) -> tuple[Config, tuple[str, ...]]:
     """The settings of a new store, and how `auto` was decided: the defaults, with these on top.
 
     The weights are those that suit the embedder, unless the settings name one of them.
@@ -218,10 +229,10 @@ def initial_config(embedding: str | None, settings: Sequence[str]) -> tuple[Conf
     start = Config()
     if embedding is not None:  # first, because which other settings make sense depends on it
         start = replace(start, {"embedding": embedding}, where=flag("embedding"))
-    config = assign(start, settings, where=flag("set"))
+    values = settings_of(settings, where=flag("set"))
+    config = assign(start, values, where=flag("set"))
     config, warnings = _resolved(config if embedding is None else config._replace(embedding=embedding))
-    named = {setting.partition("=")[0].strip() for setting in settings}
-    return (config if named & _WEIGHTS else _weighed(config)), warnings
+    return (config if values.keys() & _WEIGHTS else _weighed(config)), warnings
 
 
 def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict[str, str | float]]:

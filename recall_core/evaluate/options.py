@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core.config import Settings
 from recall_core.errors import UsageError
 from recall_core.evaluate.measures import DEFAULT
 from recall_core.shell import AGAIN, Hint, flag
@@ -31,8 +32,8 @@ class EvalOptions(NamedTuple):
     baseline: Path | None = None
     gate: str | None = None
     per_query: bool = False
-    settings: tuple[str, ...] = ()
-    """`key=value`, as --set takes them."""
+    settings: Settings | tuple[str, ...] = ()
+    """As in Ask."""
     write_run: RunWriter | None = None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from time import perf_counter
 
+from recall_core.config import Settings
 from recall_core.contract import OK, EvaluationResponse, StatsView
 from recall_core.contract.evaluation import ConditionView
 from recall_core.evaluate.compare import Values, fallen, read_baseline
@@ -98,7 +99,7 @@ def _check(condition: Condition, board: Setup) -> None:
 
 
 def _asked(
-    board: Setup, asker: Asker, settings: tuple[str, ...]
+    board: Setup, asker: Asker, settings: Settings | tuple[str, ...]
 ) -> Generator[Progress, None, dict[str, dict[str, Sequence[str]]]]:
     """Mode to query to the documents found."""
     found: dict[str, dict[str, Sequence[str]]] = {mode: {} for mode in board.modes}

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from recall_core.config import COMMIT_SECONDS, Config, assign, replace
+from recall_core.config import COMMIT_SECONDS, Config, Settings, assign, assignments, replace, settings_of
 from recall_core.contract import ReembedView
 from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError, UsageError
@@ -32,11 +32,11 @@ class Reembedded(NamedTuple):
 
 
 def reembed(
-    store: Store, name: str, settings: Sequence[str], *, config: Config, toml: Path
+    store: Store, name: str, settings: Settings | Sequence[str], *, config: Config, toml: Path
 ) -> Generator[Progress, None, Reembedded]:
     """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
 
-    settings: `key=value` that go with the embedder and are written down too. Stopping at any event, or a failure,
+    settings: those that go with the embedder; they are written down too. Stopping at any event, or a failure,
     leaves the store answering as before, and the same call goes on where it was; each distinct text is embedded
     once. For the embedder that the store has already, nothing is embedded.
     Raises ConfigError, UsageError `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
@@ -44,7 +44,7 @@ def reembed(
     wanted, reasons = resolve_auto(_wanted(name, settings, config))
     embedder = new_embedder(wanted)
     previous = store.embedder()
-    command = Hint("reembed", wanted.embedding, set=tuple(settings))
+    command = Hint("reembed", wanted.embedding, set=assignments(settings))
     run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command))
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
     if embedder.identity == previous:
@@ -59,8 +59,8 @@ def reembed(
     return Reembedded(run.view(previous), replace(wanted, changed, where=str(toml)), tuple(warnings))
 
 
-def _wanted(name: str, settings: Sequence[str], config: Config) -> Config:
-    for setting in settings:
+def _wanted(name: str, settings: Settings | Sequence[str], config: Config) -> Config:
+    for setting in assignments(settings):
         key = setting.partition("=")[0].strip()
         if key in _FIXED:
             hint = Hint("reembed", setting.partition("=")[2] or "NAME") if key == "embedding" else Hint("init")
@@ -68,11 +68,11 @@ def _wanted(name: str, settings: Sequence[str], config: Config) -> Config:
     return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
 
 
-def _changed(wanted: Config, settings: Sequence[str], *, is_new: bool) -> dict[str, Any]:
+def _changed(wanted: Config, settings: Settings | Sequence[str], *, is_new: bool) -> dict[str, Any]:
     """What recall.toml has to say: a new embedder with the weights that suit it unless one was set; what was set."""
-    named = [setting.partition("=")[0].strip() for setting in settings]
+    named = settings_of(settings, where=flag("set"))
     changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}
-    if is_new and not {"bm25_weight", "vector_weight"} & set(named):
+    if is_new and not {"bm25_weight", "vector_weight"} & named.keys():
         weight = vector_weight(wanted)
         changed |= {"bm25_weight": round(1 - weight, 6), "vector_weight": weight}
     return changed | {key: getattr(wanted, key) for key in named}

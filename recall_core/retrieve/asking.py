@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypedDict
 
-from recall_core.config import SEARCH_K, Config
+from recall_core.config import SEARCH_K, Config, Settings
 from recall_core.errors import UsageError
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
@@ -15,12 +15,15 @@ from recall_core.types import Packed
 
 
 class Ask(NamedTuple):
-    """How a question is asked. settings: `key=value`, as --set takes them. k: None leaves the default."""
+    """How a question is asked. k: None leaves the default.
+
+    settings: live ones with their values; strings are `key=value`, as --set takes them.
+    """
 
     k: int | None = None
     mode: str = "hybrid"
     filter: str | None = None
-    settings: tuple[str, ...] = ()
+    settings: Settings | tuple[str, ...] = ()
     explain: bool = False
     exact: bool = False
     snapshot: str | None = None
@@ -46,7 +49,7 @@ class AskFields(TypedDict, total=False):
     k: int | None
     mode: str
     filter: str | None
-    settings: tuple[str, ...]
+    settings: Settings | tuple[str, ...]
     explain: bool
     exact: bool
     snapshot: str | None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from recall_core.config import SEARCH_K, Config, override, replace
+from recall_core.config import SEARCH_K, Config, Settings, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError
 from recall_core.rql.ast import Expr, OrderKey, Query
 from recall_core.shell import AGAIN, Hint, flag
@@ -77,10 +77,10 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
     )
 
 
-def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] = ()) -> Plan:
+def plan_rql(text: str, *, config: Config, exact: bool, settings: Settings | Sequence[str] = ()) -> Plan:
     """A query in RQL. Raises RqlError with the place of the first mistake.
 
-    settings: `key=value`, as --set takes them. A query's rows are reordered only where it, or one of these, says so:
+    settings: live ones, see `override`. A query's rows are reordered only where it, or one of these, says so:
     sparse_recall and rerank are off whatever the config says.
     """
     from recall_core.rql.parser import parse_query  # noqa: PLC0415 - words alone need no parser
@@ -89,7 +89,9 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Sequence[str] 
     return plan_query(query, text, config=config, exact=exact, settings=settings)._replace(warnings=warnings)
 
 
-def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings: Sequence[str] = ()) -> Plan:
+def plan_query(
+    query: Query, text: str, *, config: Config, exact: bool, settings: Settings | Sequence[str] = ()
+) -> Plan:
     """The plan of a query that was read or made before, whose text this is. Raises RqlError at an option."""
     from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
     from recall_core.rql.print import print_filter  # noqa: PLC0415
@@ -122,7 +124,7 @@ def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings
     )
 
 
-def replan(plan: Plan, *, config: Config, settings: Sequence[str] = (), k: int | None = None) -> Plan:
+def replan(plan: Plan, *, config: Config, settings: Settings | Sequence[str] = (), k: int | None = None) -> Plan:
     """The same question under other settings and for another number of rows, without reading its text again.
 
     Strictness alone can make something else of a text: it refuses what a query was only warned of.

@@ -9,7 +9,7 @@ from recall_core import shell
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, rows_given
 from recall_tui.state.records import Tweaks
-from recall_tui.state.session import Session, assignments, filter_of
+from recall_tui.state.session import Session, filter_of
 from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun
 
@@ -59,7 +59,7 @@ def context_question(session: Session) -> Question:
         rql=plan.rql,
         filter=filter_of(plan),
         k=session.weights.k,
-        settings=assignments(differences(plan.config, session.weights.plain)),
+        settings=differences(plan.config, session.weights.plain),
         exact=plan.exact and plan.rql is None,
         budget_tokens=session.context.budget_tokens,
         query=plan.query,
@@ -186,13 +186,10 @@ def _rows(before: Question, after: Question) -> int | None:
 
 def _settings(before: Question, after: Question) -> Tweaks:
     """What is set otherwise. A cap on a document is a flag of the command, and a setting here."""
-    from recall_core.config import Config, assign  # noqa: PLC0415 - with the rest of the engine
-
-    changed = [each for each in after.settings if each not in before.settings]
+    changed = dict(after.changes)
     if after.diversity is not None and after.diversity != before.diversity:
-        changed.append(f"diversity={after.diversity}")
-    config = assign(Config(), changed, where="--set")
-    return {key: getattr(config, key) for key in (each.partition("=")[0] for each in changed)}
+        changed["diversity"] = after.diversity
+    return changed
 
 
 def _exact(question: Question) -> str | None:

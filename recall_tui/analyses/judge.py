@@ -53,12 +53,12 @@ class MeasuredRun(NamedTuple):
     rankings: Mapping[str, Ranked]
 
 
-def judged_board(run: AnalysisRun, analysis: Analysis) -> Board:
+def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
     """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
     from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
-    store, saved, config = run.recall.store, run.recall.config, moved(run, analysis.target)
+    store, saved, config = run.recall.store, run.recall.config, moved(run)
     with store.reading():
         asked = questions(store, names_of(store), queries=None, qrels=None)
         cache = cache_of(run, config)
@@ -71,11 +71,11 @@ def judged_board(run: AnalysisRun, analysis: Analysis) -> Board:
     return _board(asked, cache, config, saved)
 
 
-def moved(run: AnalysisRun, assignments: str) -> Config:
-    """The saved settings with those of an analysis, one `key=value` a line."""
+def moved(run: AnalysisRun) -> Config:
+    """The saved settings with those that are moved; an analysis under others is another one."""
     from recall_core.config import override  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return override(run.recall.config, tuple(filter(None, assignments.split("\n"))))
+    return override(run.recall.config, run.session.weights.tweaks)
 
 
 def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
@@ -232,7 +232,7 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
     from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
-    store, settings = run.recall.store, (moved(run, analysis.other.partition("\n\n")[0]), run.recall.config)
+    store, settings = run.recall.store, (moved(run), run.recall.config)
     with store.reading():
         asked = questions(store, names_of(store), queries=None, qrels=None)
         if analysis.target not in asked.texts:

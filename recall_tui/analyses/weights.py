@@ -9,7 +9,6 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import words
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.session import assignments
 from recall_tui.state.tuning import MEASURE, Curve, Granted, first_rows, of_words, pins_of
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.threads.analysis_thread import AnalysisRun
@@ -86,7 +85,7 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
     """The candidates of a judged query, as `recall tune` finds them."""
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    plan = run.recall.engine.words_plan(text, Ask(settings=assignments(run.session.weights.tweaks)))
+    plan = run.recall.engine.words_plan(text, Ask(settings=run.session.weights.tweaks))
     plain = plan.config._replace(rerank="", sparse_recall=False, min_score=0.0)
     pool = run.recall.engine.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals

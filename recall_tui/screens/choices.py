@@ -12,10 +12,10 @@ from textual.containers import Vertical
 from textual.events import Click, Key
 from textual.widgets import OptionList, Static
 
+from recall_core.config import assignments
 from recall_tui.home.profiles import DEFAULT, Profile
 from recall_tui.screens.bench import Landmark
 from recall_tui.screens.dialog import Dialog
-from recall_tui.state.session import assignments
 from recall_tui.widgets.lists import PointedList
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"

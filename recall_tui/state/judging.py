@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.config import assignments
 from recall_core.errors import RecallError
 from recall_core.evaluate.grades import (
     Judgement,
@@ -18,7 +19,7 @@ from recall_core.evaluate.names import Spot
 from recall_core.types import Hit, Table
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.results import latest, result_of
-from recall_tui.state.session import Session, assignments, is_ingesting, is_seen, pointed
+from recall_tui.state.session import Session, is_ingesting, is_seen, pointed
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:

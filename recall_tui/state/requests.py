@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_tui.state import explaining, judging, packing, store_pane, tuning
 from recall_tui.state.analyses import SCOPES, Analysis, Stamp
 from recall_tui.state.completion import Lookup
-from recall_tui.state.records import Packing
+from recall_tui.state.records import Packing, Tweaks
 from recall_tui.state.results import result_of, stamp_of
-from recall_tui.state.session import Session, assignments
+from recall_tui.state.session import Session
 
 
 class QueryRequest(NamedTuple):
@@ -23,8 +24,7 @@ class QueryRequest(NamedTuple):
     packing: Packing
     lookups: tuple[Lookup, ...] = ()
     question: int = 0
-    settings: tuple[str, ...] = ()
-    """`key=value` for each tweak, as --set takes them."""
+    settings: Tweaks = MappingProxyType({})
     saved: Config | None = None
     k: int | None = None
     filter: str = ""
@@ -41,7 +41,7 @@ def query_request(session: Session) -> QueryRequest:
         packing=Packing(session.context.budget_tokens, session.context.pins, session.context.drops),
         lookups=session.query.lookups,
         question=session.query.question,
-        settings=assignments(session.weights.tweaks),
+        settings=session.weights.tweaks,
         saved=session.weights.saved,
         k=session.weights.k,
         filter=session.query.filter,

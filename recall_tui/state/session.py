@@ -15,7 +15,6 @@ from recall_tui.state.records import (
     QueryState,
     ResultsState,
     StoreState,
-    Tweaks,
     WeightsState,
 )
 
@@ -92,11 +91,6 @@ def given_up(session: Session) -> Session:
     return session._replace(
         query=session.query._replace(given_up=session.query.question, busy=False, trouble=trouble)
     )
-
-
-def assignments(tweaks: Tweaks) -> tuple[str, ...]:
-    """The tweaks as --set takes them."""
-    return tuple(f"{key}={str(value).lower()}" for key, value in tweaks.items())
 
 
 def lacking(session: Session, lookups: Sequence[Lookup]) -> Session:

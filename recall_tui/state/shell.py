@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recall_core import shell
+from recall_core.config import assignments
 from recall_tui.state import judging
 from recall_tui.state.chart import DEPTH
 from recall_tui.state.explaining import (
@@ -20,7 +21,7 @@ from recall_tui.state.explaining import (
 from recall_tui.state.optioning import with_options
 from recall_tui.state.packing import flags
 from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, assignments, filter_of, listed
+from recall_tui.state.session import Session, filter_of, listed
 from recall_tui.state.store_pane import kept_by
 from recall_tui.state.tuning import first_rows, of_words, pins_of
 from recall_tui.state.weighing import differences, is_hybrid, why_no_lines

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recall_core.config import Config
+from recall_core.config import Config, assignments
 from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import words_of
 from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, assignments, is_seen
+from recall_tui.state.session import Session, is_seen
 from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall_core.api.engine import Engine
-from recall_core.config import Config
+from recall_core.config import Config, settings_of
 from recall_core.explain.whynot import ranking_fixes
 from recall_core.explain.whynot.fixes import Fixes, fixes
 from recall_core.explain.whynot.predicates import drops, failing, without
@@ -84,34 +84,36 @@ def shows(store: SqliteStore, question: Question, row: Row) -> bool:
 
 UNSAID = {name: st.just(value) for name, value in Question._field_defaults.items()}
 """Left alone, hypothesis makes up what a named tuple has a default for."""
+UNASKED = {"rql", "changes", "exact", "budget_tokens", "diversity", "counter", "query", "where"}
+SETTINGS = st.lists(
+    st.sampled_from(
+        [
+            "fusion=rrf",
+            "normalize=minmax",
+            "normalize=max",
+            "match=all",
+            "min_score=0.4",
+            "sparse_recall=false",
+            "sparse_distance_ceiling=0.9",
+            "vector_weight=0.7",
+            "title_weight=1",
+        ]
+    ),
+    max_size=3,
+    unique_by=lambda text: text.partition("=")[0],
+).map(tuple)
 QUESTIONS = st.builds(
     Question,
-    **{name: UNSAID[name] for name in ("rql", "exact", "budget_tokens", "diversity", "counter", "query", "where")},
+    **{name: UNSAID[name] for name in UNASKED},
     words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(" ".join),
     mode=st.sampled_from(["hybrid", "hybrid", "lexical", "semantic"]),
     filter=st.none() | FILTERS,
     k=st.integers(1, 8),
-    settings=st.lists(
-        st.sampled_from(
-            [
-                "fusion=rrf",
-                "normalize=minmax",
-                "normalize=max",
-                "match=all",
-                "min_score=0.4",
-                "sparse_recall=false",
-                "sparse_distance_ceiling=0.9",
-                "vector_weight=0.7",
-                "title_weight=1",
-            ]
-        ),
-        max_size=3,
-        unique_by=lambda text: text.partition("=")[0],
-    ).map(tuple),
+    settings=SETTINGS | SETTINGS.map(lambda texts: settings_of(texts, where="--set")),
 )
 CONTEXTS = st.builds(
     Question,
-    **{name: UNSAID[name] for name in ("rql", "mode", "filter", "settings", "exact", "counter", "query", "where")},
+    **{name: UNSAID[name] for name in ("mode", "filter", "settings", *(UNASKED - {"budget_tokens", "diversity"}))},
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
     k=st.none() | st.integers(1, 8),
     budget_tokens=st.integers(4, 60),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.config import FILE_NAME, Config, assign, load, override
-from recall_core.errors import ConfigError, RecallError
+from recall_core.config import FILE_NAME, Config, Settings, assign, assignments, load, override, settings_of
+from recall_core.errors import ConfigError, RecallError, UsageError
 from recall_core.maintain.settings import write_settings
+from recall_core.shell import Hint
 
 
 @pytest.mark.parametrize(
@@ -113,3 +115,68 @@ def test_text_that_no_file_can_hold_is_refused(typed: str) -> None:
         assign(Config(), [f"embedding_model={typed}"], where="--set")
 
     assert caught.value.code == "bad_value"
+
+
+def test_a_number_of_a_file_that_is_too_large_to_be_one_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(f"vector_weight = 1{'0' * 400}\n")
+
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / FILE_NAME)
+
+    assert caught.value.code == "bad_value"
+
+
+VALUES: Settings = {
+    "separator": "A\\n\n",
+    "rerank": "onnx:/Models/Big",
+    "vector_weight": 1e-05,
+    "pool": 7,
+    "strict": True,
+}
+
+
+def test_settings_that_are_spelt_and_read_again_are_the_same() -> None:
+    assert settings_of(assignments(VALUES), where="--set") == VALUES
+    assert override(Config(), assignments(VALUES)) == override(Config(), VALUES)
+
+
+def test_texts_are_read_once_and_the_last_of_one_name_counts() -> None:
+    typed = ("vector_weight=.70", "sparse_recall=off", "pool=7", "pool=9")
+
+    assert settings_of(typed, where="--set") == {"vector_weight": 0.7, "sparse_recall": False, "pool": 9}
+    assert assignments(typed) == typed
+
+
+@pytest.mark.parametrize("settings", [["embedding_dim=64"], {"embedding_dim": 64}])
+def test_a_setting_of_the_store_is_refused_however_it_is_given(settings: Settings | list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        override(Config(), settings)
+
+    hint = Hint("reembed", "hash", set="embedding_dim=64")
+    assert (caught.value.code, caught.value.hint) == ("setting_fixed", hint)
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "message"),
+    [
+        ({"pool": "x"}, "bad_value", "--set: pool takes a whole number, not 'x'."),
+        ({"pool": True}, "bad_value", "--set: pool takes a whole number, not True."),
+        ({"pool": 2.0}, "bad_value", "--set: pool takes a whole number, not 2.0."),
+        ({"pool": None}, "bad_value", "--set: pool takes a whole number, not None."),
+        ({"strict": 1}, "bad_value", "--set: strict takes true or false, not 1."),
+        ({"fusion": ["rrf"]}, "bad_value", "--set: fusion takes a string, not ['rrf']."),
+        ({"vector_weight": "0.5"}, "bad_value", "--set: vector_weight takes a number, not '0.5'."),
+        ({"vector_weight": float("nan")}, "bad_value", "--set: vector_weight goes from 0 to 1000, not nan."),
+        ({"vector_weight": 10**400}, "bad_value", "--set: vector_weight goes from 0 to 1000, not inf."),
+        ({"vector_weight": -(10**400)}, "bad_value", "--set: vector_weight goes from 0 to 1000, not -inf."),
+        ({"nope": 1}, "unknown_key", "--set has no setting 'nope'."),
+        ({1: 2}, "unknown_key", "--set has no setting 1."),
+        ({None: None}, "unknown_key", "--set has no setting None."),
+    ],
+)
+def test_a_name_or_value_that_no_setting_has_is_refused_with_a_code(settings: Any, code: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        override(Config(), settings)
+
+    assert (caught.value.code, str(caught.value)) == (code, message)
+    assert caught.value.hint

@@ -60,7 +60,7 @@ def test_steps_of_the_slider_read_no_text_again(store: Path, text: str, filter_t
         thread = QueryThread(lambda: Recall.open(str(store)), log.post, time.monotonic)
         thread.start()
         for step in range(1, 4):
-            settings = (f"vector_weight={step / 10}",)
+            settings = {"vector_weight": step / 10}
             thread.submit(
                 QueryRequest(step, text, (0, 3), Packing(500), filter=filter_text, settings=settings, question=1)
             )
@@ -100,7 +100,7 @@ def test_a_report_and_the_check_of_a_query_read_it_once(store: Path) -> None:
 def test_a_question_under_other_settings_is_what_its_text_is_under_them(
     text: str, settings: tuple[str, ...], k: int | None
 ) -> None:
-    plan = plan_rql(text, config=Config(pool=30), exact=True, settings=("fusion=rrf",))
+    plan = plan_rql(text, config=Config(pool=30), exact=True, settings={"fusion": "rrf"})
 
     asked = plan_rql(text, config=Config(pool=20), exact=True, settings=settings)
     expected = asked if k is None else asked._replace(limit=k, is_capped=True)

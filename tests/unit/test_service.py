@@ -2,14 +2,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.errors import RecallError, RqlError, SnapshotMismatch, StaleError, UnknownTarget, UsageError
+from recall_core.config import Settings
+from recall_core.errors import (
+    ConfigError,
+    RecallError,
+    RqlError,
+    SnapshotMismatch,
+    StaleError,
+    UnknownTarget,
+    UsageError,
+)
 from recall_core.text import counter
 from recall_core.types import Root
 
@@ -44,8 +53,17 @@ def add(recall: Recall, *targets: Path, **options: Any) -> dict[str, Any]:
 
 
 def timeless(response: Any) -> str:
-    stats = {key: value for key, value in response["stats"].items() if key not in ("took_ms", "timings")}
-    return json.dumps({**response, "stats": stats})
+    """As JSON, without what depends on the clock."""
+
+    def untimed(table: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in table.items() if key not in ("took_ms", "timings")}
+
+    return json.dumps(json.loads(json.dumps(response), object_hook=untimed))
+
+
+def chunk_in(recall: Recall, path: str) -> str:
+    chunk = recall.query(f"SELECT * FROM chunk FILTER doc.path = '{path}'")["results"][0]["chunk"]
+    return str(chunk["id"])
 
 
 def code_of(error: pytest.ExceptionInfo[RecallError]) -> str:
@@ -218,6 +236,47 @@ def test_a_setting_holds_for_one_question(recall: Recall) -> None:
     with pytest.raises(UsageError) as error:
         recall.search("retry", Ask(settings=("chunk_tokens=9",)))
     assert code_of(error) == "setting_fixed"
+
+
+QUERY = "SELECT * FROM chunk USING lexical('retry'), semantic('call') LIMIT 2"
+ASKED: dict[str, Callable[[Recall, Ask], Any]] = {
+    "search": lambda recall, ask: recall.search("retry", ask._replace(explain=True)),
+    "query": lambda recall, ask: recall.query(QUERY, ask),
+    "context": lambda recall, ask: recall.context("retry", ask, Pack(budget_tokens=60)),
+    "explain": lambda recall, ask: recall.explain("retry", chunk_in(recall, "notes/todo.txt"), ask),
+    "why_not": lambda recall, ask: recall.why_not("retry", "cache.md", ask._replace(k=1)),
+    "trace": lambda recall, ask: recall.trace("retry", ask, Pack(budget_tokens=60)),
+    "report": lambda recall, ask: recall.report("retry", ask),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_settings_as_values_and_as_texts_answer_alike(recall: Recall, asked: str) -> None:
+    texts = ("fusion=rrf", "vector_weight=0.25", "pool=20", "sparse_recall=false", r"separator=\n")
+    values: Settings = {
+        "fusion": "rrf",
+        "vector_weight": 0.25,
+        "pool": 20,
+        "sparse_recall": False,
+        "separator": "\n",
+    }
+
+    answer = timeless(ASKED[asked](recall, Ask(settings=values)))
+
+    assert answer == timeless(ASKED[asked](recall, Ask(settings=texts)))
+    assert answer != timeless(ASKED[asked](recall, Ask()))
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize(
+    ("settings", "code"), [({"pool": "x"}, "bad_value"), ({"nope": 1}, "unknown_key"), ({1: 2}, "unknown_key")]
+)
+def test_a_value_that_no_setting_has_is_refused_by_whatever_is_asked(
+    recall: Recall, asked: str, settings: Any, code: str
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        ASKED[asked](recall, Ask(settings=settings))
+    assert code_of(error) == code
 
 
 @pytest.mark.parametrize(

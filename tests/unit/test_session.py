@@ -425,7 +425,7 @@ def test_the_request_carries_what_was_moved_and_only_a_question_counts_as_one() 
 
     moved = weighing.turned(weighing.nudged(session, 5), "sparse_recall")
 
-    assert query_request(moved).settings == ("bm25_weight=0.85", "vector_weight=0.15", "sparse_recall=false")
+    assert query_request(moved).settings == {"bm25_weight": 0.85, "vector_weight": 0.15, "sparse_recall": False}
     assert query_request(moved).question == query_request(session).question
     assert query_request(moved).generation > query_request(session).generation
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
+from recall_core.config import Settings, SettingValue
 from recall_core.errors import Interrupted, UsageError
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
@@ -17,7 +18,8 @@ from recall_core.types import Root
 from recall_tui.analyses import judge
 from recall_tui.analyses.judge import KEPT, BoardCache
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed
+from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed, board_study
+from recall_tui.state.records import WeightsState
 from recall_tui.state.session import Session
 from recall_tui.threads.analysis_thread import AnalysisRun
 from tests.workbench_corpus import build_store
@@ -28,7 +30,7 @@ SET = {
     "q3": ("keep the manual in mind", {"docs/scoring.md": 1, "manual/part28.txt": 2}),
     "q4": ("nothing relevant", {"docs/budget.md": 0}),
 }
-MOVED = ("bm25_weight=0.3", "vector_weight=0.7")
+MOVED = {"bm25_weight": 0.3, "vector_weight": 0.7}
 
 
 @pytest.fixture
@@ -48,12 +50,17 @@ def judged(recall: Recall) -> Recall:
     return recall
 
 
-def run_of(recall: Recall, kept: dict[str, object], give_way: Callable[[], None] = lambda: None) -> AnalysisRun:
-    return AnalysisRun(recall, Session(), give_way, kept, give_way, lambda done, total: None)
+def run_of(
+    recall: Recall, kept: dict[str, object], give_way: Callable[[], None] = lambda: None, **tweaks: SettingValue
+) -> AnalysisRun:
+    return AnalysisRun(
+        recall, Session(weights=WeightsState(tweaks=tweaks)), give_way, kept, give_way, lambda done, total: None
+    )
 
 
-def made(recall: Recall, kept: dict[str, object], *settings: str) -> Board:
-    return judge.judged_board(run_of(recall, kept), Analysis("board", "\n".join(settings)))
+def made(recall: Recall, kept: dict[str, object], **tweaks: SettingValue) -> Board:
+    run = run_of(recall, kept, **tweaks)
+    return judge.judged_board(run, board_study(run.session))
 
 
 def cache(kept: dict[str, object]) -> BoardCache:
@@ -62,7 +69,7 @@ def cache(kept: dict[str, object]) -> BoardCache:
     return found
 
 
-def evaluated(recall: Recall, *settings: str) -> dict[str, tuple[float, float, float, dict[str, float]]]:
+def evaluated(recall: Recall, **settings: SettingValue) -> dict[str, tuple[float, float, float, dict[str, float]]]:
     """Measure to mean, interval and values, as recall eval gives them."""
     work = recall.evaluate(EvalOptions(metrics=",".join(MEASURES), settings=settings))
     while True:
@@ -78,15 +85,15 @@ def evaluated(recall: Recall, *settings: str) -> dict[str, tuple[float, float, f
 
 
 @pytest.mark.parametrize(
-    "settings", [(), MOVED, ("fusion=rrf",), ("pool=3",), ("sparse_recall=false", "min_score=0.2")]
+    "settings", [{}, MOVED, {"fusion": "rrf"}, {"pool": 3}, {"sparse_recall": False, "min_score": 0.2}]
 )
-def test_the_board_has_the_figures_of_recall_eval(judged: Recall, settings: tuple[str, ...]) -> None:
+def test_the_board_has_the_figures_of_recall_eval(judged: Recall, settings: Settings) -> None:
     kept: dict[str, object] = {}
     made(judged, kept)  # what is kept of other settings may not leak into these
 
-    found = made(judged, kept, *settings)
+    found = made(judged, kept, **settings)
 
-    assert evaluated(judged, *settings) == {
+    assert evaluated(judged, **settings) == {
         name: (each.mean, each.low, each.high, {line.query: line.values[name] for line in found.lines})
         for name, each in found.figures.items()
     }
@@ -99,7 +106,7 @@ def test_a_weight_that_moves_searches_for_nothing(judged: Recall) -> None:
     made(judged, kept)
     before = dict(cache(kept).answers)
 
-    made(judged, kept, *MOVED)
+    made(judged, kept, **MOVED)
 
     assert len(before) == 3
     assert all(cache(kept).answers[key] is answer for key, answer in before.items())
@@ -108,8 +115,8 @@ def test_a_weight_that_moves_searches_for_nothing(judged: Recall) -> None:
 
 def test_rankings_of_settings_that_hold_no_more_are_let_go(judged: Recall) -> None:
     kept: dict[str, object] = {}
-    for settings in ((), MOVED, ("vector_weight=0.4",)):
-        made(judged, kept, *settings)
+    for settings in ({}, MOVED, {"vector_weight": 0.4}):
+        made(judged, kept, **settings)
 
     assert {config.vector_weight for _, config in cache(kept).rankings} == {0.1, 0.4}
 
@@ -152,19 +159,19 @@ def test_more_candidates_than_there_is_room_for_are_searched_again(
     judged: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: dict[str, object] = {}
-    whole = made(judged, {}, *MOVED)
+    whole = made(judged, {}, **MOVED)
     monkeypatch.setattr(judge, "MOST_CANDIDATES", 40)
 
-    assert made(judged, kept, *MOVED) == whole
+    assert made(judged, kept, **MOVED) == whole
     assert len(cache(kept).answers) == 1
     assert cache(kept).candidates <= 40
 
 
 def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None:
     kept: dict[str, object] = {}
-    alone = judge.judged_line(run_of(judged, kept), Analysis("line", "q3", "\n".join(MOVED) + "\n\nbm25_weight=0.9"))
+    alone = judge.judged_line(run_of(judged, kept, **MOVED), Analysis("line", "q3"))
 
-    assert alone == made(judged, kept, *MOVED).lines[2]
+    assert alone == made(judged, kept, **MOVED).lines[2]
     assert alone.before
 
 
@@ -173,7 +180,7 @@ def test_a_query_that_another_program_has_taken_out_has_no_line(judged: Recall) 
         judged.store.execute("DELETE FROM judged_query WHERE id = 'q3'")
 
     with pytest.raises(UsageError) as caught:
-        judge.judged_line(run_of(judged, {}), Analysis("line", "q3", "\n\n"))
+        judge.judged_line(run_of(judged, {}), Analysis("line", "q3"))
 
     assert caught.value.code == "no_judgements"
 
@@ -198,7 +205,7 @@ def test_a_ranking_that_is_cut_says_where_of_what_is_missed(tmp_path: Path) -> N
         grades = [Judgement("q1", Spot("gone.txt"), 1), Judgement("q2", Spot("gone.txt"), 1)]
         put(recall.store, {"q1": "tea", "q2": "tea of day 7"}, grades)
 
-        whole = made(recall, {}, "min_score=0.6")
+        whole = made(recall, {}, min_score=0.6)
         cut = made(recall, {})
 
         assert [line.missed for line in cut.lines] == [(Missed("gone.txt", 1, None, 100),)] * 2

@@ -132,7 +132,7 @@ def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
     thread.start()
     thread.submit(request_for(1))
     assert CutOffEngine.reads.wait(60)
-    thread.submit(request_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
+    thread.submit(request_for(2)._replace(question=1, settings={"vector_weight": 0.5}))
     CutOffEngine.moved.set()
     log.wait_for(is_packed(2))
     thread.stop()
@@ -200,7 +200,7 @@ def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_an
     with Recall.open(store) as other:
         other.remove(["manual/*"], purge=True)
 
-    thread.submit(request_for(2)._replace(question=1, settings=("vector_weight=0.25",), window=(60, 97)))
+    thread.submit(request_for(2)._replace(question=1, settings={"vector_weight": 0.25}, window=(60, 97)))
     packed = log.wait_for(is_packed(2))
     thread.stop()
 
@@ -709,7 +709,7 @@ def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread:
     slow_thread.submit(request_for(1, "keep the manual in mind"))
     log.wait_for(is_packed(1))
 
-    settings = ("bm25_weight=0.0", "vector_weight=1.0")
+    settings = {"bm25_weight": 0.0, "vector_weight": 1.0}
     slow_thread.submit(request_for(2, "keep the manual in mind")._replace(question=1, settings=settings))
     weighed = log.wait_for(is_weighed(2))
     log.wait_for(is_packed(2))
@@ -751,7 +751,7 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, log: Even
     log.wait_for(lambda event: isinstance(event, Charted))
     opened[0].store.db.exec_trace = note
     for generation, weight in enumerate((0.25, 0.5, 0.75), start=2):
-        thread.submit(request_for(generation)._replace(question=1, settings=(f"vector_weight={weight}",)))
+        thread.submit(request_for(generation)._replace(question=1, settings={"vector_weight": weight}))
         log.wait_for(is_packed(generation))
     thread.stop()
 
@@ -763,9 +763,9 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, log: Even
 def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1))
     log.wait_for(lambda event: isinstance(event, Charted))
-    thread.submit(request_for(2)._replace(question=1, settings=("vector_weight=0.5",)))
+    thread.submit(request_for(2)._replace(question=1, settings={"vector_weight": 0.5}))
     log.wait_for(is_packed(2))
-    thread.submit(request_for(3)._replace(question=1, settings=("fusion=rrf",)))
+    thread.submit(request_for(3)._replace(question=1, settings={"fusion": "rrf"}))
     log.wait_for(lambda event: isinstance(event, Charted) and event.chart.fusion == "rrf")
 
     kinds = [type(event) for event in log.events]

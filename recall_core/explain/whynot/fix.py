@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from recall_core.config import Settings
 from recall_core.explain.intervals import Interval
 from recall_core.explain.whynot.present import is_present, is_shown
-from recall_core.explain.whynot.question import Question, assignments, planned
+from recall_core.explain.whynot.question import Question, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
 from recall_core.retrieve.asking import Asker
-from recall_core.rql.ast import Value
 
 K_MOST = 200
 """Rows that a person may still look through: a fix asks for no more, and a proof speaks of so many."""
@@ -24,7 +24,7 @@ class Start(NamedTuple):
     found: Answer
     kinds: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
+    settings: Settings = MappingProxyType({})
     size: float = 0
 
 
@@ -34,7 +34,7 @@ class Change(NamedTuple):
     kind: str
     said: str
     question: Question
-    settings: tuple[str, ...]
+    settings: Settings
     size: float
     smaller: Question | None = None
     smaller_said: str | None = None
@@ -57,7 +57,7 @@ def from_start(
     question: Question,
     *,
     size: float,
-    settings: Mapping[str, Value] | None = None,
+    settings: Settings = MappingProxyType({}),
     smaller: tuple[Question, str] | None = None,
     weights: Interval | None = None,
 ) -> Change:
@@ -66,7 +66,7 @@ def from_start(
         "+".join([*start.kinds, kind]),
         "; ".join([*start.said, said]),
         question,
-        (*start.settings, *assignments(settings or {})),
+        {**start.settings, **settings},
         start.size + size,
         None if smaller is None else smaller[0],
         None if smaller is None else smaller[1],
@@ -82,11 +82,11 @@ def moved(
     found: Answer,
     *,
     size: float,
-    settings: tuple[str, ...] = (),
+    settings: Settings = MappingProxyType({}),
 ) -> Start:
     """A start from which to go on, one change further."""
     return Start(
-        question, found, (*start.kinds, kind), (*start.said, said), (*start.settings, *settings), start.size + size
+        question, found, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
     )
 
 

@@ -5,16 +5,17 @@ Here: of what a question says (words, filter, signals, settings, pool, page), an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import floor
 from typing import NamedTuple
 
+from recall_core.config import Settings, SettingValue
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
 from recall_core.explain.whynot.predicates import drops, without
 from recall_core.explain.whynot.present import answered, is_packed, is_shown, place, position, row_of
 from recall_core.explain.whynot.question import (
     Question,
-    assignments,
+    command,
     counted,
     pack_of,
     with_filter,
@@ -28,7 +29,6 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
 from recall_core.retrieve.asking import Asker
-from recall_core.rql.ast import Value
 from recall_core.text import STOP_WORDS, spaced
 from recall_core.types import LiteralQuery, Packed, Phrase
 
@@ -84,7 +84,7 @@ def _scored(asker: Asker, start: Start, sought: Sought) -> Start:
     question = with_settings(start.question, values)
     found = answered(asker, question)
     said = f"lower min_score from {least:g} to {lower:g}"
-    return moved(start, "min_score", said, question, found, size=least - lower, settings=assignments(values))
+    return moved(start, "min_score", said, question, found, size=least - lower, settings=values)
 
 
 def _from(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
@@ -132,7 +132,7 @@ def _smaller(start: Start) -> tuple[Question, str] | None:
 
 def _distinct(changes: list[Change]) -> tuple[Change, ...]:
     """Each changed question once, as it was first said."""
-    return tuple({change.question: change for change in reversed(changes)}.values())[::-1]
+    return tuple({command(change.question): change for change in reversed(changes)}.values())[::-1]
 
 
 TERMS_TRIED = 20
@@ -198,9 +198,9 @@ def _tried(asker: Asker, change: Change, sought: Sought) -> Iterator[Change]:
 
 
 def _setting(
-    asker: Asker, start: Start, sought: Sought, key: str, value: Value, *, is_same_pool: bool = True
+    asker: Asker, start: Start, sought: Sought, key: str, value: SettingValue, *, is_same_pool: bool = True
 ) -> Iterator[Change]:
-    values: Mapping[str, Value] = {key: value}
+    values: Settings = {key: value}
     question = with_settings(start.question, values)
     if is_same_pool and not shows(asker, start, question, sought):
         return
@@ -220,7 +220,7 @@ def _sparse(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
         if shows(asker, start, question, sought):
             smaller = with_settings(start.question, {"sparse_max_injections": more - 1})
             said = f"let {more} short documents take a row instead of {most}"
-            values: dict[str, Value] = {"sparse_max_injections": more}
+            values: dict[str, SettingValue] = {"sparse_max_injections": more}
             told = (smaller, f"{more - 1} documents")
             change = from_start(start, "sparse", said, question, size=more - most, settings=values, smaller=told)
             yield from _tried(asker, change, sought)
@@ -232,7 +232,7 @@ def _pool(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
     depth = start.found.plan.config.pool
     ranks = full_ranks(asker, start.found.plan, start.found, sought).values()
     for rank in sorted(rank for rank in ranks if rank is not None and rank > depth):
-        values: dict[str, Value] = {"pool": rank}
+        values: dict[str, SettingValue] = {"pool": rank}
         question = with_settings(start.question, values)
         if _answers(asker, question, sought):
             smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
@@ -295,7 +295,7 @@ def _wider(asker: Asker, start: Start, sought: Sought) -> tuple[Change, Start] |
     said, values, size = f"allow {least} chunks of a document instead of {cap}", {"diversity": least}, least - cap
     smaller = (question._replace(diversity=least - 1), counted(least - 1, "chunk"))
     change = from_start(start, "diversity", said, wider, size=size, settings=values, smaller=smaller)
-    return change, moved(start, "diversity", said, wider, start.found, size=size, settings=assignments(values))
+    return change, moved(start, "diversity", said, wider, start.found, size=size, settings=values)
 
 
 def by_budget(asker: Asker, start: Start, sought: Sought) -> Change | None:

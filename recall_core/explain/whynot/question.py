@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import NamedTuple
 
+from recall_core.config import Settings, assignments, settings_of
 from recall_core.retrieve import Plan, plan_query
 from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.rql.ast import Expr, Query, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
-from recall_core.shell import Hint, Options
+from recall_core.shell import Hint, Options, flag
 
 
 class Question(NamedTuple):
@@ -22,7 +23,10 @@ class Question(NamedTuple):
     mode: str = "hybrid"
     filter: str | None = None
     k: int | None = None
-    settings: tuple[str, ...] = ()
+    settings: Settings | tuple[str, ...] = ()
+    """As they were put."""
+    changes: Settings = MappingProxyType({})
+    """What is set otherwise than as it was put."""
     exact: bool = False
     budget_tokens: int | None = None
     diversity: int | None = None
@@ -36,7 +40,7 @@ class Question(NamedTuple):
 def planned(question: Question, asker: Asker) -> Plan:
     """The plan that a search, a query or a context makes of it."""
     if question.rql is not None and question.query is not None:
-        exact, settings = question.exact, question.settings
+        exact, settings = question.exact, settings_in(question)
         plan = plan_query(question.query, question.rql, config=asker.config, exact=exact, settings=settings)
         return plan if question.k is None else plan._replace(limit=question.k, is_capped=True)
     where, ask = question.where, _ask(question)
@@ -49,7 +53,7 @@ def planned(question: Question, asker: Asker) -> Plan:
 
 
 def _ask(question: Question) -> Ask:
-    return Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact)
+    return Ask(question.k, question.mode, question.filter, settings_in(question), exact=question.exact)
 
 
 def pack_of(question: Question) -> Pack:
@@ -62,6 +66,13 @@ def understood(question: Question, plan: Plan) -> Question:
     return question._replace(query=plan.query, where=plan.where if question.rql is None else None)
 
 
+def settings_in(question: Question) -> Settings | tuple[str, ...]:
+    """The settings under which it is asked."""
+    if not question.changes:
+        return question.settings
+    return {**settings_of(question.settings, where=flag("set")), **question.changes}
+
+
 def tree(question: Question, rql: str) -> Query:
     """The tree of its query."""
     return parse_query(rql).query if question.query is None else question.query
@@ -72,7 +83,7 @@ def with_query(question: Question, query: Query) -> Question:
     return question._replace(rql=print_query(query), query=query)
 
 
-def with_settings(question: Question, values: Mapping[str, Value]) -> Question:
+def with_settings(question: Question, values: Settings) -> Question:
     """The question under other settings: an option of the query where it has one, else as --set takes them."""
     settings = dict(values)
     if question.rql is not None:
@@ -82,13 +93,8 @@ def with_settings(question: Question, values: Mapping[str, Value]) -> Question:
         options |= {key: _option(settings.pop(key)) for key in said}
         if said:
             question = with_query(question, query._replace(options=tuple(options.items())))
-    kept = [each for each in question.settings if each.partition("=")[0].strip() not in settings]
-    return question._replace(settings=(*kept, *assignments(settings)))
-
-
-def assignments(values: Mapping[str, Value]) -> tuple[str, ...]:
-    """`key=value` for each setting, as --set takes them."""
-    return tuple(f"{key}={_spelt(value)}" for key, value in values.items())
+    kept = {key: value for key, value in question.changes.items() if key not in settings}
+    return question._replace(changes={**kept, **settings})
 
 
 def counted(number: int, noun: str) -> str:
@@ -149,9 +155,15 @@ def _options(question: Question) -> Options:
         "budget_tokens": question.budget_tokens,
         "diversity": question.diversity,
         "counter": question.counter,
-        "set": question.settings,
+        "set": _assignments(question),
         "exact": question.exact or None,
     }
+
+
+def _assignments(question: Question) -> tuple[str, ...]:
+    """The settings as --set takes them: those that were put, as they were typed, and last what is changed."""
+    put = (each for each in assignments(question.settings) if each.partition("=")[0].strip() not in question.changes)
+    return (*put, *assignments(question.changes))
 
 
 def _limited(question: Question) -> str:
@@ -161,9 +173,3 @@ def _limited(question: Question) -> str:
 
 def _option(value: Value) -> Value:
     return False if value == "" and isinstance(value, str) else value
-
-
-def _spelt(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

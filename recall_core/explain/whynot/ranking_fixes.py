@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
 from recall_core.explain.whynot.present import position, row_of
-from recall_core.explain.whynot.question import assignments, counted, decimal, with_limit, with_settings
+from recall_core.explain.whynot.question import counted, decimal, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.retrieve.asking import Asker
-from recall_core.rql.ast import Value
 
 _BEYOND = Fraction(1, 10**7)
 """How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
@@ -94,7 +94,7 @@ def by_weight_and_k(asker: Asker, start: Start, sought: Sought) -> Change | None
     said = f"weigh meaning {decimal(weight)}"
     found = reweighed(asker, start, question)
     size = float(abs(Fraction(str(weight)) - now))
-    return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=assignments(values)), sought)
+    return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=values), sought)
 
 
 def never(start: Start, sought: Sought) -> Never | None:
@@ -174,5 +174,5 @@ def _outside(chosen: Interval, now: Fraction, wins: tuple[Interval, ...]) -> flo
     return float(weight)
 
 
-def _weights(weight: float) -> dict[str, Value]:
+def _weights(weight: float) -> dict[str, SettingValue]:
     return {"bm25_weight": round(1 - weight, 9), "vector_weight": weight}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from recall_core.config import assignments
 from recall_core.contract.whynot import (
     FailingView,
     FixView,
@@ -213,7 +214,7 @@ def _fix_view(change: Change) -> FixView:
         kind=change.kind,
         change=change.said,
         command=command(change.question),
-        settings=list(change.settings),
+        settings=list(assignments(change.settings)),
         size=change.size,
         confirmed=True,
     )
