@@ -18,7 +18,7 @@ from recall_core.types import Root
 from recall_tui.analyses import judge
 from recall_tui.analyses.judge import KEPT, BoardCache
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed, board_study
+from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed, board_analysis
 from recall_tui.state.records import WeightsState
 from recall_tui.state.session import Session
 from recall_tui.threads.analysis_thread import AnalysisRun
@@ -60,7 +60,7 @@ def run_of(
 
 def made(recall: Recall, kept: dict[str, object], **tweaks: SettingValue) -> Board:
     run = run_of(recall, kept, **tweaks)
-    return judge.judged_board(run, board_study(run.session))
+    return judge.judged_board(run, board_analysis(run.session))
 
 
 def cache(kept: dict[str, object]) -> BoardCache:
