@@ -114,6 +114,8 @@ def _threads_work() -> bool:
     app = active_app.get()
     if isinstance(app, Workbench) and app.threads.writer is not None and app.threads.writer.unfinished:
         return True
+    if any(worker.is_running for worker in app.workers):
+        return True
     frames = sys._current_frames()
     ours = [each for each in threading.enumerate() if each.name.startswith("recall-") and each.name != OUTWARD]
     return any(not _waits(frames.get(each.ident or 0)) for each in ours if each.name != "recall-writer")

@@ -7,12 +7,13 @@ import gc
 import io
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
 from textual.command import CommandList
+from textual.css.query import NoMatches
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -71,13 +72,14 @@ class Driver:
     async def until(
         self, holds: Callable[[Session], object], *, seconds: float = 60.0, what: Callable[[], str] | None = None
     ) -> None:
-        """Wait until the session is as it should be, and the screen has drawn it."""
+        """Wait until the session is as it should be, and the screen has drawn it. What is not there may come."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             await at_rest()
-            if holds(self.session):
-                await self.pilot.pause()
-                return
+            with suppress(NoMatches):
+                if holds(self.session):
+                    await self.pilot.pause()
+                    return
             await asyncio.sleep(0.01)
         pytest.fail(f"waited {seconds} s in vain; {what() if what else f'the session is {self.session!r:.1500}'}")
 
