@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import paths
@@ -13,6 +14,7 @@ from recall_core.paths import spot
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
+    from recall_core.config import Settings
     from recall_core.contract import EmbedderView
 
 MOST_FILES = 2_000  # counted in a folder: enough to tell a few from many
@@ -35,7 +37,7 @@ class FirstStore(NamedTuple):
 
     folder: str
     embedder: str
-    settings: tuple[str, ...] = ()
+    settings: Settings = MappingProxyType({})
 
 
 def open_store(store: str | None) -> Recall:
@@ -53,8 +55,8 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
     from recall_core.api.recall import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
     folder, name = spot(store)
-    settings = (f"store_path={name}", *choice.settings) if name else choice.settings
-    Recall.init(folder, embedding=choice.embedder, settings=settings, name=name)
+    named: Settings = {"store_path": name} if name else {}
+    Recall.init(folder, embedding=choice.embedder, settings={**named, **choice.settings}, name=name)
     return Recall.open(store)
 
 

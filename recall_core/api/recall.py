@@ -65,7 +65,7 @@ class Recall:
             if not create or error.code != "no_store" or url.kind != "sqlite":
                 raise
             folder, name = spot(url.where)
-            cls.init(folder, settings=(f"store_path={name}",) if name else (), name=name)
+            cls.init(folder, settings={"store_path": name} if name else {}, name=name)
             return cls.open(store, start=start)
         return cls(Engine(opened, config=place.config, base=place.base, toml=place.toml))
 

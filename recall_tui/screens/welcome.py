@@ -185,7 +185,7 @@ class WelcomeScreen(SizedScreen[None]):
             self.notify(f"{embedder['name']} cannot be used: {embedder['reason']}", severity="error", markup=False)
             return
         sends_text = embedder["network"]
-        settings = ("allow_network=true",) if sends_text else ()
+        settings = {"allow_network": True} if sends_text else {}
         folder = self.query_one("#folder", Input).value.strip() or self._spot.folder
         self.post_message(self.Named(FirstStore(folder, embedder["name"], settings), sends_text=sends_text))
 

@@ -92,3 +92,13 @@ def test_open_makes_a_store_where_there_is_none_and_opens_it_the_next_time(tmp_p
 def test_index_runs_to_its_end_and_again_reads_nothing(recall: Recall) -> None:
     again = recall.index("docs")["ingest"]
     assert (again["added"], again["unchanged"], again["documents"]) == (0, 3, 3)
+
+
+def test_a_new_store_has_the_name_that_was_given_whatever_its_letters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with Recall.open(r"my\notes\queue.db", create=True) as opened:
+        assert opened.config.store_path == r"my\notes\queue.db"
+    assert Path(r"my\notes\queue.db").is_file()
