@@ -25,6 +25,7 @@ FLAGS = (
     Flag("--help", "show this help"),
     VERSION,
 )
+_IN_MEMORY = (":memory:", "sqlite::memory:")
 _EXAMPLES = """\
 examples:
   recall-tui
@@ -53,6 +54,9 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
         raise UsageError("conflicting_flags", "--cmd runs without a screen, --serve shows one.", hint="leave one out")
     if flags.cmd:
         return headless.run_commands(flags.cmd, store=store, streams=streams)
+    if store in _IN_MEMORY:
+        message = f"The workbench opens a store several times, and {store} would be another one each time."
+        raise UsageError("bad_value", message, hint="recall-tui scratch.db")
     if flags.serve:
         return _serve(store, flags.port, streams)
     needed = streams.stdin, streams.stdout, streams.stderr  # it draws on the last

@@ -1,10 +1,14 @@
 """What a first store can be made of: folders, what is in them, and embedders."""
 
+import io
 from pathlib import Path
 
 import pytest
 
+from recall_core.adapters.streams import Streams
+from recall_core.errors import UsageError
 from recall_core.paths import NewPlace, spot
+from recall_tui import program
 from recall_tui.opening import (
     MOST_FILES,
     MOST_SECONDS,
@@ -131,3 +135,35 @@ def test_a_first_store_beside_settings_without_weights_has_those_that_suit_their
 
     with create_store(str(tmp_path), FirstStore("texts", "hash")) as recall:
         assert (recall.config.bm25_weight, recall.config.vector_weight) == (0.7, 0.3)
+
+
+@pytest.mark.parametrize("argv", [(":memory:",), ("--store", "sqlite::memory:"), ("--serve", ":memory:"), ()])
+def test_a_store_in_memory_is_refused_since_each_thread_would_have_its_own(
+    monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("RECALL_STORE", ":memory:")
+
+    with pytest.raises(UsageError) as caught:
+        program.run(argv, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
+
+    assert (caught.value.code, caught.value.hint) == ("bad_value", "recall-tui scratch.db")
+
+
+def test_a_first_store_has_the_name_that_was_given_whatever_its_letters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with create_store(r"my\queue.db", FirstStore("texts", "hash", {"allow_network": True})) as recall:
+        assert (recall.config.store_path, recall.config.allow_network) == (r"my\queue.db", True)
+
+
+def test_command_lines_share_a_store_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "tea.txt").write_text("a cup of tea", encoding="utf-8")
+    out = io.StringIO()
+
+    lines = ("--cmd", f"add {tmp_path}", "--cmd", "search tea --json")
+    code = program.run((":memory:", *lines), streams=Streams(io.StringIO(), out, io.StringIO()))
+
+    assert code == 0
+    assert "a cup of tea" in out.getvalue()
