@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.pack import pack
-from recall_core.pack.account import account, near_duplicates, shingles
+from recall_core.pack.account import account, coverage, near_duplicates, shingles
 from recall_core.pack.layout import draft, layout, render
 from recall_core.pack.optimal import pack_optimal, value_of
 from recall_core.text import Counter, counter
@@ -106,6 +106,53 @@ def test_the_bound_of_a_small_budget_is_below_the_worth_of_all(mode: str) -> Non
     context = pack(hits, total=3, budget_tokens=10, counter=WORDS, config=config)
 
     assert 1.0 <= account(context, hits, counter=WORDS, config=config).bound < 1.5
+
+
+@pytest.mark.parametrize(("mode", "most"), [("optimal", 1.0), ("rank", 1 + 0.5 * 3 / 8)])
+def test_the_bound_takes_a_header_and_a_separator_for_each_chunk_only_where_none_are_merged(
+    mode: str, most: float
+) -> None:
+    hits = [of_words(rank, 10) for rank in (1, 2)]
+    config = Config(header="{n}", separator="\n---\n", pack=mode, min_fragment=1)
+
+    context = pack(hits, total=2, budget_tokens=11, counter=WORDS, config=config)
+
+    assert account(context, hits, counter=WORDS, config=config).bound == pytest.approx(most, abs=1e-8)
+
+
+def test_the_bound_takes_a_merged_chunk_for_no_more_than_what_it_shares_with_none() -> None:
+    text = "one two three four five"
+    first, second = of_text(1, text[:18]), of_text(2, text[14:])
+    assert first.chunk is not None
+    assert second.chunk is not None
+    second = second._replace(score=0.0, doc=first.doc, chunk=second.chunk._replace(offset=14, end=len(text)))
+    nothing = Packed("", 1, 0, WORDS.name, 2, (), ())
+
+    assert account(nothing, [first, second], counter=WORDS, config=Config()).bound == 1.0
+
+
+def test_a_choice_that_the_counter_never_lets_fit_is_an_empty_context_that_says_so() -> None:
+    cubes = Counter("cubes", lambda text: len(text.split()) ** 3)
+
+    context = pack_optimal(
+        [of_words(1, 2)], total=1, budget_tokens=16, counter=cubes, config=Config(header="two words")
+    )
+
+    assert (context.text, context.used_tokens, [left.rank for left in context.omitted]) == ("", 0, [1])
+    assert context.warnings == ("W_BUDGET: no whole chunk fits into 16 tokens; pack = rank cuts one",)
+
+
+def test_where_no_word_is_known_there_is_no_coverage() -> None:
+    assert coverage(Packed("", 1, 0, WORDS.name, 0, (), ()), {}, {}) is None
+
+
+def test_a_shingle_is_three_words_in_a_row_or_all_of_a_shorter_text() -> None:
+    assert shingles("One two THREE four") == {("one", "two", "three"), ("two", "three", "four")}
+    assert [shingles(text) for text in ("a b c", "a b", "")] == [{("a", "b", "c")}, {("a", "b")}, frozenset()]
+
+
+def test_texts_are_near_from_four_shingles_of_five_on() -> None:
+    assert near_duplicates(["a b c d e f", "a b c d e f g", "a b c d e f h i"]) == ((0, 1),)
 
 
 def worth(packed: Packed, hits: list[Hit]) -> int:

@@ -107,6 +107,8 @@ def test_a_word_of_no_document_takes_nothing_from_the_coverage(home: Path) -> No
 def test_a_question_without_known_words_has_no_coverage(home: Path) -> None:
     assert "coverage" not in context("unheard", "--explain")["account"]
     assert "coverage" not in context("--rql", "SELECT * FROM chunk", "--explain")["account"]
+    matching_nothing = "SELECT * FROM chunk USING lexical_fts('retry NOT retry'), semantic('retry')"
+    assert "coverage" not in context("--rql", matching_nothing, "--explain")["account"]
 
 
 def test_a_cut_chunk_says_what_is_left_out(home: Path) -> None:

@@ -355,6 +355,14 @@ def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
     assert [(chunk, bytes(vector), windows) for chunk, vector, windows in rows] == expected
 
 
+def test_a_vector_that_is_sound_by_now_stays_whatever_a_repair_brings(store: SqliteStore) -> None:
+    before = store.execute("SELECT * FROM vec ORDER BY chunk")
+
+    store.repair(embedder=EMBEDDER.identity, made={1: (EMBEDDER.embed(["other words"])[0], 2)})
+
+    assert store.execute("SELECT * FROM vec ORDER BY chunk") == before
+
+
 def test_an_unfinished_reembed_is_a_warning_with_the_command_that_goes_on(store: SqliteStore) -> None:
     store.begin_reembed(ReembedTarget("other-1:64", 64, "recall reembed other --set embedding_model=x"))
 

@@ -16,7 +16,9 @@ from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
 from recall_core.maintain.remove import named
 from recall_core.retrieve import targets
+from recall_core.shell import Hint
 from recall_core.types import Root
+from tests.builders import memory_store, new_file, put
 
 FILES = ("old/a.md", "old/old/c.md", "new/b.md", "new/top.md", "top.md", "c/x.md", "c#.md")
 
@@ -243,3 +245,39 @@ def test_a_file_of_fixtures_means_the_same_from_every_folder(home: Path, monkeyp
         checked = recall.check_fixtures(fixture)["fixtures"]["results"][0]
 
     assert (checked["forced"], checked["gold_hit"]) == (True, True), checked
+
+
+def test_digits_that_begin_two_ids_name_neither(tmp_path: Path) -> None:
+    store = memory_store()
+    put(store, new_file("1671.md", ["x"]), new_file("2729.md", ["x"]))
+    both, shared = sorted(str(store.document_at(path)) for path in ("1671.md", "2729.md")), "8f3016"
+    assert all(full.startswith(shared) for full in both)
+
+    for name in (targets.by_id, lambda store, target: targets.one(store, target, base=tmp_path)):
+        with pytest.raises(UsageError) as caught:
+            name(store, shared)
+        assert caught.value.code == "ambiguous_id"
+        assert str(caught.value) == f"{shared} could be any of {both[0][:12]}, {both[1][:12]}."
+    assert [targets.by_id(store, full[:12]) for full in both] == [("doc", full) for full in both]
+
+
+def test_a_link_keeps_its_own_name_in_a_folder_whose_links_are_resolved(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "link.md").symlink_to("top.md")
+    (tmp_path / "way").symlink_to("old")
+    known = {
+        name: targets.readings(str(tmp_path / name), base=tmp_path)[0].names
+        for name in ("link.md", "way/a.md", "way/..")
+    }
+
+    assert known == {"link.md": ("link.md",), "way/a.md": ("way/a.md", "old/a.md"), "way/..": (".",)}
+
+
+@pytest.mark.parametrize(
+    ("target", "told", "words"), [('"a"', "with the text", "a"), ('""', "named", '""'), ("a", "named", "a")]
+)
+def test_what_stands_in_quotes_is_told_as_a_text(target: str, told: str, words: str) -> None:
+    error = targets.unknown(target)
+
+    assert str(error) == f"The store holds nothing {told} {target}."
+    assert error.hint == Hint("search", words)

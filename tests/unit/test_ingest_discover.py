@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.config import Config
-from recall_core.ingest.discover import Found, covers, walk
+from recall_core.ingest.discover import Found, covers, find_one, single, walk
 from recall_core.paths import path_of
 from recall_core.types import Root, Skip
 from tests.builders import without_privileges
@@ -174,6 +174,28 @@ def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to("nowhere.md")
 
     assert listed(tmp_path) == ([], {"a.md": "broken_link"})
+
+
+def test_what_is_skipped_in_a_folder_comes_in_code_point_order(tmp_path: Path) -> None:
+    for name in ("c", "B", "é", "a"):
+        (tmp_path / name).symlink_to(name)
+
+    assert [step.path for step in walk(EVERYTHING, tmp_path, Config())] == ["B", "a", "c", "é"]
+
+
+def test_one_file_is_told_as_the_walk_tells_it_beside_others_that_are_skipped(tmp_path: Path) -> None:
+    make(tmp_path, "in/b.md")
+    (tmp_path / "in/a.md").symlink_to("a.md")
+
+    for step in walk(EVERYTHING, tmp_path, Config()):
+        assert find_one(EVERYTHING, tmp_path, Config(), step.path) == step
+    assert find_one(EVERYTHING, tmp_path, Config(), "in/c.md") is None
+
+
+def test_a_file_that_was_added_by_its_name_and_is_gone_is_skipped(tmp_path: Path) -> None:
+    assert single(Root("a.md"), tmp_path) == Skip(
+        "a.md", "unreadable", "it cannot be read: No such file or directory"
+    )
 
 
 def test_a_link_to_itself_is_skipped_where_a_file_of_its_name_would_be_read(tmp_path: Path) -> None:

@@ -524,12 +524,14 @@ def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(
     folder.write("large", "x" * 100)
     folder.write("records", "{")
     os.mkfifo(folder.base / "pipe")
+    (folder.base / "loop").symlink_to("loop")
     folder.config = folder.config._replace(max_file_bytes=50)
     before = folder.state()
     expected = {
         "nowhere": "missing_path",
         "good.md/below": "missing_path",
         "pipe": "not_a_file",
+        "loop": "unreadable",
         "binary": "binary_file",
         "latin": "not_utf8",
         "large": "file_too_large",

@@ -147,6 +147,16 @@ def test_labels_of_one_file_are_given_to_no_other(folder: IngestFolder) -> None:
     assert labels(folder.documents()["docs/b.md"]) == before
 
 
+def test_a_sync_gives_the_labels_of_the_folder_to_no_file_that_has_its_own(folder: IngestFolder) -> None:
+    folder.ingest("docs/a.md", template=CASES["all"][0])
+    before = folder.state()
+
+    folder.sync()
+
+    assert labels(folder.documents()["docs/a.md"]) == CASES["all"][1]
+    assert folder.state() == before
+
+
 def test_a_new_file_takes_from_older_roots_only_what_its_own_leaves_open(folder: IngestFolder) -> None:
     folder.ingest("docs", template=Root("", source="new", meta=(("k", "new"),)))
     folder.write("docs/c.md", "a numbat\n")

@@ -21,6 +21,7 @@ def match(text: str, how: str = "any") -> str:
         ("to be or not to be", '"to" OR "be" OR "or" OR "not" OR "to" OR "be"'),
         ('say "to be" now', '"say" OR "to be"'),
         ('"to be"', '"to be"'),
+        ('"to be" or "not to be"', '"to be" OR "not to be"'),
         ('"unclosed phrase', '"unclosed phrase"'),
         ("foo-bar C++ it's what?", '"foo" OR "bar" OR "c"'),
         ("Naïve café", '"naive" OR "cafe"'),

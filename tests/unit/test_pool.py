@@ -144,3 +144,9 @@ def test_an_index_that_only_comes_near_is_told(
     found = pool.retrieve(words("ship", BM25F), plainer, EMBEDDER)
     assert (found.index_kind, found.exact) == (kind, few > 0)
     assert pool.retrieve(words("ship", BM25F), store, EMBEDDER).index_kind == "exact"
+
+
+def test_a_question_of_words_alone_passes_over_no_vector(plainer: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
+    found = pool.retrieve(words("ship", BM25F, mode="lexical"), plainer, None)
+    assert (found.index_kind, found.exact) == ("exact", False)

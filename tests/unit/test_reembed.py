@@ -329,6 +329,20 @@ def test_a_text_without_a_feature_is_not_asked_for_again(recall: Recall, home: P
     assert (view["embedded"], view["reused"], view["vectors"]) == (0, FILES + 1, FILES)
 
 
+def test_a_vector_that_was_kept_for_a_removed_text_leaves_with_the_embedder_that_made_it(
+    recall: Recall, home: Path
+) -> None:
+    (home / "docs/07.txt").unlink()
+    run(recall.sync())
+    assert recall.store.execute("SELECT count(*) FROM vec_cache") == [(1,)]
+
+    run(recall.reembed("counting"))
+
+    (home / "docs/07.txt").write_text(TEXT.format(n=7))
+    run(recall.sync())
+    assert COUNTING.embedder.read[TEXT.format(n=7)] == 1
+
+
 def test_a_key_rotation_embeds_none(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "first")
     run(recall.reembed("keyed"))

@@ -123,6 +123,17 @@ def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
     assert [(source.root.folder, source.documents) for source in store.root_sources()] == [("docs", 0), ("other", 1)]
 
 
+def test_a_new_root_is_a_change_and_a_known_one_is_not() -> None:
+    store = memory_store()
+    before, generations = store.info().generation, []
+    for root in (Root("docs"), Root("docs"), Root("docs", tags=("t",))):
+        with store.writer() as writer:
+            writer.put_root(root)
+        generations.append(store.info().generation - before)
+
+    assert generations == [1, 1, 2]
+
+
 def test_a_root_is_remembered_once(folder: IngestFolder) -> None:
     rows = folder.store.execute("SELECT rowid, spec FROM root ORDER BY rowid")
     folder.write("docs/a.md", "changed words\n")

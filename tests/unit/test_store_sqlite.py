@@ -408,6 +408,8 @@ def test_a_foreign_log_is_taken_away_before_the_file_that_took_the_place_is_open
     (tmp_path / "new.db").replace(path)
     assert old.is_replaced()
     old.leave()
+    assert not Path(f"{path}-wal").exists()
+    assert not Path(f"{path}-shm").exists()
 
     with_new = open_store(path)
     assert with_new.info().documents == 500
@@ -435,6 +437,31 @@ def test_a_foreign_log_that_cannot_be_folded_is_not_opened(tmp_path: Path, monke
     assert caught.value.hint == f"rm {path}-wal {path}-shm"
     old.leave()
     assert open_store(path).info().documents == 0
+
+
+def test_a_store_that_was_left_is_never_taken_for_the_one_that_stands_there_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    old = open_store(path)
+    old.info()
+    (tmp_path / "away").mkdir()
+    for place in tmp_path.glob("r.db*"):
+        place.rename(tmp_path / "away" / place.name)
+    old.leave()
+    for place in (tmp_path / "away").iterdir():
+        place.rename(tmp_path / place.name)
+
+    assert old.is_replaced()
+    with closing(open_store(path)) as again:
+        assert not again.is_replaced()
+    old.close()
+
+
+def test_an_empty_log_is_folded_whoever_is_about_to_write(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.db")
+    memory_store(path).close()
+    with closing(open_store(path)) as idle, closing(open_store(path)) as writer, writer.transaction():
+        assert idle.fold(wait_ms=0)
 
 
 def test_what_a_connection_wrote_is_folded_into_the_file_when_it_is_closed(tmp_path: Path) -> None:
