@@ -19,6 +19,7 @@ from recall_core.ingest.targets import (
     is_as_read,
     is_gone,
     is_no_file,
+    is_overruled,
     named_roots,
     standing_roots,
 )
@@ -86,6 +87,7 @@ class _Batch:
     def __init__(self) -> None:
         self.since = monotonic()
         self.roots: list[Root] = []
+        self.renewed: list[Root] = []
         self.files: list[NewFile] = []
         self.touched: list[tuple[str, read.RawFile]] = []
         self.labelled: list[tuple[str, Root]] = []
@@ -102,7 +104,7 @@ class _Batch:
         self.chars += file.size
 
     def is_empty(self) -> bool:
-        return not (self.roots or self.files or self.touched or self.labelled or self.gone)
+        return not (self.roots or self.renewed or self.files or self.touched or self.labelled or self.gone)
 
     def is_due(self, chars: float) -> bool:
         """Whether to write it. chars: how many the embedder reads in the time that a commit may take."""
@@ -115,6 +117,8 @@ class _Batch:
     def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
         for root in self.roots:
             writer.put_root(root)
+        for root in self.renewed:
+            writer.renew_root(root)
         for path, raw in self.touched:
             writer.refresh(path, size=raw.size, mtime_ns=raw.mtime_ns)
         for path, root in self.labelled:
@@ -144,6 +148,7 @@ class _IngestRun:
         self.jobs: dict[str, tuple[Found, Root]] = {}
         self.skips: dict[str, Skip] = {}
         self.displaced: dict[str, Skip] = {}
+        self.renewed: set[Root] = set()
         self.files_done = self.documents = self.chunks = self.embedded = self.reused = 0
         self.unchanged = self.added = self.updated = self.removed = 0
         self.is_discovered = False
@@ -209,6 +214,7 @@ class _IngestRun:
     def _take(self, found: Found, root: Root) -> None:
         """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
         options = inherited(root, found.path, self.remembered)
+        self._renew(root, found.path)
         known = self._as_known(found, options)
         if known and self.mtime_only and (known.size, known.mtime_ns) == (found.size, found.mtime_ns):
             self._leave(known, root)
@@ -226,6 +232,12 @@ class _IngestRun:
         except IngestError as error:
             reason = error.message.removeprefix(found.path).lstrip(": ")
             self._skip(found.path, error.code, f"{reason} ({error.hint})" if error.hint else reason)
+
+    def _renew(self, root: Root, path: str) -> None:
+        """A root that is added again is the last one added, if that makes a difference to what a sync reads."""
+        if not self.is_sync and root not in self.renewed and is_overruled(root, path, self.remembered):
+            self.renewed.add(root)
+            self.batch.renewed.append(root)
 
     def _as_known(self, found: Found, options: Root) -> Fingerprint | None:
         """The file as last read, provided that it would be read the same way again."""

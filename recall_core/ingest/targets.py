@@ -75,6 +75,21 @@ def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
     return root
 
 
+def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
+    """True when a sync would read this file otherwise than a remembered root asks, because a newer one holds it too.
+
+    remembered: newest first.
+    """
+    newest = next((other for other in remembered if belongs(other, path)), root)
+    if newest == root or root not in remembered:
+        return False
+    return _asked_for(inherited(newest, path, remembered)) != _asked_for(inherited(root, path, remembered))
+
+
+def _asked_for(root: Root) -> tuple[object, ...]:
+    return root.parser, frozenset(root.tags), root.source, dict(root.meta)
+
+
 def is_gone(place: Path) -> bool:
     """True when there is nothing at this place; not being allowed to look, or not able to spell it, is not gone."""
     try:

@@ -74,6 +74,9 @@ class Writer(Protocol):
     def put_root(self, root: Root) -> None:
         """Remember a root, once."""
 
+    def renew_root(self, root: Root) -> None:
+        """Make a remembered root the one that was added last; its files stay with it."""
+
     def forget_roots(self, folders: Iterable[str]) -> None:
         """Stop syncing these folders."""
 

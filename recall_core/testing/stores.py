@@ -167,6 +167,20 @@ class StoreConformance:
             writer.forget_roots(["docs"])
         assert (store.roots(), store.info().documents) == ((Root("other"),), 6)
 
+    def test_a_root_that_is_renewed_is_the_last_one_and_keeps_its_files(self) -> None:
+        store = self.filled()
+        with store.writer() as writer:
+            writer.put_root(Root("other"))
+        before = store.info()
+        with store.writer() as writer:
+            writer.renew_root(ROOT)
+        assert [(each.root, each.documents) for each in store.root_sources()] == [(Root("other"), 0), (ROOT, 1)]
+        assert store.info()._replace(generation=0) == before._replace(generation=0)
+        renewed = store.info()
+        with store.writer() as writer:
+            writer.renew_root(ROOT)
+        assert store.info() == renewed
+
     def test_the_digest_is_that_of_what_is_there(self) -> None:
         store = self.empty()
         assert store.info().digest == digest_by_rule(store)

@@ -105,6 +105,23 @@ def test_a_command_typed_before_gives_its_labels_back_and_the_digest_with_them(f
     assert folder.state() == (generation + 1, stamp)
 
 
+@pytest.mark.parametrize("mtime_only", [False, True], ids=["hashed", "mtime-only"])
+def test_labels_of_a_command_that_is_typed_again_are_those_of_files_that_change_later(
+    folder: IngestFolder, mtime_only: bool
+) -> None:
+    folder.ingest("docs", template=CASES["all"][0])
+    folder.ingest("docs", template=OLD, mtime_only=mtime_only)
+    before = {path: labels(document) for path, document in folder.documents().items()}
+    folder.write("docs/a.md", "another quokka\n")
+
+    assert folder.sync().updated == 1
+
+    assert {path: labels(document) for path, document in folder.documents().items()} == before
+    state = folder.state()
+    folder.ingest("docs", template=OLD, mtime_only=mtime_only)
+    assert folder.state() == state
+
+
 @pytest.mark.parametrize("again", ["sync", "the plain folder", "one file without labels"])
 def test_labels_stay_when_the_files_are_read_again_without_any(folder: IngestFolder, again: str) -> None:
     folder.ingest("docs", template=CASES["all"][0])
@@ -147,13 +164,14 @@ def test_labels_of_one_file_are_given_to_no_other(folder: IngestFolder) -> None:
     assert labels(folder.documents()["docs/b.md"]) == before
 
 
-def test_a_sync_gives_the_labels_of_the_folder_to_no_file_that_has_its_own(folder: IngestFolder) -> None:
-    folder.ingest("docs/a.md", template=CASES["all"][0])
+def test_a_sync_keeps_the_labels_that_a_program_gave_to_a_file_that_did_not_change(folder: IngestFolder) -> None:
+    with folder.store.writer() as writer:
+        writer.relabel("docs/a.md", tags=("mine",), source="", meta=None)
     before = folder.state()
 
-    folder.sync()
+    assert folder.sync().unchanged == 2
 
-    assert labels(folder.documents()["docs/a.md"]) == CASES["all"][1]
+    assert labels(folder.documents()["docs/a.md"]) == (("mine",), "", {"k": "old", "kept": 1})
     assert folder.state() == before
 
 

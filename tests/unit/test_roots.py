@@ -134,6 +134,43 @@ def test_a_new_root_is_a_change_and_a_known_one_is_not() -> None:
     assert generations == [1, 1, 2]
 
 
+def test_a_sync_reads_a_folder_as_the_last_command_did_though_it_was_typed_before(tmp_path: Path) -> None:
+    folder = IngestFolder(tmp_path)
+    folder.write("docs/a.txt", '{"id": "1", "text": "words"}\n')
+    for parser in ("text", "jsonl", "text"):
+        folder.ingest("docs", template=Root("", parser=parser))
+    before = folder.state()
+
+    assert folder.sync().unchanged == 1
+
+    assert (list(folder.documents()), folder.state()) == (["docs/a.txt"], before)
+    assert [root.parser for root in folder.store.roots()] == ["jsonl", "text"]
+    assert owned(folder) == {"docs": 1}
+
+
+def test_a_command_that_finds_every_file_as_it_asks_for_it_is_the_last_one_all_the_same(tmp_path: Path) -> None:
+    folder = IngestFolder(tmp_path)
+    folder.write("docs/a.txt", '{"id": "1", "text": "words"}\n')
+    for parser in ("jsonl", "text"):
+        folder.ingest("docs", template=Root("", parser=parser))
+    with folder.store.writer() as writer:
+        writer.renew_root(Root("docs", parser="jsonl"))
+
+    assert folder.ingest("docs", template=Root("", parser="text")).unchanged == 1
+
+    assert [root.parser for root in folder.store.roots()] == ["jsonl", "text"]
+    assert folder.sync().unchanged == 1
+
+
+def test_new_roots_are_remembered_in_the_order_in_which_they_were_named(folder: IngestFolder) -> None:
+    folder.write("new/d.md", "words\n")
+    folder.ingest("docs", template=Root("", tags=("a",)))
+
+    folder.ingest("docs", "new", template=Root("", tags=("b",)))
+
+    assert [root.folder for root in folder.store.roots() if root.tags == ("b",)] == ["docs", "new"]
+
+
 def test_a_root_is_remembered_once(folder: IngestFolder) -> None:
     rows = folder.store.execute("SELECT rowid, spec FROM root ORDER BY rowid")
     folder.write("docs/a.md", "changed words\n")

@@ -140,6 +140,15 @@ class SqliteWriter:
         """Remember a root, once."""
         self._root(root)
 
+    def renew_root(self, root: Root) -> None:
+        """Make a remembered root the one that was added last; its files stay with it."""
+        before = self._root(root)
+        if (before,) == self._execute("SELECT max(rowid) FROM root")[0]:
+            return
+        self._execute("UPDATE root SET spec = '' WHERE rowid = ?", (before,))
+        self._execute("UPDATE file SET root = ? WHERE root = ?", (self._root(root), before))
+        self._execute("DELETE FROM root WHERE rowid = ?", (before,))
+
     def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
         """Keep text_hash to (vector, windows) for chunks that come later; no answer changes, nor the generation.
 
