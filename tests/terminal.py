@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import termios
 import time
+import tty
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +47,14 @@ class Terminal:
 
     def is_alternate(self) -> bool:
         return self._ask("display-message", "-p", "#{alternate_on}").strip() == "1"
+
+    def is_read_by_key(self) -> bool:
+        """True while a program takes each key as it comes: typed before, it would stay with the terminal."""
+        terminal = os.open(self._ask("display-message", "-p", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            return not termios.tcgetattr(terminal)[tty.LFLAG] & termios.ECHO
+        finally:
+            os.close(terminal)
 
     def is_sane(self) -> bool:
         """True while it is as a shell wants it: a cursor, lines that wrap, no second screen, a mouse that selects."""

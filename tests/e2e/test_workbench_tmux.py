@@ -174,6 +174,7 @@ def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: s
         assert terminal.is_sane()
     terminal.type("fg\r")
     terminal.wait_for(lambda screen: "37 docs" in screen and household_first(screen) and "Stopped" not in screen)
+    terminal.wait_for(lambda _: terminal.is_read_by_key())  # what was painted may have been on its way before
     assert terminal.is_alternate()
 
 
