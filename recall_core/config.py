@@ -175,6 +175,8 @@ def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
 
 def override(config: Config, settings: Settings | Sequence[str]) -> Config:
     """The config for one question: live settings only. Texts are `key=value`, as --set takes them."""
+    if not settings:
+        return config
     for assignment in assignments(settings):
         key, _, text = assignment.partition("=")
         key = key.strip()

@@ -280,12 +280,13 @@ def disagreements(config: Config, info: StoreInfo) -> tuple[str, ...]:
     """Where recall.toml and the store disagree: the store wins, and says so."""
     embedder = info.embedder if agrees(config, info.embedder) else config.embedding
     pairs = (
-        ("embedder", embedder, info.embedder, f" until {Hint('reembed', config.embedding)}"),
-        ("counter", config.counter, info.counter, ""),
-        ("chunker", chunker_identity(config), info.chunker, ""),
+        ("embedder", embedder, info.embedder),
+        ("counter", config.counter, info.counter),
+        ("chunker", chunker_identity(config), info.chunker),
     )
-    return tuple(
-        f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; the store wins{until}"
-        for name, wanted, actual, until in pairs
-        if wanted != actual
-    )
+    return tuple(_disagreement(config, *pair) for pair in pairs if pair[1] != pair[2])
+
+
+def _disagreement(config: Config, name: str, wanted: str, actual: str) -> str:
+    until = f" until {Hint('reembed', config.embedding)}" if name == "embedder" else ""
+    return f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; the store wins{until}"

@@ -53,6 +53,10 @@ class ThreadGuard:
             if self._running == mine:
                 del self._running["call"]
 
+    def is_mine(self) -> bool:
+        """Whether a call of this thread runs."""
+        return self._running.get("call") == (getpid(), get_ident())
+
     def last_call(self, function: Callable[[], None]) -> None:
         """The same for what ends the connection, which no call may be in the midst of, one of this thread neither."""
         if self._running == {"call": (getpid(), get_ident())}:
@@ -126,7 +130,11 @@ def _guarded(member: object) -> object:
 def _call(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = self.guard.call(function, self, *args, **kwargs)
+        guard: ThreadGuard = self.guard
+        if guard.is_mine():  # a call within a call, of which a search makes some
+            result = function(self, *args, **kwargs)
+        else:
+            result = guard.call(function, self, *args, **kwargs)
         return Steps(self.guard, result) if type(result) in (GeneratorType, Steps) else result
 
     return call
