@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from recall_core import contract
 from recall_core.contract import responses
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +23,7 @@ MANY = 8
 
 def schema() -> str:
     """The text of the JSON Schema."""
-    return json.dumps(contract.schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(responses.schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def page(text: str) -> str:

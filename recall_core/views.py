@@ -5,44 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from recall_core.config import Config
-from recall_core.contract import (
-    OK,
-    SCHEMA_VERSION,
-    CandidateView,
-    ChunkView,
-    CompletionResponse,
+from recall_core.contract import OK, SCHEMA_VERSION
+from recall_core.contract.ledger import ExplainView, LeafView, PartView, RecallView, StageValues
+from recall_core.contract.packing import (
+    AccountPart,
     ContextBlock,
     ContextChunk,
     ContextView,
-    DocView,
-    ErrorResponse,
-    ErrorView,
-    ExplainView,
-    IngestView,
-    LeafView,
-    LexicalModelEcho,
-    NormalizerEcho,
+    EstimateView,
     OmittedView,
-    PartView,
+)
+from recall_core.contract.views import (
+    ChunkView,
+    DocView,
+    ErrorView,
+    IngestView,
+    LexicalModelEcho,
+    ModelsEcho,
+    NormalizerEcho,
     PlanEcho,
+    PlanPart,
     QueryEcho,
-    RecallView,
+    RanksEcho,
     RerankEcho,
     ResultView,
     SignalEcho,
+    SparsePart,
     SparseView,
     StoreView,
     TermEcho,
+    WordingEcho,
 )
-from recall_core.contract.ledger import StageValues
-from recall_core.contract.packing import AccountPart, EstimateView
-from recall_core.contract.views import ModelsEcho, PlanPart, RanksEcho, SparsePart, WordingEcho
 from recall_core.embed.registry import note
-from recall_core.errors import RecallError
 from recall_core.rank.normalize import scale
-from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.freshness import State
 from recall_core.text import counter
 from recall_core.types import (
     Block,
@@ -60,7 +55,13 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
+    from recall_core.config import Config
+    from recall_core.contract.responses import CompletionResponse, ErrorResponse
+    from recall_core.errors import RecallError
+    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.freshness import State
     from recall_core.rql.complete import Completion, Vocabulary
+    from recall_core.rql.views import CandidateView
     from recall_core.store.values import Sizes
 
 Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
@@ -111,7 +112,7 @@ def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
 def failure(error: RecallError) -> ErrorResponse:
     """The response of a command that failed."""
     view = ErrorView(code=error.code, message=error.message, details=error.details, hint=error.hint)
-    return ErrorResponse(ok=False, schema_version=SCHEMA_VERSION, error=view)
+    return {"ok": False, "schema_version": SCHEMA_VERSION, "error": view}
 
 
 def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
@@ -397,6 +398,8 @@ def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResp
 
 
 def _candidate_view(completion: Completion) -> CandidateView:
+    from recall_core.rql.views import CandidateView  # noqa: PLC0415 - as above
+
     return CandidateView(
         text=completion.text,
         kind=completion.kind,

@@ -15,7 +15,7 @@ from recall_core.paths import spot
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.config import Settings
-    from recall_core.contract import EmbedderView
+    from recall_core.contract.views import EmbedderView
 
 MOST_FILES = 2_000  # counted in a folder: enough to tell a few from many
 MOST_SECONDS = 0.5  # spent on counting one

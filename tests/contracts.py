@@ -7,13 +7,13 @@ from typing import Any
 
 import jsonschema
 
-from recall_core import contract
+from recall_core.contract import responses
 
 
 @cache
 def validator(*, is_closed: bool = False) -> jsonschema.Draft202012Validator:
     """What raises ValidationError for an answer that does not fit; closed, for a key beyond the contract too."""
-    schema = contract.schema()
+    schema = responses.schema()
     if is_closed:
         for definition in schema["$defs"].values():
             definition["additionalProperties"] = False

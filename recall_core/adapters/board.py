@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from recall_core.contract import EvaluationView, Response
-from recall_core.contract.evaluation import ComparisonView, IntervalView
+if TYPE_CHECKING:
+    from recall_core.contract.evaluation import ComparisonView, EvaluationView, IntervalView
+    from recall_core.contract.responses import Response
 
 Rows = list[tuple[str, ...]]
 """A head, then one row a line."""

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from recall_core import paths
 from recall_core.adapters import completion, render
-from recall_core.adapters.flags import Command, Opener
 from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.output import replacing
-from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
-from recall_core.contract import AnyResponse, Response, StatsResponse, response_of
+from recall_core.contract import response_of
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.types import Progress, Root
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Command, Opener
+    from recall_core.adapters.parser import Request
+    from recall_core.contract.responses import AnyResponse, Response, StatsResponse
 
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 

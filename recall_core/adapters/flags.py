@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.parser import Request
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
-    from recall_core.contract import AnyResponse, Response
+    from recall_core.contract.responses import AnyResponse, Response
 
 LARGEST = 2**31 - 1
 

@@ -15,8 +15,8 @@ from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract import AnyResponse, CalibrationView, FixturesView, Response
-from recall_core.contract.evaluation import CeilingView, FixtureView, RateView
+from recall_core.contract.evaluation import CalibrationView, CeilingView, FixturesView, FixtureView, RateView
+from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import QrelsFormat
 from recall_core.evaluate.measures import DEFAULT

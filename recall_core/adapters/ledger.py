@@ -10,8 +10,16 @@ from recall_core.adapters.render import DIGITS, clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import AnyResponse, LeafView, LedgerView, PartView, Response, VersusView
-from recall_core.contract.ledger import ColumnsView, NeighbourView, StabilityView
+from recall_core.contract.ledger import (
+    ColumnsView,
+    LeafView,
+    LedgerView,
+    NeighbourView,
+    PartView,
+    StabilityView,
+    VersusView,
+)
+from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
 from recall_core.shell import Hint

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Recall
-from recall_core.contract import IngestResponse
 from recall_core.errors import Interrupted
 from recall_core.shell import Hint
-from recall_core.types import Progress
+
+if TYPE_CHECKING:
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.responses import IngestResponse
+    from recall_core.types import Progress
 
 Done = TypeVar("Done")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from recall_core.adapters import board
-from recall_core.contract import AccountView, EmbedderView, Response, ResultView
-from recall_core.contract.packing import AlternativeView, CoverageView, SwapView
+
+if TYPE_CHECKING:
+    from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView
+    from recall_core.contract.responses import Response
+    from recall_core.contract.views import EmbedderView, ResultView
 
 SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from recall_core import views
-from recall_core.adapters.flags import Opener
 from recall_core.adapters.output import replacing
-from recall_core.adapters.parser import Request
 from recall_core.adapters.render import clean, counted
-from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract import AnyResponse, Response, RqlResponse
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
-from recall_core.rql.views import FilterView
 from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Opener
+    from recall_core.adapters.parser import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.contract.responses import AnyResponse, Response, RqlResponse
+    from recall_core.rql.views import FilterView
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from recall_core.adapters import board, render
-from recall_core.contract import Response, ResultView
+from recall_core.contract.responses import Response
+from recall_core.contract.views import ResultView
 
 _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _STATE = "yellow"

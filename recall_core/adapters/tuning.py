@@ -13,7 +13,7 @@ from recall_core.adapters.render import clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import AnyResponse, Response
+from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.tuning import (
     BandView,
     ChangeView,

@@ -11,8 +11,8 @@ from recall_core.adapters.render import DIGITS, clean, counted
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract import AnyResponse, Response, TraceView, WhyNotView
-from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView
+from recall_core.contract.responses import AnyResponse, Response
+from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView, TraceView, WhyNotView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 

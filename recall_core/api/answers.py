@@ -8,30 +8,30 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from recall_core import views
-from recall_core.api.engine import Engine
 from recall_core.api.packing import packing, terms
-from recall_core.contract import (
-    OK,
-    ContextResponse,
-    ExplainResponse,
-    NextPart,
-    SearchResponse,
-    StatsView,
-    SweepResponse,
-)
-from recall_core.contract.packing import AccountPart
+from recall_core.contract import OK
+from recall_core.contract.views import StatsView
 from recall_core.errors import SnapshotMismatch, StaleError
 from recall_core.retrieve import Answer, Plan, targets
 from recall_core.retrieve.answer import candidate_range, packable, page
-from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.freshness import State, stale_documents
 from recall_core.shell import AGAIN, Hint
-from recall_core.store.port import Store
-from recall_core.types import Document, Hit, Packed
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
+    from recall_core.api.engine import Engine
+    from recall_core.contract.packing import AccountPart
+    from recall_core.contract.responses import (
+        ContextResponse,
+        ExplainResponse,
+        NextPart,
+        SearchResponse,
+        SweepResponse,
+    )
     from recall_core.evaluate.tune_question import PinTarget
+    from recall_core.retrieve.asking import Ask, Pack
+    from recall_core.store.port import Store
+    from recall_core.types import Document, Hit, Packed
 
 
 def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from recall_core import views
 from recall_core.config import SETTINGS, Config, load, override
-from recall_core.contract import OK, DiffResponse, QueryEcho, QueryPart, StatsView
+from recall_core.contract import OK
 from recall_core.contract.comparing import (
     AbsenceView,
     DiffView,
@@ -21,6 +21,8 @@ from recall_core.contract.comparing import (
     StandingView,
 )
 from recall_core.contract.evaluation import ConditionView
+from recall_core.contract.responses import DiffResponse, QueryPart
+from recall_core.contract.views import QueryEcho, StatsView
 from recall_core.errors import ConfigError
 from recall_core.evaluate.formats import read_queries
 from recall_core.evaluate.gate import Condition, bad_gate, parse_gate

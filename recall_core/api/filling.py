@@ -6,7 +6,8 @@ from collections.abc import Generator, Iterator, Sequence
 
 from recall_core import views
 from recall_core.api.engine import Engine
-from recall_core.contract import OK, IngestResponse
+from recall_core.contract import OK
+from recall_core.contract.responses import IngestResponse
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import pipeline
 from recall_core.shell import REST, Hint, flag

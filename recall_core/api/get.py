@@ -8,7 +8,9 @@ from time import perf_counter
 
 from recall_core import views
 from recall_core.api.engine import Engine
-from recall_core.contract import OK, DocView, GetResponse, StatsResponse, StatsView, TextView
+from recall_core.contract import OK
+from recall_core.contract.responses import GetResponse, StatsResponse
+from recall_core.contract.views import DocView, StatsView, TextView
 from recall_core.errors import UsageError
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import one, unknown

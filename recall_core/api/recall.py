@@ -12,7 +12,7 @@ from recall_core import views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine
 from recall_core.config import Config, Settings
-from recall_core.contract import OK, responses
+from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
 from recall_core.paths import spot
 from recall_core.retrieve import Plan, plan_rql
@@ -22,6 +22,7 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
+    from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.options import EvalOptions
     from recall_core.evaluate.tune import TuneOptions

@@ -8,8 +8,9 @@ from time import perf_counter
 from recall_core.api import answers
 from recall_core.api.engine import Engine
 from recall_core.api.whynot import question_of, trace
-from recall_core.contract import OK, ReportResponse
+from recall_core.contract import OK
 from recall_core.contract.comparing import RankLineView, RankStepView, ReportView
+from recall_core.contract.responses import ReportResponse
 from recall_core.contract.views import SparsePart
 from recall_core.explain.lines import Lines, lines_of, weight_of
 from recall_core.explain.whynot.question import understood

@@ -8,7 +8,8 @@ from typing import cast
 from recall_core import views
 from recall_core.api.answers import asserted, stats_view
 from recall_core.api.engine import Engine
-from recall_core.contract import OK, ExplainedResponse, TraceResponse, WhyNotResponse
+from recall_core.contract import OK
+from recall_core.contract.responses import ExplainedResponse, TraceResponse, WhyNotResponse
 from recall_core.explain.funnel import trace as traced
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained

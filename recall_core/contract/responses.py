@@ -1,9 +1,10 @@
-"""What each command answers, a type for each; `Response` has the keys of all of them."""
+"""What each command answers, a type for each; `Response` has the keys of all of them; and the JSON Schema of both."""
 
 from __future__ import annotations
 
-from typing import NotRequired, TypeAlias, TypedDict, cast
+from typing import Any, NotRequired, TypeAlias, TypedDict, get_args
 
+from recall_core.contract import Head
 from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
 from recall_core.contract.ledger import ExplanationView
@@ -27,18 +28,6 @@ from recall_core.contract.views import (
 )
 from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
-
-SCHEMA_VERSION = "1"
-
-
-class Head(TypedDict):
-    """What every answer begins with."""
-
-    ok: bool
-    schema_version: str
-
-
-OK: Head = {"ok": True, "schema_version": SCHEMA_VERSION}
 
 
 class QueryPart(TypedDict, total=False):
@@ -362,6 +351,29 @@ class Response(TypedDict):
     """Why there is no answer."""
 
 
-def response_of(answer: AnyResponse) -> Response:
-    """An answer for those who look at whatever it holds."""
-    return cast(Response, answer)
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
+    from msgspec.json import schema_components  # noqa: PLC0415 - only when the schema is asked for
+
+    kinds = get_args(AnyResponse)
+    references, components = schema_components((Response, *kinds), ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "recall/response/1",
+        "title": "Recall response",
+        **references[0],
+        "anyOf": list(references[1:]),
+        "$defs": _on_one_line(components),
+    }
+
+
+def _on_one_line(node: object) -> object:
+    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
+    if isinstance(node, list):
+        return [_on_one_line(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
+        for key, value in node.items()
+    }

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from recall_core.contract import OK, JudgeResponse
+from recall_core.contract import OK
 from recall_core.contract.evaluation import JudgedView
+from recall_core.contract.responses import JudgeResponse
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import (
     Qrel,

@@ -6,8 +6,10 @@ from collections.abc import Generator, Mapping, Sequence
 from time import perf_counter
 
 from recall_core.config import Settings
-from recall_core.contract import OK, EvaluationResponse, StatsView
+from recall_core.contract import OK
 from recall_core.contract.evaluation import ConditionView
+from recall_core.contract.responses import EvaluationResponse
+from recall_core.contract.views import StatsView
 from recall_core.evaluate.compare import Values, fallen, read_baseline
 from recall_core.evaluate.figures import Setup, evaluation_view, mean, query_views
 from recall_core.evaluate.formats import run_lines

@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import NamedTuple
 
 from recall_core.config import Config, override
-from recall_core.contract import OK, StatsView, TuneResponse
+from recall_core.contract import OK
 from recall_core.contract.evaluation import IntervalView
+from recall_core.contract.responses import TuneResponse
 from recall_core.contract.tuning import (
     BandView,
     ChangeView,
@@ -22,6 +23,7 @@ from recall_core.contract.tuning import (
     SteadyView,
     TuningView,
 )
+from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
 from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval
 from recall_core.evaluate.judgements import names_of

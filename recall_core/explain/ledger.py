@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from recall_core.config import Config
-from recall_core.contract import LeafView
-from recall_core.contract.ledger import ColumnsView, LeafKind
+from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
 from recall_core.embed.windows import components
 from recall_core.explain.factors import shapley
 from recall_core.ports import Additive, Embedder

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from recall_core.config import Config
-from recall_core.contract import CheckView
+from recall_core.contract.views import CheckView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
 from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed

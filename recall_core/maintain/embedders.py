@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from recall_core.config import Config
-from recall_core.contract import EmbedderView
+from recall_core.contract.views import EmbedderView
 from recall_core.embed.registry import HASH_NOTE, kinds
 from recall_core.errors import EmbedError
 from recall_core.ingest.vectors import Pace, cost

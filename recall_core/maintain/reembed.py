@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from recall_core.config import COMMIT_SECONDS, Config, Settings, assign, assignments, replace, settings_of
-from recall_core.contract import ReembedView
+from recall_core.contract.views import ReembedView
 from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of

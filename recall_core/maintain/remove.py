@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core.contract import CompactView, RemovedView
+from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match

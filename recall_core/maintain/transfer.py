@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TextIO
 
-from recall_core.contract import TransferView
+from recall_core.contract.views import TransferView
 from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
 from recall_core.maintain import lines

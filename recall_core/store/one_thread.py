@@ -131,10 +131,8 @@ def _call(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         guard: ThreadGuard = self.guard
-        if guard.is_mine():  # a call within a call, of which a search makes some
-            result = function(self, *args, **kwargs)
-        else:
-            result = guard.call(function, self, *args, **kwargs)
+        is_within = guard.is_mine()  # a search makes some calls within its own, which are to cost little
+        result = function(self, *args, **kwargs) if is_within else guard.call(function, self, *args, **kwargs)
         return Steps(self.guard, result) if type(result) in (GeneratorType, Steps) else result
 
     return call

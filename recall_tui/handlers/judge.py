@@ -25,7 +25,7 @@ from recall_tui.state.session import Session
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
-    from recall_core.contract import JudgeResponse
+    from recall_core.contract.responses import JudgeResponse
     from recall_core.evaluate.formats import QrelsFormat
     from recall_tui.host import Host
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.screen import ScreenResultCallbackType
 
     from recall_core.api.recall import Recall
-    from recall_core.contract import ReembedView
+    from recall_core.contract.views import ReembedView
     from recall_tui.host import Host
 
     Say = Callable[[Progress], None]

@@ -33,7 +33,7 @@ from recall_tui.widgets.lines import NONE
 from recall_tui.widgets.lists import ChoosingView
 
 if TYPE_CHECKING:
-    from recall_core.contract import CheckView, EmbedderView, StoreView
+    from recall_core.contract.views import CheckView, EmbedderView, StoreView
 
 KEYS = {"figures": "d doctor  c compact  e embedders  x remove  Right view", "embedders": "Enter reembeds"}
 NAME = 11  # cells of a figure's name

@@ -31,7 +31,7 @@ from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.lists import PointedList
 
 if TYPE_CHECKING:
-    from recall_core.contract import EmbedderView
+    from recall_core.contract.views import EmbedderView
 
 OFFER = "A store is one file with the texts and the vectors of the files you add, here {file}."
 KEPT = "{toml} is there already: it is kept, and what it says of the embedder holds."

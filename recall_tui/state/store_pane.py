@@ -13,7 +13,7 @@ from recall_tui.state.runs import EVERYTHING
 from recall_tui.state.session import Session, is_seen
 
 if TYPE_CHECKING:
-    from recall_core.contract import CheckView, EmbedderView, StoreView
+    from recall_core.contract.views import CheckView, EmbedderView, StoreView
     from recall_core.store.values import Source
 
 View = Literal["figures", "checks", "embedders"]

@@ -16,7 +16,7 @@ from recall_tui.threads import Clock, Post
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
-    from recall_core.contract import IngestResponse
+    from recall_core.contract.responses import IngestResponse
 
 REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them make the keys lag
 

@@ -18,7 +18,7 @@ import recall_core
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import AnyResponse, Response
+from recall_core.contract.responses import AnyResponse, Response
 
 SCHEMA = Path(recall_core.__file__).parent / "schema" / "response.schema.json"
 RQL = "SELECT * FROM chunk USING lexical('retry'), semantic('retry') FILTER doc.tag = 'docs' LIMIT 2"

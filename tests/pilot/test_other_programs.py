@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.contract import Response
+from recall_core.contract.responses import Response
 from recall_core.types import Root
 from recall_tui.messages import Happened
 from recall_tui.screens.confirm import ConfirmScreen

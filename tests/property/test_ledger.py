@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
-from recall_core.contract import ExplainView, Response
+from recall_core.contract.ledger import ExplainView
+from recall_core.contract.responses import Response
 from recall_core.embed.hash import HashEmbedder, features, log_tf, plain_sums, word_shares, words
 from recall_core.rank.bm25 import contributions
 from recall_core.store.sqlite.store import SqliteStore

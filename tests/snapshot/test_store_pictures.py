@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList
 
-from recall_core.contract import CheckView
+from recall_core.contract.views import CheckView
 from recall_core.errors import StoreError, StoreLocked
 from recall_core.types import Progress, Skip
 from recall_tui.screens.welcome import WelcomeScreen

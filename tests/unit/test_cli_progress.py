@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.adapters.progress import follow, share
 from recall_core.adapters.streams import Streams
-from recall_core.contract import Response
+from recall_core.contract.responses import Response
 from recall_core.errors import Interrupted
 from recall_core.types import Progress, Stage
 

@@ -8,7 +8,8 @@ from typing import Any, cast, get_args
 import pytest
 
 from recall_core.adapters import render, tables
-from recall_core.contract import Response, ResultView
+from recall_core.contract.responses import Response
+from recall_core.contract.views import ResultView
 from recall_core.rank.sparse import Reason
 
 

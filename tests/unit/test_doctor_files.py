@@ -16,7 +16,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
-from recall_core.contract import CheckView
+from recall_core.contract.views import CheckView
 from recall_core.maintain.checks import unchanged_files
 from recall_core.types import Root
 from tests.builders import memory_store, new_file, put, without_privileges

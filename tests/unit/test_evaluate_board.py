@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.contract import Response
+from recall_core.contract.responses import Response
 from recall_core.embed.registry import Once
 from recall_core.errors import UsageError
 from recall_core.evaluate.options import EvalOptions

@@ -16,7 +16,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
-from recall_core.contract import LeafView, LedgerView, PartView
+from recall_core.contract.ledger import LeafView, LedgerView, PartView
 from recall_core.embed.windows import components
 from recall_core.errors import StaleError, UnknownTarget
 from recall_core.explain.explanation import standings

@@ -15,7 +15,7 @@ import tests.embedders
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract import Response
+from recall_core.contract.responses import Response
 from recall_core.errors import EmbedError, StoreError, UsageError
 from recall_core.ingest.pipeline import sync
 from recall_core.maintain import reembed as module

@@ -10,7 +10,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.contract import CheckView
+from recall_core.contract.views import CheckView
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError
 from recall_core.maintain.checks import self_retrieval

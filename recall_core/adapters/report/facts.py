@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_core.adapters.render import account_lines, counted
-from recall_core.contract import Response
 from recall_core.contract.packing import ContextView
+from recall_core.contract.responses import Response
 
 
 def question(response: Response) -> str:

@@ -9,9 +9,10 @@ from recall_core.adapters.report.chart import rank_chart, sample, token_gauge
 from recall_core.adapters.report.facts import account_facts, plan_facts, question
 from recall_core.adapters.report.markup import Html, join, tag
 from recall_core.adapters.report.style import CSS, SIGNAL_COLOURS
-from recall_core.contract import Response, ResultView
 from recall_core.contract.ledger import PartView
 from recall_core.contract.packing import ContextBlock, ContextView
+from recall_core.contract.responses import Response
+from recall_core.contract.views import ResultView
 
 EXCERPT = 260
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -16,8 +16,10 @@ from recall_core.adapters.report.page import page, place
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract import AnyResponse, Response, ResultView, response_of
+from recall_core.contract import response_of
 from recall_core.contract.comparing import ReportView
+from recall_core.contract.responses import AnyResponse, Response
+from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 
