@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api import stores
-from recall_core.api.answers import Ask
-from recall_core.api.recall import Recall
+from recall_core.api.recall import Ask, Recall
 from recall_core.api.stores import StoreUrl, store_kind, store_url
 from recall_core.errors import UsageError
 from recall_core.store.sqlite.store import SQLITE
