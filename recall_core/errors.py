@@ -83,7 +83,8 @@ class RqlError(UsageError):
         line = self.text[first : len(self.text) if last < 0 else last]
         width = max(1, min(self.end, first + len(line)) - self.start)
         wanted = f"  expected {self.expected}" if self.expected else ""
-        return f"{line}\n{' ' * (self.start - first)}{'^' * width}{wanted}"
+        shown = "".join(mark if mark.isprintable() else " " if mark == "\t" else "?" for mark in line)
+        return f"{shown}\n{' ' * (self.start - first)}{'^' * width}{wanted}"
 
 
 class StoreError(RecallError):

@@ -50,6 +50,27 @@ def is_storable(text: str) -> bool:
     return True
 
 
+def one_line(name: str) -> str:
+    """A name that stays on its line and steers no terminal: line breaks, controls and turns of direction escaped."""
+    return name if name.isprintable() else _controls("").sub(_escaped, name)
+
+
+def harmless(text: str) -> str:
+    """A text for a terminal: its lines and tabs as they are, every other control and turn of direction escaped."""
+    return text if text.isprintable() else _controls("\t\n").sub(_escaped, text.replace("\r\n", "\n"))
+
+
+@cache
+def _controls(kept: str) -> re.Pattern[str]:
+    """What a terminal obeys, and what lets a text run from right to left; lone surrogates are no text."""
+    marks = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+    return re.compile(f"(?![{kept}])[{marks}]" if kept else f"[{marks}]")
+
+
+def _escaped(mark: re.Match[str]) -> str:
+    return mark[0].encode("unicode_escape").decode()
+
+
 def nfc(path: str) -> str:
     """A path in the one spelling used for lookup and ids."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)

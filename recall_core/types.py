@@ -229,6 +229,26 @@ class StoreInfo(NamedTuple):
     """The newest doc.mtime of the live documents, or ""."""
 
 
+class Stamp(NamedTuple):
+    """What tells a file from another at its place without reading it. None where it is not known.
+
+    A ctime of 0 is that of a file which had only just changed when it was read: it may have changed again unseen.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int | None = None
+    inode: int | None = None
+
+    def agrees(self, other: Stamp) -> bool:
+        """Whether both may be of one file, as far as is known."""
+        return (
+            (self.size, self.mtime_ns) == (other.size, other.mtime_ns)
+            and (self.ctime_ns is None or other.ctime_ns is None or self.ctime_ns == other.ctime_ns)
+            and (self.inode is None or other.inode is None or self.inode == other.inode)
+        )
+
+
 class Fingerprint(NamedTuple):
     """A file as the store last read it."""
 
@@ -241,6 +261,13 @@ class Fingerprint(NamedTuple):
     documents: int
     os_path: str
     """As the disk spells it; "" where a program brought the document, and no file is behind it."""
+    ctime_ns: int | None = None
+    inode: int | None = None
+
+    @property
+    def stamp(self) -> Stamp:
+        """What its status was."""
+        return Stamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 class Root(NamedTuple):
@@ -299,6 +326,9 @@ class NewFile(NamedTuple):
     settings: str
     root: Root | None
     documents: tuple[NewDocument, ...]
+    ctime_ns: int | None = None
+    inode: int | None = None
+    """Of this machine: exports have neither."""
 
 
 class Skip(NamedTuple):

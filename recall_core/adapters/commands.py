@@ -78,7 +78,7 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         return
     if not (streams.stdout.isatty() and _drawn(response, streams.stdout)):
         for piece in command.prints(response) if command.prints is not None else ():
-            streams.stdout.write(shown(piece, streams.stdout))
+            streams.stdout.write(shown(piece, streams.stdout, raw=getattr(request.flags, "raw", False)))
     for line in render.talk(response):
         streams.say(line)
     if command.then is not None:
@@ -138,6 +138,17 @@ def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 def remove(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Documents out of the store."""
     return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
+
+
+def roots(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """The roots; some of them accepted before."""
+    action, *numbers = request.words or ("",)
+    if action and not numbers:
+        raise UsageError("missing_argument", "Which root is to be accepted?", hint=Hint("roots", "accept", "N"))
+    for number in numbers:
+        if not (number.isascii() and number.isdigit() and len(number) < 10):
+            raise UsageError("bad_value", f"{number} is not the number of a root.", hint=Hint("roots"))
+    return recall.roots(tuple(map(int, numbers)))
 
 
 def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -212,6 +223,7 @@ def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         on_conflict=flags.on_conflict or "error",
         embeddings=not flags.no_embeddings,
         reembed=flags.reembed,
+        with_roots=flags.with_roots,
     )
 
 

@@ -250,7 +250,7 @@ def _check_words(command: Command, words: Sequence[str]) -> None:
     if operand is not None and operand.choices:
         for word in words:
             _choose(command.name, word, operand.choices)
-    if operand is not None and operand.actions:
+    if operand is not None and operand.actions and words:
         _choose(f"recall {command.name}", words[0], operand.actions)
 
 

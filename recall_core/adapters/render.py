@@ -62,6 +62,17 @@ def removed(response: Response) -> Iterator[str]:
     yield f"{did} {counted(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
     yield from view["paths"]
     yield from (f"backup  {path}" for path in view["backups"])
+    yield from (f"copy    {path}" for path in view.get("copies", []))
+
+
+def roots(response: Response) -> Iterator[str]:
+    """Every root with its number, its rules, and what is left out of it."""
+    for root in response["roots"]:
+        rules = [*root["globs"], *(f"not {pattern}" for pattern in root["ignores"])]
+        state = "" if root["active"] else "  waits: not synced until accepted"
+        told = "  ".join([root["folder"], *rules])
+        yield f"{root['number']:>3}  {clean(told)}  {counted(root['documents'], 'document')}{state}"
+        yield from (f"     left out  {clean(path)}" for path in root["left_out"])
 
 
 def store(response: Response) -> Iterator[str]:

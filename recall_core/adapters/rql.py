@@ -12,6 +12,7 @@ from recall_core.adapters.render import clean, counted
 from recall_core.api.recall import Ask, Recall
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import AGAIN, Hint
+from recall_core.text import one_line
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Opener
@@ -114,7 +115,7 @@ def lines(response: Response) -> Iterator[str]:
     if "explained" in response:
         yield from _explained(response)
     for candidate in response.get("candidates", []):
-        yield f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip()
+        yield one_line(f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip())
 
 
 def _explained(response: Response) -> Iterator[str]:

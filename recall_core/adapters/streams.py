@@ -32,9 +32,11 @@ class Streams(NamedTuple):
     """False where nobody could end a read that waits for ever."""
 
     def say(self, line: str) -> None:
-        """One line of talk; where nobody takes it, it is left out."""
+        """One line of talk, whatever names stand in it; where nobody takes it, it is left out."""
+        from recall_core.text import one_line  # noqa: PLC0415 - help has nothing to say
+
         try:
-            self.stderr.write(line + "\n")
+            self.stderr.write(one_line(line) + "\n")
         except OSError:
             discard(self.stderr)
 
@@ -80,8 +82,15 @@ def discard(stream: TextIO) -> None:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def shown(text: str, stream: TextIO) -> str:
-    """The text with its marks in ASCII, where the stream's encoding has no others."""
+def shown(text: str, stream: TextIO, *, raw: bool = False) -> str:
+    """The text as the stream takes it: its marks in ASCII where the encoding has no others; harmless on a terminal.
+
+    raw: byte for byte on a terminal too.
+    """
+    if stream.isatty() and not raw:
+        from recall_core.text import harmless  # noqa: PLC0415 - as above
+
+        text = harmless(text)
     if text.isascii():
         return text
     try:

@@ -22,6 +22,7 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
+    from recall_core.api.filling import ImportFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.options import EvalOptions
@@ -406,10 +407,7 @@ class Recall:
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
-        """Take documents out, or name them.
-
-        purge: leave no byte of their text in any file of the store, nor a judgement of them.
-        """
+        """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
         from recall_core.evaluate.judgements import forget  # noqa: PLC0415 - a search never needs it
         from recall_core.maintain.remove import remove  # noqa: PLC0415 - as above
 
@@ -433,15 +431,18 @@ class Recall:
         self.engine.config = done.config
         return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *self.engine.notes()]}
 
-    def import_(
-        self, source: Path, *, on_conflict: str = "error", embeddings: bool = True, reembed: bool = False
-    ) -> responses.TransferResponse:
-        """Read an export into this store, whole or not at all."""
-        from recall_core.maintain.transfer import import_  # noqa: PLC0415 - a search never needs it
+    def roots(self, accept: Sequence[int] = ()) -> responses.RootsResponse:
+        """What was added, and what is left out of it. accept: by number, what an import brought, to be synced."""
+        from recall_core.maintain import roots  # noqa: PLC0415 - a search never needs it
 
-        embedder, again = self.engine.embedder, reembed or not embeddings
-        view = import_(self.store, source, embedder=embedder, on_conflict=on_conflict, reembed=again)
-        return {**OK, "transfer": view, "warnings": []}
+        roots.accept(self.store, accept)
+        return {**OK, "roots": roots.listed(self.store), "warnings": []}
+
+    def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
+        """Read an export into this store, whole or not at all."""
+        from recall_core.api.filling import import_  # noqa: PLC0415 - a search never needs it
+
+        return import_(self.engine, source, options)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

@@ -20,6 +20,7 @@ from recall_core.contract.views import (
     ReembedView,
     RemovedView,
     ResultView,
+    RootView,
     SparseView,
     StatsView,
     StoreView,
@@ -137,6 +138,13 @@ class RemoveResponse(Head):
     """What rm answers."""
 
     removed: RemovedView
+    warnings: list[str]
+
+
+class RootsResponse(Head):
+    """What roots answers."""
+
+    roots: list[RootView]
     warnings: list[str]
 
 
@@ -264,6 +272,7 @@ AnyResponse: TypeAlias = (
     | DoctorResponse
     | IngestResponse
     | RemoveResponse
+    | RootsResponse
     | CompactResponse
     | TransferResponse
     | EmbeddersResponse
@@ -303,6 +312,8 @@ class Response(TypedDict):
     """The store at rest."""
     removed: NotRequired[RemovedView]
     """What went out."""
+    roots: NotRequired[list[RootView]]
+    """The folders and files that were added."""
     found: NotRequired[TextView]
     """The text."""
     checks: NotRequired[list[CheckView]]

@@ -249,13 +249,34 @@ class StoreView(TypedDict):
 
 
 class RemovedView(TypedDict):
-    """What rm did, or, in a dry run, would do."""
+    """What rm did, or, in a dry run, would do. copies: documents that stay and share a text with a purged one."""
 
     documents: int
     dry_run: bool
     paths: list[str]
     purged: bool
     backups: list[str]
+    copies: NotRequired[list[str]]
+
+
+class RootView(TypedDict):
+    """A folder or file that was added. number: by which it is accepted; left_out: what was removed and is not read
+    again; active: False while it waits to be accepted."""
+
+    number: int
+    folder: str
+    globs: list[str]
+    ignores: list[str]
+    parser: str
+    tags: list[str]
+    source: NotRequired[str]
+    meta: dict[str, str | int | float | bool | None]
+    hidden: bool
+    gitignore: bool
+    follow: bool
+    active: bool
+    documents: int
+    left_out: list[str]
 
 
 class TextView(TypedDict):
@@ -287,12 +308,13 @@ class CompactView(TypedDict):
 
 
 class TransferView(TypedDict):
-    """What export wrote or import read."""
+    """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted."""
 
     documents: int
     chunks: int
     sha256: str
     path: NotRequired[str]
+    inactive_roots: NotRequired[list[str]]
 
 
 class ErrorView(TypedDict):

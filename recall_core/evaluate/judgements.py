@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -87,10 +87,14 @@ def take_back(store: Store, regrade: Regrade) -> Since | None:
 
 
 def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
-    """Delete the judgements of these live documents, by whatever name they are kept, in the writer's batch."""
+    """Delete the judgements of these documents, live or gone, by whatever name they are kept, in one batch."""
     names, gone = names_of(store), frozenset(paths)
     kept = [(row.query, Spot(row.path, row.offset, row.end)) for row in store.judgements()]
-    _delete(writer, [each for each in kept if (spot := _spot(names, *each[1])) and spot.path in gone])
+    _delete(writer, [each for each in kept if each[1].path in gone or _is_of(_spot(names, *each[1]), gone)])
+
+
+def _is_of(spot: Spot | None, paths: Collection[str]) -> bool:
+    return spot is not None and spot.path in paths
 
 
 def ids_of(texts: Mapping[str, str]) -> dict[str, str]:

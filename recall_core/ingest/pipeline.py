@@ -35,7 +35,7 @@ from recall_core.ingest.vectors import (
 )
 from recall_core.ports import Embedder
 from recall_core.store.port import Store, Writer
-from recall_core.text import counter
+from recall_core.text import counter, nfc
 from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
@@ -66,6 +66,7 @@ def ingest(
     run = _IngestRun(store, embedder, config, base)
     run.mtime_only = mtime_only
     run.batch.roots = [root for root in roots if root not in run.remembered]
+    run.take_back(roots)
     yield from run.all_of(roots, swept=[root for root in roots if root in run.remembered])
 
 
@@ -90,8 +91,10 @@ class _Batch:
         self.renewed: list[Root] = []
         self.files: list[NewFile] = []
         self.touched: list[tuple[str, read.RawFile]] = []
+        self.settled: list[tuple[str, read.RawFile]] = []
         self.labelled: list[tuple[str, Root]] = []
         self.gone: list[str] = []
+        self.taken_back: list[str] = []
         self.chunks = 0
         self.waiting = 0
         self.chars = 0
@@ -104,7 +107,8 @@ class _Batch:
         self.chars += file.size
 
     def is_empty(self) -> bool:
-        return not (self.roots or self.renewed or self.files or self.touched or self.labelled or self.gone)
+        names = (self.touched, self.settled, self.labelled, self.gone, self.taken_back)
+        return not any((self.roots, self.renewed, self.files, *names))
 
     def is_due(self, chars: float) -> bool:
         """Whether to write it. chars: how many the embedder reads in the time that a commit may take."""
@@ -121,9 +125,12 @@ class _Batch:
             writer.renew_root(root)
         for path, raw in self.touched:
             writer.refresh(path, size=raw.size, mtime_ns=raw.mtime_ns)
+        for path, raw in (*self.touched, *self.settled):
+            writer.settle(path, raw.digest, raw.stamp)
         for path, root in self.labelled:
             writer.relabel(path, tags=root.tags or None, source=root.source, meta=dict(root.meta) or None)
         writer.tombstone(self.gone)
+        writer.take_back(self.taken_back)
         for file in files:
             writer.put(file)
 
@@ -139,6 +146,8 @@ class _IngestRun:
         self.counter = counter(config.counter)
         self.known: dict[str, Fingerprint] = {file.path: file for file in store.files()}
         self.remembered = store.roots()[::-1]  # newest first
+        self.left_out = {each.root: frozenset(each.left_out) for each in store.known_roots() if each.left_out}
+        self.taken_back: set[str] = set()
         self.is_sync = False
         self.mtime_only = False
         self.batch = _Batch()
@@ -169,6 +178,13 @@ class _IngestRun:
         yield from self._commit("")
         yield self._event("done", "")
 
+    def take_back(self, roots: Sequence[Root]) -> None:
+        """Files that are named themselves are read again, whatever folder left them out."""
+        left_out = {path for paths in self.left_out.values() for path in paths}
+        files = left_out | {path.partition("#")[0] for path in left_out}  # a record is `file#record`
+        self.taken_back = {nfc(root.folder) for root in roots} & files
+        self.batch.taken_back = sorted(self.taken_back)
+
     def _discover(self, root: Root) -> Iterator[Progress]:
         place = self.base / root.folder
         is_folder = os.path.isdir(place)  # noqa: PTH112 - Path.is_dir raises where one may not look
@@ -185,6 +201,11 @@ class _IngestRun:
 
         What the store holds keeps it while it is there, or each run would put the one in the place of the other.
         """
+        if found.path in self.left_out.get(root, ()):
+            if not self.is_sync:
+                reason = f"it was removed from the store (recall add {shell.quote(found.path)})"
+                self.skips.setdefault(found.path, Skip(found.path, "left_out", reason))
+            return
         known, job = self.known.get(found.path), self.jobs.get(found.path)
         for holder in (known.os_path if known else "", job[0].os_path if job else ""):
             if holder and holder != found.os_path and _are_two(self.base / holder, self.base / found.os_path):
@@ -224,6 +245,8 @@ class _IngestRun:
             if known and known.hash == raw.digest:
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
+                elif not known.stamp.agrees(raw.stamp):
+                    self.batch.settled.append((found.path, raw))
                 self._leave(known, root)
             else:
                 self._put(found, raw, root, options)
@@ -241,7 +264,7 @@ class _IngestRun:
 
     def _as_known(self, found: Found, options: Root) -> Fingerprint | None:
         """The file as last read, provided that it would be read the same way again."""
-        known = self.known.get(found.path)
+        known = None if found.path in self.taken_back else self.known.get(found.path)
         if known and known.os_path == found.os_path and known.settings == read.settings_of(options, self.config):
             return known
         return None
@@ -261,9 +284,22 @@ class _IngestRun:
             counter=self.counter,
             config=self.config,
         )
+        left_out = frozenset() if found.path in self.taken_back else self.left_out.get(root, frozenset())
+        documents = tuple(each for each in documents if each.path not in left_out) if left_out else documents
         settings = read.settings_of(options, self.config)
         self.batch.add(
-            NewFile(found.path, found.os_path, raw.size, raw.mtime_ns, raw.digest, settings, root, documents)
+            NewFile(
+                found.path,
+                found.os_path,
+                raw.size,
+                raw.mtime_ns,
+                raw.digest,
+                settings,
+                root,
+                documents,
+                raw.ctime_ns,
+                raw.inode,
+            )
         )
         self.documents += len(documents)
         self.chunks += sum(len(document.chunks) for document in documents)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from time import time_ns
 from typing import NamedTuple
 
 from recall_core.config import EMBEDDED, Config, chunker_identity
@@ -14,7 +15,9 @@ from recall_core.ingest.chunk import chunk
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ports import ParsedDocument, Parser
 from recall_core.text import Counter, embedded_hash, nfc, spaced
-from recall_core.types import NewChunk, NewDocument, Root, Span
+from recall_core.types import NewChunk, NewDocument, Root, Span, Stamp
+
+_YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system that is met
 
 
 class RawFile(NamedTuple):
@@ -24,6 +27,13 @@ class RawFile(NamedTuple):
     size: int
     mtime_ns: int
     digest: str
+    ctime_ns: int = 0
+    inode: int = 0
+
+    @property
+    def stamp(self) -> Stamp:
+        """What its status was."""
+        return Stamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
@@ -41,7 +51,13 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             break
-    return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest())
+    return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest(), *_settled(before))
+
+
+def _settled(status: os.stat_result) -> tuple[int, int]:
+    """ctime and inode; no ctime of a file so young that it may change once more within one tick of its clock."""
+    is_young = time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _YOUNG_NS
+    return 0 if is_young else status.st_ctime_ns, status.st_ino
 
 
 def too_large(path: str, size: int, config: Config) -> IngestError:

@@ -10,7 +10,7 @@ from pathlib import Path
 from recall_core.config import Config
 from recall_core.contract.views import CheckView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
-from recall_core.errors import EmbedError, StoreError, StoreLocked, UsageError
+from recall_core.errors import EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
@@ -36,6 +36,8 @@ def doctor(
     second run changes nothing. A file whose pages are damaged is left alone.
     """
     own = cache(lambda: embedder_of(store.embedder(), config))
+    if fix and _pending(store):  # before any backup, which would keep what is to go
+        store.purge()
     questions = _questions(base, config, dups=dups)
     found = [_ask(store, own, *question) for question in questions]
     errors = [each for each in found if each["severity"] == "error"]
@@ -49,6 +51,13 @@ def doctor(
     copied = CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}")
     found = [_ask(store, own, *question) for question in questions]
     return [*found, *([copied] if backup else [])]
+
+
+def _pending(store: Store) -> bool:
+    try:
+        return store.pending_purge() is not None
+    except StoreCorrupt:
+        return False
 
 
 def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
@@ -90,6 +99,10 @@ def _ask(store: Store, own: Own, code: str, question: Callable[[Store, Own], Fin
         raise
     except StoreError as error:
         finding = Finding("error", error.message)
+    except (Interrupted, EmbedError):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever damage does to one check, the others are to be asked
+        finding = Finding("error", f"it cannot be told: {type(error).__name__}: {error}")
     view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
     if finding.severity != "ok":
         view["fix"] = finding.fix or remedy
@@ -173,12 +186,14 @@ _QUESTIONS: tuple[Question, ...] = (
     ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),
     ("vector_values", _checked("vector_values"), _REPAIR),
     ("vectors", _vectors, _REPAIR),
+    ("texts", _checked("texts"), _READ_AGAIN),
     ("documents", _checked("documents"), _READ_AGAIN),
     ("ids", _checked("ids"), _READ_AGAIN),
     ("slices", _checked("slices"), _READ_AGAIN),
     ("tokens", _tokens, _READ_AGAIN),
     ("digest", _checked("digest"), _REPAIR),
     ("counts", _checked("counts"), _REPAIR),
+    ("purge_pending", _checked("purge_pending"), _COMPACT),
     ("space", _checked("space"), _COMPACT),
     ("duplicates", _checked("duplicates"), ""),
     ("reembed", _reembed, ""),

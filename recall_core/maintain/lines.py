@@ -17,7 +17,8 @@ import msgspec
 from recall_core.errors import StoreError, why_unread
 from recall_core.ingest.metadata import why_unfit
 from recall_core.shell import Hint
-from recall_core.text import chunk_id, document_id, embedded_hash, spaced
+from recall_core.store.values import KnownRoot
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 
 FORMAT_VERSION = 1
@@ -54,6 +55,8 @@ class RootLine(ExportLine, frozen=True, tag="root"):
     hidden: bool
     gitignore: bool
     follow: bool
+    left_out: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Paths that were removed and are not read again; absent where there are none."""
 
 
 class FileLine(ExportLine, frozen=True, tag="file"):
@@ -186,14 +189,22 @@ def _decoded(raw: bytes, number: int) -> AnyLine:
         raise invalid(f"line {number}: {why_unread(error)}") from error
     except (ValueError, RecursionError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
         raise invalid(f"line {number}: {error}") from error
+    if isinstance(line, FileLine) and line.os_path and nfc(line.os_path) != line.path:
+        raise invalid(f"line {number}: {line.path} is said to lie at {line.os_path!a}")
     if isinstance(line, DocumentLine) and (reason := why_unfit(line.meta)):
         raise invalid(f"line {number}: {reason}")
     return line
 
 
-def root_of(line: RootLine) -> Root:
-    """The root of a line."""
-    return Root(*msgspec.structs.astuple(line))
+def root_line(known: KnownRoot) -> RootLine:
+    """A root as it is remembered. Whether it is active is this store's affair alone."""
+    return RootLine(*known.root, known.left_out or msgspec.UNSET)
+
+
+def root_of(line: RootLine) -> KnownRoot:
+    """The root of a line, which nobody has accepted yet."""
+    *fields, left_out = msgspec.structs.astuple(line)
+    return KnownRoot(Root(*fields), False, () if left_out is msgspec.UNSET else left_out)
 
 
 def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:

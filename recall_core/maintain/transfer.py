@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import TextIO
@@ -16,6 +17,7 @@ from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import INSTALL, Hint, flag
 from recall_core.store.port import Store, Writer
+from recall_core.store.values import KnownRoot
 from recall_core.text import chunk_id, document_id
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, flaws
 
@@ -35,10 +37,11 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
         out.write(text)
 
     with store.reading():
-        info, roots = store.info(), store.roots()
+        info, known = store.info(), store.known_roots()
         write(lines.header_of(info, embeddings=embeddings))
-        for root in roots:
-            write(RootLine(*root))
+        for each in known:
+            write(lines.root_line(each))
+        roots = tuple(each.root for each in known)
         for file in store.live_files():
             for line in lines.lines_of(file, roots, embeddings=embeddings):
                 write(line)
@@ -48,10 +51,19 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
 
 
 def import_(
-    store: Store, source: Path, *, embedder: Embedder, on_conflict: str = "error", reembed: bool = False
+    store: Store,
+    source: Path,
+    *,
+    embedder: Embedder,
+    base: Path = Path(),
+    on_conflict: str = "error",
+    reembed: bool = False,
+    with_roots: bool = False,
 ) -> TransferView:
     """Import an export, all of it in one transaction or nothing; one file is in memory at a time.
 
+    base: the store's folder. A root that leads out of it comes in inactive, unless with_roots: what was written
+    elsewhere does not decide what is read here.
     embedder: the store's own; it makes the vectors where the export has none, or with reembed. on_conflict: for a
     file that the store knows, or a document on a live path: `error`, `skip` (the store's stays) or `replace`.
     Returns what was put into the store. Raises StoreError `import_unreadable`, `import_invalid`,
@@ -67,7 +79,8 @@ def import_(
             "import_unreadable", f"{source} cannot be read: {why_unread(error)}.", hint=f"ls -l {source}"
         ) from error
     with raw_lines:
-        incoming = _Incoming(lines.decoded(raw_lines))  # before the lock: a pipe may be silent for long
+        # Before the lock: a pipe may be silent for long.
+        incoming = _Incoming(lines.decoded(raw_lines), lambda root: with_roots or _is_inside(root, base))
         keep = incoming.header.embeddings and not reembed
         put = (0, 0)
         with store.writer() as writer:
@@ -76,7 +89,20 @@ def import_(
                 if not _skipped(store, file, on_conflict=on_conflict):
                     writer.put(_with_vectors(file, store, embedder, keep=keep))
                     put = _sum(put, file)
-    return TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
+    view = TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
+    came = frozenset(incoming.roots)
+    if waiting := [each.root.folder for each in store.known_roots() if each.root in came and not each.is_active]:
+        view["inactive_roots"] = waiting
+    return view
+
+
+def _is_inside(root: Root, base: Path) -> bool:
+    """Whether everything below the root lies in the store's folder, wherever links lead."""
+    try:
+        place = Path(os.path.realpath(base / root.folder))
+    except ValueError:  # no file has a NUL in its name
+        return False
+    return not root.follow and place.is_relative_to(os.path.realpath(base))
 
 
 def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
@@ -122,7 +148,7 @@ def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bo
 class _Incoming:
     """Lines put together to files; roots are remembered on the way. sha256: known after the last file."""
 
-    def __init__(self, decoded: Iterator[AnyLine]) -> None:
+    def __init__(self, decoded: Iterator[AnyLine], is_granted: Callable[[Root], bool]) -> None:
         first = next(decoded)
         if not isinstance(first, Header):
             raise lines.invalid("it has no header")
@@ -130,7 +156,8 @@ class _Incoming:
         self.sha256 = ""
         self._count = (0, 0)
         self._decoded = decoded
-        self._roots: list[Root] = []
+        self._is_granted = is_granted
+        self.roots: list[Root] = []
         self._file: FileLine | None = None
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
 
@@ -151,8 +178,7 @@ class _Incoming:
     def _take(self, line: AnyLine, writer: Writer) -> None:
         match line:
             case RootLine() if self._file is None:
-                self._roots.append(lines.root_of(line))
-                writer.put_root(self._roots[-1])
+                self._take_root(lines.root_of(line), writer)
             case FileLine():
                 self._file, self._documents = line, []
             case DocumentLine() if self._file is not None and line.id == document_id(line.path, line.hash):
@@ -166,6 +192,11 @@ class _Incoming:
                     f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own"
                 )
 
+    def _take_root(self, known: KnownRoot, writer: Writer) -> None:
+        writer.put_root(known.root, is_active=self._is_granted(known.root))
+        writer.leave_out(known.root, known.left_out)
+        self.roots.append(known.root)
+
     def _belongs(self, line: ChunkLine) -> bool:
         document, before = self._documents[-1]
         in_order = not before or before[-1].span.offset < line.offset
@@ -173,7 +204,7 @@ class _Incoming:
 
     def _finished(self, file: FileLine) -> NewFile:
         root = file.root
-        if root is not None and not 0 <= root < len(self._roots):
+        if root is not None and not 0 <= root < len(self.roots):
             raise lines.invalid(f"{file.path} has a root that is not there")
         documents = tuple(
             NewDocument(doc.path, doc.hash, doc.title, doc.size, doc.tags, doc.source, doc.meta, tuple(chunks))
@@ -186,7 +217,7 @@ class _Incoming:
             file.mtime_ns,
             file.hash,
             file.settings,
-            None if root is None else self._roots[root],
+            None if root is None else self.roots[root],
             documents,
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.text import Counter
+from recall_core.text import Counter, one_line
 from recall_core.types import Block
 
 _WORDS = "whitespace"
@@ -125,5 +125,6 @@ def _lead(header: str, block: Block, heading: str) -> str:
         return ""
     lines = f"{block.line_start}-{block.line_end}"
     doc = block.doc
-    line = header.format(n=block.number, path=doc.path, lines=lines, title=doc.title, heading=heading)
+    path, title, heading = one_line(doc.path), one_line(doc.title), one_line(heading)
+    line = header.format(n=block.number, path=path, lines=lines, title=title, heading=heading)
     return line + "\n"

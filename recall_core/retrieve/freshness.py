@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import file_digest
+from os import stat_result
 from pathlib import Path
 from stat import S_ISREG
 from typing import Literal
 
 from recall_core.store.port import Store
-from recall_core.types import Fingerprint
+from recall_core.types import Fingerprint, Stamp
 
 State = Literal["modified", "missing"]
 
@@ -23,29 +24,45 @@ def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict
     stale: dict[str, State] = {}
     for doc_id, source in store.sources(doc_ids).items():
         if source.path not in seen:
-            seen[source.path] = file_state(source, base)
+            seen[source.path] = file_state(source, base, settle=store.settle)
         state = seen[source.path]
         if state is not None:
             stale[doc_id] = state
     return stale
 
 
-def file_state(source: Fingerprint, base: Path) -> State | None:
+def file_state(
+    source: Fingerprint, base: Path, *, settle: Callable[[Fingerprint, Stamp], None] = lambda *_: None
+) -> State | None:
     """What happened to a file since it was read; None for nothing.
 
-    A file whose size or mtime differs is read and hashed before anything is said. What can be no more looked at or
-    read, or is a folder, a pipe or a device by now, is missing. base: the store's directory.
+    A file whose size, mtime, ctime or inode differs is read and hashed before anything is said. What can be no more
+    looked at or read, or is a folder, a pipe or a device by now, is missing. base: the store's directory.
+    settle: told of the status of a file that has the same bytes, so that it need not be read the next time.
     """
     if not source.os_path:
         return None  # the document was brought by a program: no file can disagree with it
     path = base / source.os_path
     try:
         status = path.stat()
-        if (status.st_size, status.st_mtime_ns) == (source.size, source.mtime_ns):
+        if _agrees(source, status):
             return None
         if not S_ISREG(status.st_mode):
             return "missing"  # reading a pipe may go on for ever
         with path.open("rb") as file:
-            return None if file_digest(file, "sha256").hexdigest() == source.hash else "modified"
+            if file_digest(file, "sha256").hexdigest() != source.hash:
+                return "modified"
+        settle(source, Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+        return None
     except (OSError, ValueError):  # the file system has no such name: one with a NUL, or letters it cannot spell
         return "missing"
+
+
+def _agrees(source: Fingerprint, status: stat_result) -> bool:
+    """Whether the file may be the one that was read: what is not known of it agrees with anything."""
+    return (
+        status.st_size == source.size
+        and status.st_mtime_ns == source.mtime_ns
+        and (source.ctime_ns is None or status.st_ctime_ns == source.ctime_ns)
+        and (source.inode is None or status.st_ino == source.inode)
+    )

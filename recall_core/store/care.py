@@ -76,8 +76,14 @@ class Maintenance(Protocol):
         No answer changes. Raises StoreError `disk_full` before anything is touched, StoreLocked.
         """
 
+    def pending_purge(self) -> tuple[str, ...] | None:
+        """The paths of the documents whose purge has begun and not ended; None where there is none."""
+
     def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text anywhere; False if a reader prevents it."""
+        """Drop tombstones and leave no byte of their text anywhere; False if a reader prevents it.
+
+        Ends what `Writer.begin_purge` began. Until it has succeeded, the next writer tries it too.
+        """
 
     def in_order(self) -> Sequence[int]:
         """The rowids of all live chunks in natural order."""

@@ -24,6 +24,7 @@ from recall_core.types import (
     RawQuery,
     Root,
     Row,
+    Stamp,
     StoreInfo,
     Table,
     TermStat,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from recall_core.store.values import (
         Capability,
         FilterCounts,
+        KnownRoot,
         Nearest,
         Sizes,
         Source,
@@ -55,6 +57,9 @@ class Writer(Protocol):
     def refresh(self, path: str, *, size: int, mtime_ns: int) -> None:
         """Record that a file was touched and its bytes did not change."""
 
+    def settle(self, path: str, digest: str, stamp: Stamp) -> None:
+        """Record ctime and inode of a file whose size, time and bytes, of that sha256, are as they were read."""
+
     def relabel(
         self,
         path: str,
@@ -71,8 +76,17 @@ class Writer(Protocol):
     def tombstone(self, paths: Iterable[str]) -> int:
         """Take these files' documents, or single records, out of every index; returns how many documents left."""
 
-    def put_root(self, root: Root) -> None:
-        """Remember a root, once."""
+    def put_root(self, root: Root, *, is_active: bool = True) -> None:
+        """Remember a root, once. is_active: False leaves a new one aside until it is put again without."""
+
+    def leave_out(self, root: Root, paths: Iterable[str]) -> None:
+        """Keep in mind that these files, or records, of a root are not read again."""
+
+    def take_back(self, paths: Iterable[str]) -> None:
+        """Let these files, with their records, be read again, whatever root left them out."""
+
+    def begin_purge(self, paths: Iterable[str]) -> None:
+        """Record, until `Store.purge` has done its work, that nothing of these documents may be left."""
 
     def renew_root(self, root: Root) -> None:
         """Make a remembered root the one that was added last; its files stay with it."""
@@ -183,6 +197,12 @@ class Catalog(Protocol):
     def files(self) -> Iterator[Fingerprint]:
         """Every live file by path."""
 
+    def settle(self, file: Fingerprint, stamp: Stamp) -> None:
+        """Keep in mind that a file with this status still has the bytes that were read; for `sources` alone.
+
+        The next writer writes ctime and inode down; neither digest nor generation change.
+        """
+
     def live_files(self) -> Iterator[NewFile]:
         """Every live file by path, as it would be put into another store, one at a time.
 
@@ -193,7 +213,10 @@ class Catalog(Protocol):
         """doc.id to the file it was read from, for those that are live."""
 
     def roots(self) -> tuple[Root, ...]:
-        """Every remembered root, in the order they were added."""
+        """Every remembered root that is active, in the order they were added."""
+
+    def known_roots(self) -> tuple[KnownRoot, ...]:
+        """Every remembered root with what is known of it, in the same order."""
 
     def root_sources(self) -> tuple[Source, ...]:
         """What came of every remembered root, in the order they were added."""
@@ -227,6 +250,13 @@ class Catalog(Protocol):
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
         """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
+
+    def removed_below(self, folder: str) -> list[str]:
+        """Paths of the documents that have left and whose text the store still holds, as `paths_below` looks for
+        live ones, that of the folder itself too."""
+
+    def copies_of(self, paths: Sequence[str]) -> list[str]:
+        """Paths of other live documents that share a chunk's text with any version of these, sorted."""
 
     def removed_path(self, target: str) -> str | None:
         """The path of a document that has left, by its path, its id or a chunk's; None where nothing so named has."""

@@ -49,6 +49,14 @@ class Source(NamedTuple):
     newest: str
 
 
+class KnownRoot(NamedTuple):
+    """A root as the store keeps it. left_out: paths of files and records that were removed and are not read again."""
+
+    root: Root
+    is_active: bool
+    left_out: tuple[str, ...]
+
+
 class JudgementRow(NamedTuple):
     """A judgement as it is kept: a query's id, a path with a span of code points, (0, -1) for all of it, a grade."""
 
@@ -86,12 +94,14 @@ StoreCheck = Literal[
     "fulltext_rows",
     "orphan_vectors",
     "vector_values",
+    "texts",
     "documents",
     "ids",
     "slices",
     "tokens",
     "digest",
     "counts",
+    "purge_pending",
     "space",
     "duplicates",
     "environment",

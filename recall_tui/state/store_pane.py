@@ -24,8 +24,8 @@ VIEWS: tuple[View, ...] = ("figures", "checks", "embedders")
 
 CHECKS = (
     *("integrity", "foreign_keys", "schema", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
-    *("vectors", "documents", "ids", "slices", "tokens", "digest", "counts", "space", "duplicates", "reembed"),
-    *("embedder", "files", "self_retrieval", "sparse_ceiling", "environment"),
+    *("vectors", "texts", "documents", "ids", "slices", "tokens", "digest", "counts", "purge_pending", "space"),
+    *("duplicates", "reembed", "embedder", "files", "self_retrieval", "sparse_ceiling", "environment"),
 )
 
 """Every check of `recall doctor` without a flag, in its order."""

@@ -68,7 +68,7 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     for number in range(300):
         (many / f"{number}.txt").write_text(f"Note {number} keeps the budget.\n" * 2_000, encoding="utf-8")
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
-    doctor = shlex.join([sys.executable, "-m", "recall_core", "--store", str(store), "doctor"])
+    doctor = shlex.join([sys.executable, "-m", "recall_core", "--store", str(store), "doctor"]) + " > doctor.txt"
     terminal.start(f'{workbench}; echo "exit=$?"; {doctor}; echo "doctor=$?"; exec sleep 60', cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 docs" in screen)
     terminal.press("Escape")

@@ -78,7 +78,7 @@ async def test_the_figures_are_those_of_stats(shared_store: Path) -> None:
 
 
 async def test_every_check_of_doctor_is_a_line_with_its_verdict_in_words(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 60)) as bench:
+    async with workbench(shared_store, size=(120, 66)) as bench:
         await checked(bench)
 
         lines = bench.painted("store").splitlines()
@@ -124,7 +124,7 @@ async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store
 
 async def test_a_file_that_changed_is_synced_by_its_fix_at_once_and_the_check_is_made_anew(own_store: Path) -> None:
     (own_store.parent / "notes/diary.txt").write_text("Rain all day.\n", encoding="utf-8")
-    async with workbench(own_store, size=(120, 60)) as bench:
+    async with workbench(own_store, size=(120, 66)) as bench:
         await checked(bench)
         await choose(bench, "files")
         await bench.until(lambda _: "fix: recall sync" in bench.painted("store"))

@@ -246,7 +246,7 @@ def test_every_flag_but_those_that_repeat_is_refused_the_second_time() -> None:
                 words = ["x"] * command.operand.least if command.operand is not None else []
                 line = [command.name, *words, flag.name, value, f"{flag.name}={value}"]
                 if command.operand is not None and (command.operand.choices or command.operand.actions):
-                    line[1:2] = [(command.operand.choices or command.operand.actions)[0]]
+                    line[1 : 1 + len(words)] = [(command.operand.choices or command.operand.actions)[0]]
                 if flag.many:
                     assert getattr(parse(line).flags, flag.key) == [value, value]
                 else:

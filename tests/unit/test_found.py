@@ -212,8 +212,8 @@ def test_what_goes_is_told_with_the_sources_that_go_with_it(home: Path, monkeypa
     run("add", "old")
     monkeypatch.chdir(home / "old")
     with Recall.open() as recall:
-        assert named(recall.store, ["."], base=recall.engine.base) == (("old/a.md", "old/old/c.md"), ("old",))
-        assert named(recall.store, ["./*.md"], base=recall.engine.base) == (("old/a.md",), ())
+        assert named(recall.store, ["."], base=recall.engine.base) == (("old/a.md", "old/old/c.md"), ("old",), ())
+        assert named(recall.store, ["./*.md"], base=recall.engine.base) == (("old/a.md",), (), ())
         with pytest.raises(UsageError):
             named(recall.store, ["old"], base=recall.engine.base)
 

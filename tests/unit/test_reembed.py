@@ -311,7 +311,7 @@ def test_windows_are_counted_and_stats_tell_the_share(recall: Recall, home: Path
     assert rows == [(1, FILES), (4, 1), (7, 1)]
     assert recall.stats()["store"]["truncated_share"] == round(2 / (FILES + 2), 6)
     recall.remove(["docs/long.txt"], purge=False)
-    run(recall.sync())  # back, with the vector that was kept
+    recall.index(str(home / "docs/long.txt"))  # back, with the vector that was kept
     assert recall.store.info().windowed == 2
     assert WINDOWED.embedder.read["word " * 30] == 1
 

@@ -31,7 +31,8 @@ def old(tmp_path: Path) -> str:
     migrate(db, version=0, steps=MIGRATIONS[:1])
     db.execute("ATTACH ? AS new", (str(tmp_path / "new.db"),))
     for table in _COPIED:
-        db.execute(f"INSERT INTO main.{table} SELECT * FROM new.{table}")
+        names = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+        db.execute(f"INSERT INTO main.{table}({names}) SELECT {names} FROM new.{table}")
     db.execute("INSERT INTO vec SELECT chunk, embedding FROM new.vec")
     db.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
     assert db.pragma("user_version") == 1

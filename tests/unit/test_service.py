@@ -416,7 +416,7 @@ def test_a_glob_takes_out_the_documents_that_match_and_a_dry_run_only_names_them
         recall.remove(["a/*.md"], dry_run=True)
 
 
-def test_what_a_source_still_holds_comes_back_unless_the_source_was_removed(tmp_path: Path) -> None:
+def test_what_was_removed_comes_back_only_when_it_is_added_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "tea.md").write_text("Tea.\n")
     Recall.init(str(tmp_path))
@@ -424,8 +424,18 @@ def test_what_a_source_still_holds_comes_back_unless_the_source_was_removed(tmp_
         add(recall, tmp_path / "notes")
 
         recall.remove(["notes/*.md"])
-        list(recall.sync())
+        for _ in range(2):
+            (tmp_path / "notes" / "tea.md").write_text("More tea.\n")
+            list(recall.sync())
+            assert recall.search("tea")["results"] == []
+        assert recall.index(str(tmp_path / "notes"))["ingest"]["skipped"][0]["code"] == "left_out"
+        assert recall.search("tea")["results"] == []
+
+        recall.index(str(tmp_path / "notes" / "tea.md"))
         assert recall.get("notes/tea.md")["ok"]
+        (tmp_path / "notes" / "tea.md").write_text("Even more tea.\n")
+        list(recall.sync())
+        assert recall.get("notes/tea.md")["found"]["text"] == "Even more tea.\n"
 
         recall.remove(["notes"])
         list(recall.sync())
@@ -433,7 +443,7 @@ def test_what_a_source_still_holds_comes_back_unless_the_source_was_removed(tmp_
             recall.get("notes/tea.md")
 
 
-def test_a_file_of_records_that_was_removed_comes_back_as_any_other_file_does(tmp_path: Path) -> None:
+def test_records_that_were_removed_stay_away_until_their_file_is_added_by_its_name(tmp_path: Path) -> None:
     lines = [json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")]
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "list.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -442,12 +452,17 @@ def test_a_file_of_records_that_was_removed_comes_back_as_any_other_file_does(tm
         add(recall, tmp_path / "data", parser="jsonl")
         for targets in (["data/list.jsonl"], ["data/list.jsonl#cup", "data/list.jsonl#pot"], ["data/*"]):
             recall.remove(targets)
-            assert recall.search("tea")["results"] == []
             list(recall.sync())
+            assert recall.search("tea")["results"] == []
+            recall.index(str(tmp_path / "data" / "list.jsonl"), template=Root("", parser="jsonl"))
             assert len(recall.search("tea")["results"]) == 2
 
         recall.remove(["data/list.jsonl#cup"])
-        assert recall.get("data/list.jsonl#pot")["ok"]
+        (tmp_path / "data" / "list.jsonl").write_text("\n".join([*lines, lines[0].replace("cup", "mug")]))
+        list(recall.sync())
+        assert [hit["doc"]["path"][-3:] for hit in recall.search("tea")["results"]] == ["mug", "pot"]
+        recall.index(str(tmp_path / "data" / "list.jsonl"), template=Root("", parser="jsonl"))
+        assert len(recall.search("tea")["results"]) == 3
 
 
 def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:

@@ -16,6 +16,7 @@ from recall_core.adapters.flags import (
     on_store,
 )
 
+_RAW = Flag("--raw", "on a terminal too, every byte as it is; else control characters are escaped there")
 _ACCOUNT = Flag("--explain", "say what the context is worth, lacks and spends")
 
 COMMANDS: tuple[Command, ...] = (
@@ -86,6 +87,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--pack", "fill by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
             Flag("--pin", "pack this chunk first", "ID", many=True),
             Flag("--drop", "leave this chunk out", "ID", many=True),
+            _RAW,
             *(_ACCOUNT if flag is EXPLAIN else flag for flag in QUESTION),
         ),
         (
@@ -100,6 +102,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:get"),
         later("render:text"),
         Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
+        (_RAW,),
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
     ),
 )

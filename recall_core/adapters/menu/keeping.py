@@ -58,6 +58,14 @@ FILLING: tuple[Command, ...] = (
         ("recall rm docs/old.md", "recall rm 'docs/**/*.md' --dry-run", "recall rm 3f2a9c --purge"),
     ),
     Command(
+        "roots",
+        "List what was added, and what is left out of it; accept folders that came with an import.",
+        on_store("commands:roots"),
+        in_lines("render:roots"),
+        Operand("ACTION", "accept, then the numbers of the roots that wait", least=0, most=None, actions=("accept",)),
+        examples=("recall roots", "recall roots accept 2"),
+    ),
+    Command(
         "sync",
         "Bring every added folder up to date: new, changed and vanished files.",
         on_store("commands:sync"),
@@ -120,6 +128,7 @@ CARE: tuple[Command, ...] = (
             ),
             Flag("--no-embeddings", "do not read the vectors"),
             Flag("--reembed", "make the vectors anew with this store's embedder"),
+            Flag("--with-roots", "also sync the folders that it names outside of the store's folder"),
         ),
         ("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
     ),

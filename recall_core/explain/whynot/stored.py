@@ -123,6 +123,10 @@ def _is_under(root: Root, name: str) -> bool:
 
 
 def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
+    left_out = next(each.left_out for each in asker.store.known_roots() if each.root == root)
+    if name in left_out:
+        detail = f"{root.folder} was added, and the file was removed from the store since"
+        return Reason(detail, ("left_out",), Hint("add", str(place)))
     found = _looked_at(root, name, asker.base, asker.config)
     if isinstance(found, Found):
         return _by_content(root, place, name, asker.config)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import records
 from recall_core.store.sqlite.compile import json_path
+from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
+from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import (
     Document,
@@ -22,6 +27,7 @@ from recall_core.types import (
     Root,
     Row,
     Span,
+    Stamp,
     StoreInfo,
     Vector,
 )
@@ -29,7 +35,7 @@ from recall_core.types import (
 if TYPE_CHECKING:
     from recall_core.rql.ast import Field
     from recall_core.rql.complete import KnownValue
-    from recall_core.store.values import Sizes, Source
+    from recall_core.store.values import KnownRoot, Sizes, Source
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
 
@@ -55,6 +61,23 @@ WHERE d.deleted = 0
 ORDER BY d.path
 """
 
+_REMOVED_BELOW = """
+SELECT DISTINCT path FROM doc
+WHERE deleted = 1 AND (
+  iif(?1 = '', substr(path, 1, 1) <> '/', substr(path, 1, length(?1)) = ?1)
+  OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '#')
+ORDER BY path
+"""
+
+_COPIES_OF = """
+WITH named(path) AS (SELECT value FROM json_each(?))
+SELECT DISTINCT d.path FROM chunk c JOIN doc d ON d.rowid = c.doc
+WHERE d.deleted = 0 AND d.path NOT IN (SELECT path FROM named) AND c.hash IN (
+  SELECT other.hash FROM chunk other JOIN doc gone ON gone.rowid = other.doc
+  WHERE gone.path IN (SELECT path FROM named) AND length(other.text) > 0
+) ORDER BY d.path
+"""
+
 _PAGES = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
 
 _VECTORS = ("vec", "vec_cache", "vec_next")
@@ -65,7 +88,14 @@ FROM root r LEFT JOIN file f ON f.root = r.rowid LEFT JOIN doc d ON d.file = f.r
 GROUP BY r.rowid ORDER BY r.rowid
 """
 
-_ROOTS = "SELECT rowid FROM root ORDER BY rowid"
+_KNOWN_ROOTS = """
+SELECT spec, active,
+  (SELECT json_group_array(path) FROM (SELECT path FROM left_out WHERE root = r.rowid ORDER BY path))
+FROM root r ORDER BY rowid
+"""
+
+_ROOTS = "SELECT rowid, spec FROM root ORDER BY rowid"
+_ACTIVE_ROOTS = "SELECT spec FROM root WHERE active ORDER BY rowid"
 
 _FILES = "SELECT rowid, path, os_path, size, mtime_ns, hash, settings, root FROM file ORDER BY path"
 
@@ -77,12 +107,12 @@ FROM doc WHERE file = ? AND deleted = 0 ORDER BY path
 
 _CHUNKS = """
 SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.text, c.search_text, c.text_hash,
-  coalesce(v.embedding, x''), coalesce(v.windows, 1)
+  coalesce(v.embedding, x''), coalesce(v.windows, 1), c.hash
 FROM chunk c LEFT JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
 _CHUNKS_OF = f"""
-SELECT c.rowid, {records.DOCUMENT}, {records.CHUNK} FROM doc d JOIN chunk c ON c.doc = d.rowid
+SELECT c.rowid, {records.DOCUMENT}, {records.CHUNK}, c.hash FROM doc d JOIN chunk c ON c.doc = d.rowid
 WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
@@ -94,10 +124,19 @@ SELECT d.path, f.path FROM doc d LEFT JOIN file f ON f.rowid = d.file WHERE d.de
 class SqliteCatalog(OpenStore):
     """See store.port.Catalog."""
 
+    def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
+        super().__init__(db, path, writable=writable)
+        self._settled: dict[str, Fingerprint] = {}
+        """Path to a file with a status of it that was found out by reading it again."""
+
     def info(self) -> StoreInfo:
         """Identity, sizes, generation and digest."""
         meta: dict[str, str] = dict(self.execute("SELECT key, value FROM meta"))
         newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
+        with making_sense(self.path):
+            return self._info(meta, newest or "")
+
+    def _info(self, meta: Mapping[str, str], newest: str) -> StoreInfo:
         return StoreInfo(
             path=self.path,
             schema_version=SCHEMA_VERSION,
@@ -113,7 +152,7 @@ class SqliteCatalog(OpenStore):
             vectors=int(meta["vectors"]),
             tombstones=int(meta["tombstones"]),
             windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
-            snapshot=newest or "",
+            snapshot=newest,
         )
 
     def generation(self) -> int:
@@ -151,7 +190,7 @@ class SqliteCatalog(OpenStore):
 
     def live_files(self) -> Iterator[NewFile]:
         """Every live file by path, with its documents by path and their chunks by offset; one file at a time."""
-        roots: dict[int | None, Root] = dict(zip((row[0] for row in self.execute(_ROOTS)), self.roots(), strict=True))
+        roots: dict[int | None, Root] = {rowid: records.root_of(spec) for rowid, spec in self.execute(_ROOTS)}
         for row in self.execute(_FILES):
             path, os_path, size, mtime_ns, digest, settings, root = row[1:]
             documents = tuple(self._document(found) for found in self.execute(_DOCUMENTS, (row[0],)))
@@ -159,8 +198,10 @@ class SqliteCatalog(OpenStore):
 
     def _document(self, row: tuple[Any, ...]) -> NewDocument:
         rowid, path, digest, title, size, source, meta, tags = row
-        chunks = tuple(_chunk(chunk) for chunk in self.execute(_CHUNKS, (rowid,)))
-        return NewDocument(path, digest, title, size, tuple(json.loads(tags)), source, records.metadata(meta), chunks)
+        with making_sense(self.path):
+            chunks = tuple(_chunk(chunk, path) for chunk in self.execute(_CHUNKS, (rowid,)))
+            labels = tuple(json.loads(tags)), source, records.metadata(meta)
+        return NewDocument(path, digest, title, size, *labels, chunks)
 
     def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
         """doc.id to the file it was read from, for those that are live."""
@@ -169,11 +210,36 @@ class SqliteCatalog(OpenStore):
             "JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
             (json.dumps(list(doc_ids)),),
         )
-        return {row[0]: Fingerprint(*row[1:]) for row in rows}
+        return {row[0]: self._as_settled(Fingerprint(*row[1:])) for row in rows}
+
+    def settle(self, file: Fingerprint, stamp: Stamp) -> None:
+        """Keep in mind that a file with this status still has the bytes that were read."""
+        self._settled[file.path] = file._replace(**stamp._asdict())
+
+    def _as_settled(self, file: Fingerprint) -> Fingerprint:
+        settled = self._settled.get(file.path)
+        return file if settled is None or settled.hash != file.hash else settled
+
+    @contextmanager
+    def writer(self) -> Iterator[SqliteWriter]:
+        """A transaction in which files are put and taken away; what was settled meanwhile is written down."""
+        with super().writer() as batch:
+            for path, settled in self._settled.items():
+                batch.settle(path, settled.hash, settled.stamp)
+            yield batch
 
     def roots(self) -> tuple[Root, ...]:
-        """Every remembered root, in the order they were added."""
-        return tuple(records.root_of(spec) for (spec,) in self.execute("SELECT spec FROM root ORDER BY rowid"))
+        """Every remembered root that is active, in the order they were added."""
+        return tuple(records.root_of(spec) for (spec,) in self.execute(_ACTIVE_ROOTS))
+
+    def known_roots(self) -> tuple[KnownRoot, ...]:
+        """Every remembered root with what is known of it, in the same order."""
+        from recall_core.store.values import KnownRoot  # noqa: PLC0415 - a search never needs it
+
+        return tuple(
+            KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
+            for spec, active, left_out in self.execute(_KNOWN_ROOTS)
+        )
 
     def root_sources(self) -> tuple[Source, ...]:
         """What came of every remembered root, in the order they were added."""
@@ -192,7 +258,8 @@ class SqliteCatalog(OpenStore):
             f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
             (json.dumps(list(rowids)),),
         )
-        return {row[0]: records.document(row[1:10]) for row in rows}
+        with making_sense(self.path):
+            return {row[0]: records.document(row[1:10]) for row in rows}
 
     def document_at(self, path: str) -> str | None:
         """The id of the live document of that path."""
@@ -251,6 +318,15 @@ class SqliteCatalog(OpenStore):
             found = self.execute(_REMOVED_ID, (target, target[:-1] + chr(ord(target[-1]) + 1)))
         return str(found[0][0]) if found else None
 
+    def removed_below(self, folder: str) -> list[str]:
+        """Paths of documents that have left and whose text the store still holds, in this folder or of this name."""
+        prefix = "" if folder == "." else folder.rstrip("/") + "/"
+        return [path for (path,) in self.execute(_REMOVED_BELOW, (prefix, folder))]
+
+    def copies_of(self, paths: Sequence[str]) -> list[str]:
+        """Paths of other live documents that share a chunk's text with any version of these, sorted."""
+        return [path for (path,) in self.execute(_COPIES_OF, (json.dumps(list(paths)),))]
+
     def short_documents(self, threshold: int) -> list[int]:
         """A chunk rowid of every live document with at most so many chunks, by path."""
         return [rowid for (rowid,) in self.execute(_SHORT, (threshold,))]
@@ -266,7 +342,8 @@ class SqliteCatalog(OpenStore):
 
     def chunks_of(self, doc_id: str) -> list[Row]:
         """A live document's chunks by offset."""
-        return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
+        with making_sense(self.path):
+            return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
 
     def chunks_of_file(self, path: str) -> list[int]:
         """Rowids of the live chunks of every document in a file, in natural order."""
@@ -295,8 +372,9 @@ class SqliteCatalog(OpenStore):
         return [rowid for (rowid,) in self.execute(sql, parameters)]
 
 
-def _chunk(row: tuple[Any, ...]) -> NewChunk:
-    line_start, line_end, text, search_text, text_hash, vector, windows = row[4:]
+def _chunk(row: tuple[Any, ...], path: str) -> NewChunk:
+    line_start, line_end, text, search_text, text_hash, vector, windows, kept = row[4:]
+    records.check_text(text, kept, path)
     span = Span(*row[:4])
     return NewChunk(span, line_start, line_end, text, search_text, bytes(text_hash), bytes(vector), windows)
 

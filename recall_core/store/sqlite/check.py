@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
 import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.shell import Hint
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
-from recall_core.store.sqlite.schema import MIGRATIONS
+from recall_core.store.sqlite.records import metadata
+from recall_core.store.sqlite.schema import MIGRATIONS, vector_checksum
 from recall_core.store.sqlite.write import COUNTS, digest_of
 from recall_core.store.values import Finding, StoreCheck
-from recall_core.text import chunk_id, counter, document_id
+from recall_core.text import chunk_id, counter, document_id, spaced
 from recall_core.types import flaws
 
 _BLOCK_ROWS = 4_096
+_READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
 _WASTE_PAGES = 128  # below 1 MiB nobody cares
 
@@ -36,6 +41,10 @@ UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
 _SLICES = """
 SELECT d.path, c.offset, c.end_offset, c.text, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
+"""
+_TEXTS = """
+SELECT d.path, CAST(c.text AS BLOB), c.hash, CAST(c.title AS BLOB), CAST(d.title AS BLOB), CAST(d.meta AS BLOB)
+FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
 _COPIES = """
 SELECT path, original FROM (
@@ -96,20 +105,66 @@ def orphan_vectors(store: SqliteCatalog) -> Finding:
 
 
 def vector_values(store: SqliteCatalog) -> Finding:
-    """Whether every vector has the store's dimension, finite components and length 1."""
-    return _none(
-        len(bad_vectors(store)), "vectors have a wrong size, a component that is no number, or no unit length"
-    )
+    """Whether every vector is the one that was stored, of the store's dimension, finite and of length 1."""
+    bad = len(bad_vectors(store)) + len(bad_kept(store, "vec_cache")) + len(bad_kept(store, "vec_next"))
+    return _none(bad, "vectors are not what was stored, or have a component that is no number, or no unit length")
 
 
 def bad_vectors(store: SqliteCatalog) -> list[int]:
     """Chunk rowids of the vectors that must not be there."""
     dimension = store.info().dimension
     bad: list[int] = []
-    for rows in blocks(store, "SELECT chunk, embedding FROM vec ORDER BY chunk"):
-        wrong = flaws([blob for _, blob in rows], dimension=dimension)
-        bad += [rowid for i, (rowid, blob) in enumerate(rows) if i in wrong or not blob]
+    for rows in blocks(store, "SELECT chunk, embedding, windows, checksum FROM vec ORDER BY chunk"):
+        wrong = flaws([row[1] for row in rows], dimension=dimension)
+        bad += [row[0] for i, row in enumerate(rows) if i in wrong or not row[1] or not _is_as_stored(*row[1:])]
     return bad
+
+
+def bad_kept(store: SqliteCatalog, table: str) -> list[bytes]:
+    """text_hash of the vectors on their way, or kept for later, that are not what was stored."""
+    found: list[bytes] = []
+    for rows in blocks(store, f"SELECT text_hash, embedding, windows, checksum FROM {table}"):
+        found += [bytes(row[0]) for row in rows if not _is_as_stored(*row[1:])]
+    return found
+
+
+def _is_as_stored(vector: bytes, windows: int, checksum: int | None) -> bool:
+    return checksum is None or vector_checksum(vector, windows) == checksum
+
+
+def texts(store: SqliteCatalog) -> Finding:
+    """Every text against its hash, every title against that of its document, every document's metadata."""
+    wrong: dict[str, None] = {}
+    unverified = count = 0
+    for rows in blocks(store, _TEXTS):
+        for path, text, kept, title, own_title, meta in rows:
+            count += 1
+            unverified += kept is None
+            if not (_is_text(text, kept) and _is_title(title, own_title) and _is_metadata(meta)):
+                wrong[path] = None
+    if wrong:
+        return _named([(path,) for path in wrong], "documents hold what was not stored")
+    if unverified:
+        return Finding("warning", f"{unverified} of {count} texts were never verified")
+    return Finding("ok", f"{count} texts are what was stored")
+
+
+def _is_text(text: bytes, kept: bytes | None) -> bool:
+    return kept is None or sha256(text).digest() == kept
+
+
+def _is_title(title: bytes, own: bytes) -> bool:
+    try:
+        return spaced(own.decode()) == title.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def _is_metadata(stored: bytes) -> bool:
+    try:
+        return isinstance(metadata(stored.decode()), dict)
+    except ValueError:
+        return False
 
 
 def liveness(store: SqliteCatalog) -> Finding:
@@ -153,10 +208,16 @@ def tokens(store: SqliteCatalog) -> Finding:
 
 
 def digest(store: SqliteCatalog) -> Finding:
-    """The digest, computed again from every live document."""
-    rows = store.execute("SELECT rowid FROM doc WHERE deleted = 0")
-    total = digest_sum(digest_of(store.execute, rowid) for (rowid,) in rows)
-    kept = store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0]
+    """The digest of every live document, computed again, and the sum of them."""
+    rows = store.execute("SELECT rowid, path, digest FROM doc WHERE deleted = 0 ORDER BY path")
+    found = {rowid: digest_of(store.execute, rowid) for rowid, _, _ in rows}
+    total = digest_sum(found.values())
+    kept = str(store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0])
+    if total != kept and (wrong := [(path,) for rowid, path, own in rows if found[rowid] != own]):
+        named = _named(wrong, "documents have another title, label or cut than was stored")
+        return named._replace(fix=_READ_AGAIN)
+    if any(found[rowid] != own for rowid, _, own in rows):
+        return Finding("error", "the digests of documents are others than their sum says")
     same = total == kept
     return Finding("ok" if same else "error", "recomputed" if same else "the stored digest is another")
 
@@ -169,6 +230,14 @@ def counts(store: SqliteCatalog) -> Finding:
         if store.execute("SELECT value FROM meta WHERE key = ?", (name,)) != [(str(_number(store, query)),)]
     ]
     return Finding("error" if wrong else "ok", f"wrong: {', '.join(wrong)}" if wrong else "recounted")
+
+
+def purge_pending(store: SqliteCatalog) -> Finding:
+    """Whether a purge began and did not end."""
+    rows = store.execute("SELECT value FROM meta WHERE key = 'purge'")
+    if not rows:
+        return Finding("ok", "none")
+    return Finding("error", f"of {len(json.loads(rows[0][0]))} documents text may be left in the file")
 
 
 def space(store: SqliteCatalog) -> Finding:
@@ -236,12 +305,14 @@ CHECKS: dict[StoreCheck, Callable[[SqliteCatalog], Finding]] = {
     "fulltext_rows": fulltext_rows,
     "orphan_vectors": orphan_vectors,
     "vector_values": vector_values,
+    "texts": texts,
     "documents": liveness,
     "ids": ids,
     "slices": slices,
     "tokens": tokens,
     "digest": digest,
     "counts": counts,
+    "purge_pending": purge_pending,
     "space": space,
     "duplicates": duplicates,
     "environment": environment,

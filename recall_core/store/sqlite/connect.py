@@ -221,6 +221,28 @@ def translated(path: str) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _meaning(error, path) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, f"a text in it is no text: {error}") from error
+
+
+class making_sense:  # noqa: N801 - read as a verb; a generator would cost every row of an answer
+    """Rows that were read become values inside this block; what cannot be one is damage."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Raises StoreCorrupt in the place of what a value could not be made of."""
+        if isinstance(error, ValueError | TypeError | LookupError | OverflowError):
+            raise damaged(self._path, f"{type(error).__name__}: {error}") from error
+
+
+def damaged(path: str, how: str) -> StoreCorrupt:
+    """The error of a file whose content is not what was stored."""
+    return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=_examine(path))
 
 
 def _meaning(error: apsw.Error, path: str) -> RecallError:

@@ -47,7 +47,7 @@ class SqliteJudgements(OpenStore):
     @contextmanager
     def judging(self) -> Iterator[SqliteJudgementWriter]:
         """A write transaction over judgements."""
-        with self.transaction():
+        with self.writing():
             yield SqliteJudgementWriter(self.execute)
 
 

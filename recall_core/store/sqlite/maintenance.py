@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core.errors import StoreError
+from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, backup, translated
+from recall_core.store.sqlite.schema import vector_checksum
 from recall_core.store.sqlite.write import COUNTS, digest_of, keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
@@ -48,16 +49,20 @@ _DONE = (
 _IS_LEFT = "SELECT 1 FROM chunk WHERE deleted = 0 AND text_hash NOT IN (SELECT text_hash FROM vec_next) LIMIT 1"
 
 _SWITCH = """
-INSERT INTO vec(chunk, embedding, windows)
-SELECT c.rowid, n.embedding, n.windows FROM chunk c JOIN vec_next n ON n.text_hash = c.text_hash
+INSERT INTO vec(chunk, embedding, windows, checksum)
+SELECT c.rowid, n.embedding, n.windows, n.checksum FROM chunk c JOIN vec_next n ON n.text_hash = c.text_hash
 WHERE c.deleted = 0 AND length(n.embedding) > 0 ORDER BY c.rowid
 """
+
+_PUT_NEXT = "INSERT OR REPLACE INTO vec_next(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
 
 _KEYS = ("next_embedder", "next_dimension", "next_command")
 
 
 class SqliteMaintenance(SqliteCatalog):
     """See store.care.Maintenance."""
+
+    _has_purged = False
 
     def check(self, code: StoreCheck) -> Finding:
         """One check."""
@@ -99,14 +104,18 @@ class SqliteMaintenance(SqliteCatalog):
         made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
         cannot be one; they are left out where the store has another embedder by now.
         """
-        from recall_core.store.sqlite.check import ORPHANS, bad_vectors  # noqa: PLC0415 - a search never needs it
+        from recall_core.store.sqlite.check import ORPHANS, bad_kept, bad_vectors  # noqa: PLC0415 - as above
 
         broken = bad_vectors(self)
+        kept = {table: bad_kept(self, table) for table in ("vec_cache", "vec_next")}
         with self.transaction():
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
             self.execute(f"DELETE FROM vec WHERE chunk IN ({ORPHANS})")
             for rowid in broken:
                 self.execute("DELETE FROM vec WHERE chunk = ?", (rowid,))
+            for table, hashes in kept.items():
+                for text_hash in hashes:
+                    self.execute(f"DELETE FROM {table} WHERE text_hash = ?", (text_hash,))
             if self.embedder() == embedder:
                 self._put_vectors(made)
             self._digest_again()
@@ -136,13 +145,36 @@ class SqliteMaintenance(SqliteCatalog):
                 details={"needed_bytes": needed, "free_bytes": free},
             )
 
+    def pending_purge(self) -> tuple[str, ...] | None:
+        """The paths of the documents whose purge has begun and not ended; None where there is none."""
+        found = self.execute("SELECT value FROM meta WHERE key = 'purge'")
+        return tuple(json.loads(found[0][0])) if found else None
+
     def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it."""
+        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it.
+
+        The mark of a purge goes last, once the log is known to be empty, and leaves no byte of the paths in it.
+        """
+        self._has_purged = True
         self._drop_tombstones()
+        if not self._rewritten():
+            return False
+        if self.pending_purge() is not None:
+            with self.transaction():
+                self.execute("PRAGMA secure_delete = ON")
+                self.execute("DELETE FROM meta WHERE key = 'purge'")
+        return True
+
+    def _rewritten(self) -> bool:
         with self.unlocked():
             self.execute("VACUUM")
             busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
         return bool(busy == 0)
+
+    def end_unfinished(self) -> None:
+        """Go on with a purge that was begun; once, since a reader may hold it up and nobody is to wait twice."""
+        if self.writable and not self._has_purged and self.pending_purge() is not None:
+            self.purge()
 
     def _drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
@@ -186,7 +218,7 @@ class SqliteMaintenance(SqliteCatalog):
 
     def begin_reembed(self, target: ReembedTarget) -> None:
         """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
-        with self.transaction():
+        with self.writing():
             if not self._is_next(target):
                 self.execute("DELETE FROM vec_next")
             for key, value in zip(_KEYS, target, strict=True):
@@ -212,12 +244,15 @@ class SqliteMaintenance(SqliteCatalog):
 
     def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
         """Keep vectors with their windows, by text_hash; False when the target is another by now."""
-        rows = [(text_hash, vector, windows) for text_hash, (vector, windows) in made.items()]
+        rows = [
+            (text_hash, vector, windows, vector_checksum(vector, windows))
+            for text_hash, (vector, windows) in made.items()
+        ]
         with self.transaction():
             if not self._is_next(target):
                 return False
             for row in rows:
-                self.execute("INSERT OR REPLACE INTO vec_next(text_hash, embedding, windows) VALUES(?, ?, ?)", row)
+                self.execute(_PUT_NEXT, row)
         return True
 
     def finish_reembed(self, target: ReembedTarget) -> bool:
@@ -252,17 +287,26 @@ class SqliteMaintenance(SqliteCatalog):
         for rowid, (vector, windows) in made.items():
             if vector:
                 self.execute(
-                    "INSERT OR IGNORE INTO vec(chunk, embedding, windows) "
-                    "SELECT rowid, ?, ? FROM chunk WHERE rowid = ? AND deleted = 0",
-                    (vector, windows, rowid),
+                    "INSERT OR IGNORE INTO vec(chunk, embedding, windows, checksum) "
+                    "SELECT rowid, ?, ?, ? FROM chunk WHERE rowid = ? AND deleted = 0",
+                    (vector, windows, vector_checksum(vector, windows), rowid),
                 )
 
     def _digest_again(self) -> None:
-        digests = []
-        for (rowid,) in self.execute("SELECT rowid FROM doc WHERE deleted = 0"):
-            digests.append(digest_of(self.execute, rowid))
-            self.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digests[-1], rowid))
-        self.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (digest_sum(digests),))
+        """Of the documents where their sum agrees with them; else the sum, of what the documents were: one that has
+        another digest by now is damaged, and not to be made official."""
+        kept = self.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0]
+        rows = self.execute("SELECT rowid, digest FROM doc WHERE deleted = 0")
+        try:
+            found = {rowid: digest_of(self.execute, rowid) for rowid, _ in rows}
+        except StoreCorrupt:
+            return  # a title or a label is damaged, and no digest can tell what it was
+        if digest_sum(found.values()) == kept:
+            for rowid, digest in found.items():
+                self.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digest, rowid))
+            return
+        total = digest_sum(own for _, own in rows)
+        self.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (total,))
 
     def _clear(self) -> None:
         self.execute("DELETE FROM vec_next")

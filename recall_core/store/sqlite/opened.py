@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from _thread import RLock  # see recall_core.store.one_thread
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -57,16 +58,28 @@ class OpenStore:
         with self.unlocked():
             self.execute("BEGIN IMMEDIATE")
             try:
+                self._expect_in_place()
                 yield
+                self._expect_in_place()
                 self.execute("COMMIT")
                 self._has_written = True
             finally:
                 self._roll_back()
 
     @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A write transaction before which whatever others have left half done is ended."""
+        self.end_unfinished()
+        with self.transaction():
+            yield
+
+    def end_unfinished(self) -> None:
+        """End what was begun in this store and interrupted, as far as can be."""
+
+    @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
         """A transaction in which files are put and taken away; see store.port.Writer."""
-        with self.transaction():
+        with self.writing():
             batch = SqliteWriter(self.execute)
             yield batch
             batch.finish()
@@ -79,9 +92,20 @@ class OpenStore:
             return
         self.execute("BEGIN")
         try:
+            self._expect_in_place()
             yield
         finally:
             self._roll_back()
+
+    def _expect_in_place(self) -> None:
+        """Raises StoreError `store_replaced` where what is open is no more the file of this name: whatever were read
+        of it is of the past, and whatever were written to it would be lost."""
+        if self._file is not None and _file_at(self.path) != self._file:
+            raise StoreError(
+                "store_replaced",
+                f"{self.path} was replaced or deleted while it was open; nothing was written.",
+                hint="open it again, or put it back",
+            )
 
     @contextmanager
     def unlocked(self) -> Iterator[None]:
@@ -213,7 +237,7 @@ class Memo(Generic[Kept]):
 def _file_at(path: str) -> tuple[int, int] | None:
     """What tells the file at this path from every other; None where there is none."""
     try:
-        status = Path(path).stat()
+        status = os.stat(path)  # noqa: PTH116 - asked at every transaction
     except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino

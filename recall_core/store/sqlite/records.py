@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
+from recall_core.store.sqlite.schema import text_hash
 from recall_core.types import Chunk, Document, Key, Root, Row, Table
 
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -19,10 +20,13 @@ d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
 """
 CHUNK = "c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text"
 LIVE = "d.deleted = 0 AND c.deleted = 0"
-FILE = "f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path"
+FILE = """
+f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path,
+f.ctime_ns, f.inode
+"""
 
 FETCH = f"""
-SELECT c.rowid, {DOCUMENT}, {CHUNK} FROM json_each(?) j
+SELECT c.rowid, {DOCUMENT}, {CHUNK}, c.hash FROM json_each(?) j
 JOIN chunk c ON c.rowid = j.value JOIN doc d ON d.rowid = c.doc ORDER BY j.key
 """
 
@@ -106,10 +110,17 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 def row_of(row: Sequence[Any]) -> Row:
-    """From a row of FETCH."""
+    """From a row of FETCH. Raises ValueError where the text is not the one that was stored."""
     doc = document(row[1:10])
-    chunk_id, *rest = row[10:]
+    chunk_id, *rest, kept = row[10:]
+    check_text(rest[-1], kept, doc.path)
     return Row(row[0], doc, Chunk(chunk_id, doc.id, *rest))
+
+
+def check_text(text: str, kept: bytes | None, path: str) -> None:
+    """Raises ValueError where a text has another hash than was kept; one that was never verified has none."""
+    if kept is not None and text_hash(text) != kept:
+        raise ValueError(f"a text in {path} is not the one that was stored")
 
 
 def root_of(spec: str) -> Root:

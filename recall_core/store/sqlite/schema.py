@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b, sha256
+from typing import Any
 
 import apsw
+
+from recall_core.text import embedded_hash
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
 PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
@@ -141,7 +145,70 @@ def _evaluate(db: apsw.Connection) -> None:
     db.execute(_EVALUATION)
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create, _evaluate)
+_PROOF = """
+DROP TRIGGER chunk_tombstone;
+
+ALTER TABLE file ADD COLUMN ctime_ns INTEGER;
+ALTER TABLE file ADD COLUMN inode INTEGER;
+ALTER TABLE root ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE left_out(
+  root INTEGER NOT NULL REFERENCES root(rowid) ON DELETE CASCADE,
+  path TEXT NOT NULL,
+  PRIMARY KEY(root, path)
+) WITHOUT ROWID;
+
+ALTER TABLE chunk ADD COLUMN hash BLOB;
+ALTER TABLE vec ADD COLUMN checksum INTEGER;
+ALTER TABLE vec_cache ADD COLUMN checksum INTEGER;
+ALTER TABLE vec_next ADD COLUMN checksum INTEGER;
+UPDATE vec SET checksum = vector_checksum(embedding, windows);
+UPDATE vec_cache SET checksum = vector_checksum(embedding, windows);
+UPDATE vec_next SET checksum = vector_checksum(embedding, windows);
+UPDATE chunk SET hash = verified_hash(text_hash, doc.path, doc.title, text) FROM doc WHERE doc.rowid = chunk.doc;
+
+CREATE TRIGGER chunk_tombstone AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
+BEGIN
+  INSERT INTO chunk_fts(chunk_fts, rowid, title, body)
+    VALUES('delete', old.rowid, old.title, coalesce(old.search_text, old.text));
+  INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum)
+    SELECT old.text_hash, embedding, windows, checksum FROM vec WHERE chunk = old.rowid;
+  DELETE FROM vec WHERE chunk = old.rowid;
+END;
+"""
+
+
+def _prove(db: apsw.Connection) -> None:
+    """What damage is found by, what a file is told from another by, and roots that are not, or not wholly, synced.
+
+    A text is held against the hash of what was embedded of it; one that does not agree stays without a hash.
+    """
+    db.create_scalar_function("vector_checksum", _checksum, 2, deterministic=True)
+    db.create_scalar_function("verified_hash", _verified_hash, 4, deterministic=True)
+    db.execute(_PROOF)
+
+
+def _checksum(*row: Any) -> int:
+    return vector_checksum(*row)
+
+
+def text_hash(text: str) -> bytes:
+    """sha256 of a chunk's own text."""
+    return sha256(text.encode()).digest()
+
+
+def vector_checksum(vector: bytes, windows: int) -> int:
+    """64 bits that a damaged vector does not have, as SQLite keeps a whole number."""
+    return int.from_bytes(
+        blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
+    )
+
+
+def _verified_hash(*row: Any) -> bytes | None:
+    embedded, path, title, text = row
+    return text_hash(text) if embedded_hash(path, title, text) == embedded else None
+
+
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create, _evaluate, _prove)
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

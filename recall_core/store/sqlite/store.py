@@ -12,7 +12,14 @@ from recall_core.config import EXACT_VECTORS
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.sqlite import lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.connect import connect, creating, discard, load_vector_functions, translated
+from recall_core.store.sqlite.connect import (
+    connect,
+    creating,
+    discard,
+    load_vector_functions,
+    making_sense,
+    translated,
+)
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.opened import Memo
@@ -170,14 +177,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
         if where is None and rowids is None:
             kept = self._vectors.get() if self._is_small() else None
-            return vectors.cosines(vector, kept or vectors.rows_of(self.execute(_VECTORS)))
+            with making_sense(self.path):
+                return vectors.cosines(vector, kept or vectors.rows_of(self.execute(_VECTORS)))
         condition, parameters = records.condition_of(where, rowids)
         rows = self.execute(
             f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
             f"JOIN vec v ON v.chunk = c.rowid WHERE {condition}",
             parameters,
         )
-        return vectors.cosines(vector, vectors.rows_of(rows))
+        with making_sense(self.path):
+            return vectors.cosines(vector, vectors.rows_of(rows))
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """The k best of `cosines`, best first, ties in natural order; always exactly those.
@@ -196,7 +205,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""
-        return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
+        with making_sense(self.path):
+            return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""

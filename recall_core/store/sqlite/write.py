@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.schema import text_hash, vector_checksum
 from recall_core.text import chunk_id, document_id, spaced, utc
-from recall_core.types import NewChunk, NewDocument, NewFile, Root, Vector
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
 if TYPE_CHECKING:
     from recall_core.store.values import JudgementRow
@@ -19,8 +20,8 @@ _UNINDEXED_ROWS = 1_000  # a bound on the texts that wait in memory
 
 _INSERT_CHUNK = """
 INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
-  search_text, text_hash)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  search_text, text_hash, hash)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
@@ -28,11 +29,19 @@ VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
 """
 
 _UPSERT_FILE = """
-INSERT INTO file(path, os_path, size, mtime_ns, hash, settings, root) VALUES(?, ?, ?, ?, ?, ?, ?)
+INSERT INTO file(path, os_path, size, mtime_ns, hash, settings, root, ctime_ns, inode)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT(path) DO UPDATE SET os_path = excluded.os_path, size = excluded.size, mtime_ns = excluded.mtime_ns,
-  hash = excluded.hash, settings = excluded.settings, root = coalesce(excluded.root, file.root)
+  hash = excluded.hash, settings = excluded.settings, root = coalesce(excluded.root, file.root),
+  ctime_ns = excluded.ctime_ns, inode = excluded.inode
 RETURNING rowid
 """
+
+_SETTLE = "UPDATE file SET ctime_ns = ?, inode = ? WHERE path = ? AND hash = ? AND size = ? AND mtime_ns = ?"
+
+_ACTIVATE = "UPDATE root SET active = 1 WHERE rowid = ? AND NOT active RETURNING 1"
+
+_TAKE_BACK = "DELETE FROM left_out WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '#'"
 
 _VECTORS_OF = "SELECT count(*) FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ?"
 
@@ -41,6 +50,8 @@ _DELETE_FILES = """
 DELETE FROM file WHERE (path = ? OR rowid IN (SELECT value FROM json_each(?)))
   AND NOT EXISTS (SELECT 1 FROM doc WHERE doc.file = file.rowid) RETURNING rowid
 """
+
+INSERT_VECTOR = "INSERT INTO vec(chunk, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
 
 _LAST_ROWID = """
 SELECT max(coalesce((SELECT max(rowid) FROM {}), 0), coalesce((SELECT value + 0 FROM meta WHERE key = ?), 0))
@@ -82,7 +93,8 @@ class SqliteWriter:
         before = self._execute("SELECT rowid, settings FROM file WHERE path = ?", (file.path,))
         rechunked = bool(before) and before[0][1] != file.settings
         root = self._root(file.root) if file.root else None
-        row = (file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
+        status = file.size, file.mtime_ns
+        row = (file.path, file.os_path, *status, file.hash, file.settings, root, file.ctime_ns, file.inode)
         file_rowid = self._execute(_UPSERT_FILE, row)[0][0]
         live = self._execute("SELECT id, rowid FROM doc WHERE file = ? AND deleted = 0", (file_rowid,))
         old: dict[str, int] = dict(live)
@@ -97,6 +109,10 @@ class SqliteWriter:
         for rowid in self._documents_of(path):
             self._execute("UPDATE doc SET mtime = ? WHERE rowid = ?", (utc(mtime_ns), rowid))
             self._redigest(rowid)
+
+    def settle(self, path: str, digest: str, stamp: Stamp) -> None:
+        """Record ctime and inode of a file whose size, time and bytes, of that sha256, are as they were read."""
+        self._execute(_SETTLE, (stamp.ctime_ns, stamp.inode, path, digest, stamp.size, stamp.mtime_ns))
 
     def relabel(
         self, path: str, *, tags: tuple[str, ...] | None, source: str | None, meta: Mapping[str, Any] | None
@@ -136,9 +152,27 @@ class SqliteWriter:
                 self._changed = True
         return gone
 
-    def put_root(self, root: Root) -> None:
-        """Remember a root, once."""
-        self._root(root)
+    def put_root(self, root: Root, *, is_active: bool = True) -> None:
+        """Remember a root, once. is_active: False leaves a new one aside until it is put again without."""
+        rowid = self._root(root, is_active=is_active)
+        if is_active and self._execute(_ACTIVATE, (rowid,)):
+            self._changed = True
+
+    def leave_out(self, root: Root, paths: Iterable[str]) -> None:
+        """Keep in mind that these files, or records, of a root are not read again."""
+        rowid = self._root(root)
+        for path in paths:
+            self._execute("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", (rowid, path))
+
+    def take_back(self, paths: Iterable[str]) -> None:
+        """Let these files, with their records, be read again, whatever root left them out."""
+        for path in paths:
+            self._execute(_TAKE_BACK, (path,))
+
+    def begin_purge(self, paths: Iterable[str]) -> None:
+        """Record that nothing of these documents may be left."""
+        pending = json.loads(self._optional("purge") or "[]")
+        self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
 
     def renew_root(self, root: Root) -> None:
         """Make a remembered root the one that was added last; its files stay with it."""
@@ -146,7 +180,9 @@ class SqliteWriter:
         if (before,) == self._execute("SELECT max(rowid) FROM root")[0]:
             return
         self._execute("UPDATE root SET spec = '' WHERE rowid = ?", (before,))
-        self._execute("UPDATE file SET root = ? WHERE root = ?", (self._root(root), before))
+        after = self._root(root)
+        self._execute("UPDATE file SET root = ? WHERE root = ?", (after, before))
+        self._execute("UPDATE left_out SET root = ? WHERE root = ?", (after, before))
         self._execute("DELETE FROM root WHERE rowid = ?", (before,))
 
     def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
@@ -154,11 +190,11 @@ class SqliteWriter:
 
         A text without a feature is not kept. Compacting drops what nobody came for.
         """
-        for text_hash, (vector, windows) in vectors.items():
+        for text, (vector, windows) in vectors.items():
             if vector:
                 self._execute(
-                    "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows) VALUES(?, ?, ?)",
-                    (text_hash, vector, windows),
+                    "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)",
+                    (text, vector, windows, vector_checksum(vector, windows)),
                 )
 
     def forget_roots(self, folders: Iterable[str]) -> None:
@@ -244,6 +280,7 @@ class SqliteWriter:
             chunk.text,
             chunk.search_text,
             chunk.text_hash,
+            text_hash(chunk.text),
         )
         self._execute(_INSERT_CHUNK, row)
         body = chunk.text if chunk.search_text is None else chunk.search_text
@@ -254,7 +291,7 @@ class SqliteWriter:
         if vector is None:
             vector, windows = self._found_vector(chunk.text_hash)
         if vector:
-            self._execute("INSERT INTO vec(chunk, embedding, windows) VALUES(?, ?, ?)", (rowid, vector, windows))
+            self._execute(INSERT_VECTOR, (rowid, vector, windows, vector_checksum(vector, windows)))
             self._execute("DELETE FROM vec_cache WHERE text_hash = ?", (chunk.text_hash,))
             self._vectors += 1
 
@@ -307,16 +344,20 @@ class SqliteWriter:
         for tag in sorted(set(tags)):
             self._execute("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", (rowid, tag))
 
-    def _root(self, root: Root) -> int:
+    def _root(self, root: Root, *, is_active: bool = True) -> int:
         spec = canonical(root._asdict())
         rows = self._execute("SELECT rowid FROM root WHERE spec = ?", (spec,))
         if not rows:
             self._changed = True
-            rows = self._execute("INSERT INTO root(spec) VALUES(?) RETURNING rowid", (spec,))
+            rows = self._execute("INSERT INTO root(spec, active) VALUES(?, ?) RETURNING rowid", (spec, is_active))
         return int(rows[0][0])
 
     def _meta(self, key: str) -> str:
         return str(self._execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
+
+    def _optional(self, key: str) -> str | None:
+        rows = self._execute("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
 
     def _set_meta(self, key: str, value: str) -> None:
         self._execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))

@@ -1,0 +1,127 @@
+"""Damage is found: by doctor in every row, and by an answer in those that it shows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core import Ask, Recall
+from recall_core.errors import StoreCorrupt
+from recall_core.store.sqlite.store import SqliteStore
+
+NAMES = ("a", "b")
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    for name in NAMES:
+        (tmp_path / "docs" / f"{name}.md").write_text(f"# The {name} title\n\nA quokka smiles at {name}.\n")
+    Recall.init(str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def recall(base: Path) -> Iterator[Recall]:
+    with Recall.open(str(base)) as opened:
+        opened.index(str(base / "docs"))
+        yield opened
+
+
+def damage(recall: Recall, *statements: str) -> None:
+    """Change the file behind the store's back, as a disk would."""
+    store = recall.store
+    assert isinstance(store, SqliteStore)
+    store.db.pragma("query_only", False)
+    store.db.execute("DROP TRIGGER IF EXISTS chunk_text_is_immutable")
+    for statement in statements:
+        store.db.execute(statement)
+    store.db.pragma("query_only", True)
+
+
+def errors(recall: Recall) -> set[str]:
+    return {check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"}
+
+
+FLIPPED = "UPDATE chunk SET text = replace(text, 'smiles', 'snarls') WHERE rowid = 1"
+NO_TEXT = "UPDATE chunk SET text = CAST(x'410a80ff' AS TEXT) WHERE rowid = 1"
+ASKED: tuple[Callable[[Recall], object], ...] = (
+    lambda recall: recall.search("quokka"),
+    lambda recall: recall.search("quokka", Ask(mode="semantic")),
+    lambda recall: recall.query("SELECT * FROM chunk"),
+    lambda recall: recall.context("quokka"),
+    lambda recall: recall.get("docs/a.md"),
+    lambda recall: recall.export(io.StringIO()),
+)
+
+
+@pytest.mark.parametrize("how", [FLIPPED, NO_TEXT])
+@pytest.mark.parametrize("ask", ASKED)
+def test_a_text_that_is_not_what_was_stored_is_never_shown(
+    recall: Recall, ask: Callable[[Recall], object], how: str
+) -> None:
+    damage(recall, how)
+
+    with pytest.raises(StoreCorrupt) as caught:
+        ask(recall)
+
+    assert (caught.value.code, caught.value.exit_code) == ("store_corrupt", 6)
+    assert "texts" in errors(recall)
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("UPDATE doc SET title = 'Another title' WHERE rowid = 1", "digest"),
+        ("UPDATE chunk SET title = 'Another title' WHERE rowid = 1", "texts"),
+        ("UPDATE doc SET meta = '{not JSON' WHERE rowid = 1", "texts"),
+        ("UPDATE doc SET meta = '{\"year\": 1999}' WHERE rowid = 1", "digest"),
+        ("UPDATE doc_tag SET tag = 'other'", "digest"),
+        ("UPDATE doc SET title = CAST(x'80ff' AS TEXT) WHERE rowid = 1", "texts"),
+        ("UPDATE vec SET embedding = (SELECT embedding FROM vec WHERE chunk = 2) WHERE chunk = 1", "vector_values"),
+        ("INSERT INTO vec_cache SELECT x'00', embedding, windows, checksum + 1 FROM vec LIMIT 1", "vector_values"),
+        ("INSERT INTO vec_next SELECT x'00', embedding, windows, checksum + 1 FROM vec LIMIT 1", "vector_values"),
+    ],
+)
+def test_doctor_finds_what_changed_behind_the_stores_back(recall: Recall, statement: str, code: str) -> None:
+    with recall.store.writer() as writer:
+        writer.relabel("docs/a.md", tags=("animals",), source=None, meta={"year": 2024})
+    assert errors(recall) == set()
+
+    damage(recall, statement)
+
+    assert code in errors(recall)
+
+
+def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
+    damage(recall, FLIPPED, "UPDATE doc SET title = 'Another title' WHERE rowid = 2")
+
+    recall.doctor(fix=True)
+
+    assert {"texts", "digest"} <= errors(recall)
+
+
+def test_a_repair_makes_damaged_vectors_anew_and_drops_those_that_were_kept(recall: Recall) -> None:
+    before = recall.search("quokka", Ask(mode="semantic"))["results"]
+    damage(
+        recall,
+        "UPDATE vec SET embedding = (SELECT embedding FROM vec WHERE chunk = 2) WHERE chunk = 1",
+        "INSERT INTO vec_cache SELECT x'00', embedding, windows, checksum + 1 FROM vec LIMIT 1",
+    )
+
+    recall.doctor(fix=True)
+
+    assert errors(recall) == set()
+    assert recall.search("quokka", Ask(mode="semantic"))["results"] == before
+
+
+def test_texts_that_were_never_verified_are_told(recall: Recall) -> None:
+    damage(recall, "UPDATE chunk SET hash = NULL WHERE rowid = 1")
+
+    (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "texts")
+
+    assert (check["severity"], check["evidence"]) == ("warning", "1 of 2 texts were never verified")
+    assert len(recall.search("quokka")["results"]) == 2

@@ -1,0 +1,204 @@
+"""A purge is one act: begun, it is ended, and then no byte of any version of the text is left."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core import Recall, RecallError
+from recall_core.errors import UnknownTarget
+from recall_core.store.values import JudgementRow
+from recall_core.types import Root
+
+WINDOW = 8
+
+
+def letters(seed: str) -> str:
+    """Words of random letters that stand nowhere else."""
+    rng = random.Random(seed)
+    return " ".join("".join(rng.choices(string.ascii_lowercase, k=12)) for _ in range(40))
+
+
+def left(base: Path, *texts: str) -> list[str]:
+    """Pieces of the texts that are found in the store's files, by the file's name."""
+    files = {path.name: path.read_bytes() for path in base.glob("recall.db*")}
+    pieces = {text[start : start + WINDOW] for text in texts for start in range(max(1, len(text) - WINDOW + 1))}
+    return sorted(f"{name}: {piece}" for piece in pieces for name, held in files.items() if piece.encode() in held)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "keep.md").write_text("# Kept\n\nA quokka smiles.\n")
+    Recall.init(str(tmp_path), settings={"chunk_tokens": 20, "overlap_tokens": 0})
+    return tmp_path
+
+
+@pytest.fixture
+def recall(base: Path) -> Iterator[Recall]:
+    with Recall.open(str(base)) as opened:
+        opened.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
+        yield opened
+
+
+def written(base: Path, name: str, text: str) -> str:
+    (base / "notes" / name).write_text(text)
+    return f"notes/{name}"
+
+
+def held_up(base: Path, recall: Recall, target: str) -> None:
+    """A purge that a reader holds up: the documents are gone, and their text is not."""
+    with Recall.open(str(base)) as reader, reader.store.reading():
+        reader.store.info()
+        with pytest.raises(RecallError, match="old pages") as caught:
+            recall.remove([str(base / target)], purge=True)
+    assert caught.value.code == "purge_incomplete"
+
+
+def pending(recall: Recall) -> str:
+    (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "purge_pending")
+    return check["severity"]
+
+
+def test_a_purge_that_was_held_up_is_told_by_doctor_and_ended_by_the_same_command(base: Path, recall: Recall) -> None:
+    text, title = letters("text"), letters("title")
+    target = written(base, "secret.md", f"# {title}\n\n{text}\n")
+    labels = Root("", tags=(letters("tag"),), meta=(("key", letters("meta")),), source=letters("source"))
+    recall.index(str(base / target), template=labels)
+    held_up(base, recall, target)
+
+    assert pending(recall) == "error"
+    assert recall.remove([str(base / target)], purge=True)["removed"]["purged"]
+    assert pending(recall) == "ok"
+    recall.close()
+    assert left(base, text, title, *(letters(label) for label in ("tag", "meta", "source"))) == []
+
+
+@pytest.mark.parametrize("kind", ["add", "judge", "compact", "doctor"])
+def test_the_next_writer_ends_a_purge_that_was_held_up(base: Path, recall: Recall, kind: str) -> None:
+    text = letters("text")
+    target = written(base, "secret.md", text)
+    recall.index(str(base / "notes"))
+    held_up(base, recall, target)
+
+    with Recall.open(str(base)) as other:
+        match kind:
+            case "add":
+                other.index(str(base / "notes" / written(base, "new.md", "A wombat digs.\n").rpartition("/")[2]))
+            case "judge":
+                with other.store.judging() as writer:
+                    writer.put_query("q", "quokka?")
+            case "compact":
+                other.compact()
+            case "doctor":
+                other.doctor(fix=True)
+        assert pending(other) == "ok"
+    recall.close()
+    assert left(base, text) == []
+
+
+def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Recall) -> None:
+    versions = [letters(f"version {n}") for n in range(3)]
+    for text in versions:
+        target = written(base, "secret.md", text)
+        recall.index(str(base / "notes"))
+
+    recall.remove([str(base / target)], purge=True)
+
+    recall.close()
+    assert left(base, *versions) == []
+
+
+@pytest.mark.parametrize("name", ["notes/gone.md", "notes", "notes/*", "id"])
+def test_what_sync_removed_long_ago_can_be_purged(base: Path, recall: Recall, name: str) -> None:
+    text = letters("text")
+    target = base / written(base, "gone.md", text)
+    recall.index(str(base / "notes"))
+    doc_id = recall.get(str(target))["found"]["doc"]["id"]
+    target.unlink()
+    list(recall.sync())
+    named = doc_id[:12] if name == "id" else str(base / name)
+    with pytest.raises(UnknownTarget):
+        recall.remove([str(target)])
+
+    assert recall.remove([named], purge=True, dry_run=True)["removed"]["paths"][0] == "notes/gone.md"
+    assert recall.remove([named], purge=True)["removed"]["purged"]
+
+    recall.close()
+    assert left(base, text) == []
+
+
+def test_a_purge_that_names_nothing_is_refused(recall: Recall) -> None:
+    with pytest.raises(UnknownTarget):
+        recall.remove(["notes/never.md"], purge=True)
+    assert pending(recall) == "ok"
+
+
+def test_judgements_of_what_left_before_go_with_it(base: Path, recall: Recall) -> None:
+    target = base / written(base, "gone.md", letters("text"))
+    recall.index(str(base / "notes"))
+    with recall.store.judging() as writer:
+        writer.put_query("q", "quokka?")
+        writer.put_query("kept", "wombat?")
+        writer.put(JudgementRow("q", "notes/gone.md", 0, -1, 2))
+        writer.put(JudgementRow("kept", "notes/keep.md", 0, -1, 1))
+    target.unlink()
+    list(recall.sync())
+
+    recall.remove([str(target)], purge=True)
+
+    assert [row.path for row in recall.store.judgements()] == ["notes/keep.md"]
+
+
+def test_copies_of_the_text_in_other_documents_are_named(base: Path, recall: Recall) -> None:
+    text = letters("text")
+    target = written(base, "secret.md", text)
+    written(base, "copy.md", text)
+    written(base, "part.md", f"{text[:260]}")
+    recall.index(str(base / "notes"))
+
+    assert recall.remove([str(base / target)], purge=True)["removed"]["copies"] == ["notes/copy.md", "notes/part.md"]
+    assert "copies" not in recall.remove([str(base / "notes" / "part.md")])["removed"]
+
+
+def test_a_purge_of_a_file_that_is_no_root_leaves_no_byte_of_its_path(base: Path, recall: Recall) -> None:
+    name = letters("name")[:24].replace(" ", "")
+    target = base / f"{name}.md"
+    target.write_text(letters("text"))
+    recall.index(str(target))
+
+    recall.remove([str(target)], purge=True)
+
+    recall.close()
+    assert left(base, name) == []
+
+
+def test_what_was_purged_below_a_live_root_does_not_come_back(base: Path, recall: Recall) -> None:
+    text = letters("text")
+    target = written(base, "secret.md", text)
+    recall.index(str(base / "notes"))
+
+    recall.remove([str(base / target)], purge=True)
+    list(recall.sync())
+
+    (root,) = recall.roots()["roots"]
+    assert (root["folder"], root["left_out"], root["active"]) == ("notes", ["notes/secret.md"], True)
+    recall.close()
+    assert left(base, text) == []
+
+
+def test_why_not_says_that_a_file_was_removed(base: Path, recall: Recall) -> None:
+    target = written(base, "secret.md", "A wombat digs.\n")
+    recall.index(str(base / "notes"))
+    recall.remove([str(base / target)])
+    recall.compact()
+
+    view = recall.why_not("wombat", str(base / target))["whynot"]
+
+    assert "removed from the store" in json.dumps(view)
+    assert f"recall add {base / target}" in json.dumps(view)

@@ -1,0 +1,74 @@
+"""A store that is held notices that its file was deleted, or that another stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core import Recall, RecallError
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("a quokka smiles\n")
+    Recall.init(str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def recall(base: Path) -> Iterator[Recall]:
+    with Recall.open(str(base)) as opened:
+        opened.index(str(base / "docs"))
+        opened.search("quokka")
+        yield opened
+
+
+def delete(store: Path) -> None:
+    store.unlink()
+
+
+def replace(store: Path) -> None:
+    other = store.with_name("other.db")
+    other.write_bytes(store.read_bytes())
+    other.replace(store)
+
+
+USES: dict[str, Callable[[Recall], object]] = {
+    "search": lambda recall: recall.search("quokka"),
+    "query": lambda recall: recall.query("SELECT * FROM chunk"),
+    "context": lambda recall: recall.context("quokka"),
+    "get": lambda recall: recall.get("docs/a.txt"),
+    "sync": lambda recall: [(recall.engine.base / "docs" / "b.txt").write_text("more"), *recall.sync()],
+    "remove": lambda recall: recall.remove(["docs/a.txt"]),
+    "compact": lambda recall: recall.compact(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("change", [delete, replace])
+def test_every_use_of_a_store_that_is_no_more_in_its_place_says_so(
+    base: Path, recall: Recall, change: Callable[[Path], None], use: str
+) -> None:
+    change(base / "recall.db")
+
+    with pytest.raises(RecallError) as caught:
+        USES[use](recall)
+
+    assert (caught.value.code, caught.value.exit_code) == ("store_replaced", 1)
+
+
+def test_a_transaction_that_was_open_when_the_file_went_is_undone(base: Path, recall: Recall) -> None:
+    def write() -> None:
+        with recall.store.writer() as writer:
+            writer.tombstone(["docs/a.txt"])
+            replace(base / "recall.db")
+
+    with pytest.raises(RecallError, match="nothing was written") as caught:
+        write()
+    assert caught.value.code == "store_replaced"
+
+    with Recall.open(str(base)) as other:
+        assert other.stats()["store"]["documents"] == 1
