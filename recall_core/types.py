@@ -240,14 +240,6 @@ class Stamp(NamedTuple):
     ctime_ns: int | None = None
     inode: int | None = None
 
-    def agrees(self, other: Stamp) -> bool:
-        """Whether both may be of one file, as far as is known."""
-        return (
-            (self.size, self.mtime_ns) == (other.size, other.mtime_ns)
-            and (self.ctime_ns is None or other.ctime_ns is None or self.ctime_ns == other.ctime_ns)
-            and (self.inode is None or other.inode is None or self.inode == other.inode)
-        )
-
 
 class Fingerprint(NamedTuple):
     """A file as the store last read it."""
@@ -268,6 +260,15 @@ class Fingerprint(NamedTuple):
     def stamp(self) -> Stamp:
         """What its status was."""
         return Stamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
+
+    def may_be(self, stamp: Stamp) -> bool:
+        """Whether a file of this status may be the one that was read: what is not known agrees with anything."""
+        return (
+            self.size == stamp.size
+            and self.mtime_ns == stamp.mtime_ns
+            and (self.ctime_ns is None or self.ctime_ns == stamp.ctime_ns)
+            and (self.inode is None or self.inode == stamp.inode)
+        )
 
 
 class Root(NamedTuple):

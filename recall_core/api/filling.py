@@ -1,4 +1,4 @@
-"""Files brought into a store, or up to date, as steps that end in a response."""
+"""What comes into a store: files, an export, and the roots that files are read from, as responses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TypedDict
 from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.contract import OK
-from recall_core.contract.responses import IngestResponse, TransferResponse
-from recall_core.errors import IngestError, UsageError
+from recall_core.contract.responses import IngestResponse, RootsResponse, TransferResponse
+from recall_core.contract.views import RootView, TransferView
+from recall_core.errors import IngestError, UnknownTarget, UsageError
 from recall_core.ingest import pipeline
 from recall_core.shell import REST, Hint, flag
+from recall_core.store.values import KnownRoot, Source
 from recall_core.types import Progress, Root
 
 
@@ -53,7 +55,7 @@ class ImportFields(TypedDict, total=False):
 
 def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResponse:
     """Read an export into the store."""
-    from recall_core.maintain import roots, transfer  # noqa: PLC0415 - add never needs it
+    from recall_core.maintain import transfer  # noqa: PLC0415 - add never needs it
 
     view = transfer.import_(
         engine.store,
@@ -64,7 +66,57 @@ def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResp
         reembed=options.get("reembed", False) or not options.get("embeddings", True),
         with_roots=options.get("with_roots", False),
     )
-    return {**OK, "transfer": view, "warnings": list(roots.inactive(view))}
+    return {**OK, "transfer": view, "warnings": list(_waiting(view))}
+
+
+def roots(engine: Engine, accept: Sequence[int]) -> RootsResponse:
+    """Every root by its number, once those that are accepted are synced from now on, all of them or none.
+
+    Raises UnknownTarget for a number that none has.
+    """
+    store = engine.store
+    known = store.known_roots()
+    for number in accept:
+        if not 0 < number <= len(known):
+            raise UnknownTarget("unknown_target", f"No root has the number {number}.", hint=Hint("roots"))
+    if waiting := [known[number - 1].root for number in accept if not known[number - 1].is_active]:
+        with store.writer() as writer:
+            for root in waiting:
+                writer.put_root(root)
+    pairs = zip(store.known_roots(), store.root_sources(), strict=True)
+    return {**OK, "roots": [_root_view(n, *pair) for n, pair in enumerate(pairs, 1)], "warnings": []}
+
+
+def _waiting(view: TransferView) -> Iterator[str]:
+    """What is to be told of the roots that an import brought."""
+    if folders := view.get("inactive_roots"):
+        some = ", ".join(folders[:3]) + (f" and {len(folders) - 3} more" if len(folders) > 3 else "")
+        yield (
+            f"W_ROOTS: {some}: outside of the store's folder, hence not synced until you accept it; {Hint('roots')}"
+        )
+
+
+def _root_view(number: int, known: KnownRoot, source: Source) -> RootView:
+    """A root by its number."""
+    root = known.root
+    view = RootView(
+        number=number,
+        folder=root.folder,
+        globs=list(root.globs),
+        ignores=list(root.ignores),
+        parser=root.parser,
+        tags=list(root.tags),
+        meta=dict(root.meta),
+        hidden=root.hidden,
+        gitignore=root.gitignore,
+        follow=root.follow,
+        active=known.is_active,
+        documents=source.documents,
+        left_out=list(known.left_out),
+    )
+    if root.source is not None:
+        view["source"] = root.source
+    return view
 
 
 def _ingested(

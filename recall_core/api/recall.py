@@ -433,10 +433,9 @@ class Recall:
 
     def roots(self, accept: Sequence[int] = ()) -> responses.RootsResponse:
         """What was added, and what is left out of it. accept: by number, what an import brought, to be synced."""
-        from recall_core.maintain import roots  # noqa: PLC0415 - a search never needs it
+        from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        roots.accept(self.store, accept)
-        return {**OK, "roots": roots.listed(self.store), "warnings": []}
+        return filling.roots(self.engine, accept)
 
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
         """Read an export into this store, whole or not at all."""

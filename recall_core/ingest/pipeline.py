@@ -245,7 +245,7 @@ class _IngestRun:
             if known and known.hash == raw.digest:
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
-                elif not known.stamp.agrees(raw.stamp):
+                elif not known.may_be(raw.stamp):
                     self.batch.settled.append((found.path, raw))
                 self._leave(known, root)
             else:

@@ -55,7 +55,7 @@ def import_(
     source: Path,
     *,
     embedder: Embedder,
-    base: Path = Path(),
+    base: Path,
     on_conflict: str = "error",
     reembed: bool = False,
     with_roots: bool = False,

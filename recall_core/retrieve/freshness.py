@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import file_digest
-from os import stat_result
 from pathlib import Path
 from stat import S_ISREG
 from typing import Literal
@@ -45,24 +44,15 @@ def file_state(
     path = base / source.os_path
     try:
         status = path.stat()
-        if _agrees(source, status):
+        stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        if source.may_be(stamp):
             return None
         if not S_ISREG(status.st_mode):
             return "missing"  # reading a pipe may go on for ever
         with path.open("rb") as file:
             if file_digest(file, "sha256").hexdigest() != source.hash:
                 return "modified"
-        settle(source, Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+        settle(source, stamp)
         return None
     except (OSError, ValueError):  # the file system has no such name: one with a NUL, or letters it cannot spell
         return "missing"
-
-
-def _agrees(source: Fingerprint, status: stat_result) -> bool:
-    """Whether the file may be the one that was read: what is not known of it agrees with anything."""
-    return (
-        status.st_size == source.size
-        and status.st_mtime_ns == source.mtime_ns
-        and (source.ctime_ns is None or status.st_ctime_ns == source.ctime_ns)
-        and (source.inode is None or status.st_ino == source.inode)
-    )

@@ -108,7 +108,7 @@ def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: 
     text = exported(sample())
     copy = empty()
 
-    import_(copy, saved(text), embedder=EMBEDDER)
+    import_(copy, saved(text), embedder=EMBEDDER, base=Path())
 
     assert exported(copy) == text
 
@@ -116,7 +116,7 @@ def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: 
 def test_an_imported_store_answers_as_the_first_does(saved: Callable[[str], Path]) -> None:
     first, copy = sample(), empty()
 
-    import_(copy, saved(exported(first)), embedder=EMBEDDER)
+    import_(copy, saved(exported(first)), embedder=EMBEDDER, base=Path())
 
     asked = EMBEDDER.embed(["delta"])[0]
     query = LiteralQuery("京", (Phrase("京", ("京",)),))
@@ -169,7 +169,7 @@ def test_vectors_left_out_are_made_again_on_import(saved: Callable[[str], Path])
     first, copy = sample(), empty()
     text = exported(first, embeddings=False)
 
-    import_(copy, saved(text), embedder=EMBEDDER)
+    import_(copy, saved(text), embedder=EMBEDDER, base=Path())
 
     assert '"vector"' not in text
     assert exported(copy) == exported(first)
@@ -181,8 +181,8 @@ def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callab
     path = saved(exported(sample()))
 
     with pytest.raises(StoreError, match="vectors are of") as refused:
-        import_(copy, path, embedder=wide)
-    import_(copy, path, embedder=wide, reembed=True)
+        import_(copy, path, embedder=wide, base=Path())
+    import_(copy, path, embedder=wide, base=Path(), reembed=True)
 
     assert refused.value.code == "embedder_mismatch"
     assert copy.info().vectors == 4
@@ -190,7 +190,7 @@ def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callab
 
 def test_another_counter_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(StoreError) as refused:
-        import_(empty(counter="approx"), saved(exported(sample())), embedder=EMBEDDER)
+        import_(empty(counter="approx"), saved(exported(sample())), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "counter_mismatch"
 
@@ -201,7 +201,7 @@ def test_a_truncated_export_imports_nothing(saved: Callable[[str], Path], lines_
     store = empty()
 
     with pytest.raises(StoreError) as refused:
-        import_(store, saved("".join(lines[:-lines_lost])), embedder=EMBEDDER)
+        import_(store, saved("".join(lines[:-lines_lost])), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_invalid"
     assert store.info().documents == store.info().generation == 0
@@ -224,7 +224,7 @@ def test_an_altered_export_imports_nothing(saved: Callable[[str], Path], old: st
     store = empty()
 
     with pytest.raises(StoreError) as refused:
-        import_(store, saved(text.replace(old, new, 1)), embedder=EMBEDDER)
+        import_(store, saved(text.replace(old, new, 1)), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_invalid"
     assert store.info().documents == store.info().generation == 0
@@ -288,7 +288,7 @@ def test_an_export_made_up_by_hand_is_checked_beyond_its_checksum(
     store = empty()
 
     with pytest.raises(StoreError) as refused:
-        import_(store, saved(resealed(lines)), embedder=EMBEDDER)
+        import_(store, saved(resealed(lines)), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_invalid"
     assert store.info().documents == store.info().generation == 0
@@ -297,7 +297,7 @@ def test_an_export_made_up_by_hand_is_checked_beyond_its_checksum(
 @pytest.mark.parametrize("text", ["", "\n", "{}\n", "[]\n", "\xff\n", '{"type":"end","sha256":""}\n'])
 def test_what_is_no_export_is_called_so(saved: Callable[[str], Path], text: str) -> None:
     with pytest.raises(StoreError) as refused:
-        import_(empty(), saved(text), embedder=EMBEDDER)
+        import_(empty(), saved(text), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_invalid"
 
@@ -306,14 +306,14 @@ def test_an_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], 
     lines = exported(sample()).replace('"recall_export":1', '"recall_export":2').splitlines()
 
     with pytest.raises(StoreError) as refused:
-        import_(empty(), saved(resealed(lines)), embedder=EMBEDDER)
+        import_(empty(), saved(resealed(lines)), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_version"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="absent") as refused:
-        import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER)
+        import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_unreadable"
 
@@ -324,7 +324,7 @@ def test_an_export_may_come_through_a_pipe(tmp_path: Path) -> None:
     producer = threading.Thread(target=pipe.write_bytes, args=(exported(sample()).encode(),))
     producer.start()
 
-    view = import_(empty(), pipe, embedder=EMBEDDER)
+    view = import_(empty(), pipe, embedder=EMBEDDER, base=Path())
 
     producer.join()
     assert view["documents"] == sample().info().documents
@@ -337,7 +337,7 @@ def test_an_export_is_begun_to_be_read_before_the_lock(saved: Callable[[str], Pa
     )
 
     with own.writer(), pytest.raises(StoreError) as refused:
-        import_(open_store(place), saved("no export\n"), embedder=EMBEDDER)
+        import_(open_store(place), saved("no export\n"), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_invalid"
 
@@ -347,7 +347,7 @@ def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], 
     before = exported(store)
 
     with pytest.raises(StoreError, match=r"stop\.txt") as refused:
-        import_(store, saved(exported(sample())), embedder=EMBEDDER)
+        import_(store, saved(exported(sample())), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_conflict"
     assert exported(store) == before
@@ -356,7 +356,7 @@ def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], 
 def test_a_conflict_can_leave_the_stores_own(saved: Callable[[str], Path]) -> None:
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
 
-    view = import_(store, saved(exported(sample())), embedder=EMBEDDER, on_conflict="skip")
+    view = import_(store, saved(exported(sample())), embedder=EMBEDDER, base=Path(), on_conflict="skip")
 
     assert (view["documents"], view["chunks"]) == (4, 4)
     kept = next(
@@ -369,7 +369,7 @@ def test_a_conflict_can_replace_the_stores_own(saved: Callable[[str], Path]) -> 
     text = exported(sample())
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
 
-    import_(store, saved(text), embedder=EMBEDDER, on_conflict="replace")
+    import_(store, saved(text), embedder=EMBEDDER, base=Path(), on_conflict="replace")
 
     assert exported(store) == text
 
@@ -378,14 +378,14 @@ def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str],
     store = put(empty(), file("a.jsonl#1", document("a.jsonl#1", "a file of that very name")))
 
     with pytest.raises(StoreError, match=r"a\.jsonl#1") as refused:
-        import_(store, saved(exported(sample())), embedder=EMBEDDER)
+        import_(store, saved(exported(sample())), embedder=EMBEDDER, base=Path())
 
     assert refused.value.code == "import_conflict"
 
 
 def test_an_unknown_way_to_settle_conflicts_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(UsageError, match="overwrite"):
-        import_(empty(), saved(exported(sample())), embedder=EMBEDDER, on_conflict="overwrite")
+        import_(empty(), saved(exported(sample())), embedder=EMBEDDER, base=Path(), on_conflict="overwrite")
 
 
 def test_windows_travel_with_their_vectors(saved: Callable[[str], Path]) -> None:
@@ -395,7 +395,7 @@ def test_windows_travel_with_their_vectors(saved: Callable[[str], Path]) -> None
     put(store, file("long.md", windowed), file("short.md", document("short.md", "short")))
     text = exported(store)
 
-    import_(back, saved(text), embedder=EMBEDDER)
+    import_(back, saved(text), embedder=EMBEDDER, base=Path())
 
     chunks = [json.loads(line) for line in text.splitlines() if json.loads(line)["type"] == "chunk"]
     assert [chunk.get("windows") for chunk in chunks] == [4, None]

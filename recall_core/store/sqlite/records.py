@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
-from recall_core.store.sqlite.schema import text_hash
+from recall_core.store.sqlite.schema import own_hash
 from recall_core.types import Chunk, Document, Key, Root, Row, Table
 
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -119,7 +119,7 @@ def row_of(row: Sequence[Any]) -> Row:
 
 def check_text(text: str, kept: bytes | None, path: str) -> None:
     """Raises ValueError where a text has another hash than was kept; one that was never verified has none."""
-    if kept is not None and text_hash(text) != kept:
+    if kept is not None and own_hash(text) != kept:
         raise ValueError(f"a text in {path} is not the one that was stored")
 
 

@@ -191,7 +191,7 @@ def _checksum(*row: Any) -> int:
     return vector_checksum(*row)
 
 
-def text_hash(text: str) -> bytes:
+def own_hash(text: str) -> bytes:
     """sha256 of a chunk's own text."""
     return sha256(text.encode()).digest()
 
@@ -205,7 +205,7 @@ def vector_checksum(vector: bytes, windows: int) -> int:
 
 def _verified_hash(*row: Any) -> bytes | None:
     embedded, path, title, text = row
-    return text_hash(text) if embedded_hash(path, title, text) == embedded else None
+    return own_hash(text) if embedded_hash(path, title, text) == embedded else None
 
 
 MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create, _evaluate, _prove)

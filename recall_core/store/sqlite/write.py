@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.records import Execute
-from recall_core.store.sqlite.schema import text_hash, vector_checksum
+from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
@@ -280,7 +280,7 @@ class SqliteWriter:
             chunk.text,
             chunk.search_text,
             chunk.text_hash,
-            text_hash(chunk.text),
+            own_hash(chunk.text),
         )
         self._execute(_INSERT_CHUNK, row)
         body = chunk.text if chunk.search_text is None else chunk.search_text
