@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +46,24 @@ def expect_file(path: Path) -> None:
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
+
+
+PRIVATE = 0o600
+"""The mode of a file that holds people's texts, unless they want another."""
+
+
+def make_private(path: Path, mode: int = PRIVATE) -> None:
+    """Make a new, empty file of exactly this mode, whatever the umask; never wider on the way.
+
+    Raises FileExistsError where anything has that name, OSError.
+    """
+    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & PRIVATE)
+    try:
+        if stat.S_IMODE(os.fstat(target).st_mode) != mode:
+            with suppress(PermissionError):  # a disk without modes, such as FAT, has none to give
+                os.fchmod(target, mode)
+    finally:
+        os.close(target)
 
 
 def path_of(location: Path, base: Path) -> str:

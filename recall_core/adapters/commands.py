@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TextIO
 
 from recall_core import paths
 from recall_core.adapters import completion, render
-from recall_core.adapters.options import ask_of, check_question, pack_of
+from recall_core.adapters.options import ask_of, check_question, mode_of, pack_of
 from recall_core.adapters.output import replacing
 from recall_core.adapters.progress import follow
 from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
+from recall_core.api.stores import NewStoreFields
 from recall_core.contract import response_of
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import Hint
@@ -106,7 +107,9 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     if request.store is not None:
         raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
-    return Recall.init(folder, embedding=request.flags.embedding, settings=tuple(request.flags.set or ()))
+    flags, mode = request.flags, mode_of(request.flags)
+    given = NewStoreFields(embedding=flags.embedding, settings=tuple(flags.set or ()))
+    return Recall.init(folder, **given if mode is None else {**given, "mode": mode})
 
 
 def created(made: Response) -> str:
@@ -202,11 +205,13 @@ def compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every document and chunk, on stdout or into a file that is whole or as it was."""
-    embeddings = not request.flags.no_embeddings
+    embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
     if request.flags.out in (None, "-"):
+        if mode is not None:
+            raise UsageError("conflicting_flags", "--mode is that of a file.", hint=hint)
         return recall.export(streams.stdout, embeddings=embeddings)
     target = Path(request.flags.out)
-    with replacing(target, hint=Hint("export", out="FILE")) as out:
+    with replacing(target, hint=hint, is_private=True, mode=mode) as out:
         response = recall.export(out, embeddings=embeddings)
     if "transfer" in response:
         response["transfer"]["path"] = str(target)

@@ -111,6 +111,7 @@ GLOBALS = (
 )
 VERSION = Flag("--version", "show the version")
 
+MODE = Flag("--mode", "who may read and write the file, as chmod takes it (600)", "OCTAL")
 SET = Flag("--set", "override a ranking or packing setting for this question", "KEY=VALUE", many=True)
 RQL = Flag("--rql", "the query: text, @FILE, or - for stdin", "TEXT")
 CHECKS = (

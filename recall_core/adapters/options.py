@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from recall_core.adapters.parser import Request
 from recall_core.api.recall import Ask, Pack
 from recall_core.errors import UsageError
+from recall_core.paths import PRIVATE
 from recall_core.types import MetaValue
 
 _WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse")
@@ -59,6 +60,18 @@ def check_question(request: Request) -> None:
                 f"{flag} does not go with --rql.",
                 hint="say it in the query: USING, FILTER, OPTION",
             )
+
+
+def mode_of(flags: Namespace) -> int | None:
+    """What --mode says, or None. Raises UsageError `bad_value`."""
+    text: str | None = flags.mode
+    if text is None:
+        return None
+    is_octal = 3 <= len(text) <= 4 and not text.strip("01234567")
+    if not is_octal or int(text, 8) > 0o777 or int(text, 8) & PRIVATE != PRIVATE:
+        message = f"--mode takes three octal digits that let the owner read and write, not {text!r}."
+        raise UsageError("bad_value", message, hint="--mode 640")
+    return int(text, 8)
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,19 +15,24 @@ from recall_core.errors import RecallError
 
 
 @contextmanager
-def replacing(target: Path, *, hint: str) -> Iterator[TextIO]:
+def replacing(target: Path, *, hint: str, is_private: bool = False, mode: int | None = None) -> Iterator[TextIO]:
     """A stream whose text takes the target's place when the block ends well; the target keeps its mode and its links.
 
+    is_private: a new file is for its owner alone, else for whom the umask lets. mode: what it has in any case.
     Raises RecallError `out_unwritable` with the hint, also for a pipe or a device.
     """
     place = Path(os.path.realpath(target))  # resolve() has an error of its own for a link to itself
     part = place.parent / f".recall-{os.urandom(8).hex()}"  # a name that no file of the owner's has
     try:
         _expect_replaceable(target, place)
-        with part.open("x", encoding="utf-8", newline="\n") as out:
+        wanted = _mode_there(place) if mode is None else mode
+        is_made = is_private or wanted is not None
+        if is_made:
+            paths.make_private(part)  # at least until it is whole
+        with part.open("w" if is_made else "x", encoding="utf-8", newline="\n") as out:
             yield out
-        if place.exists():
-            part.chmod(place.stat().st_mode)
+        if wanted is not None:
+            part.chmod(wanted)
         part.replace(place)
     except OSError as error:
         message = f"{target} cannot be written: {error.strerror}."
@@ -34,6 +40,10 @@ def replacing(target: Path, *, hint: str) -> Iterator[TextIO]:
     finally:
         with suppress(OSError):  # where the part could not be made, there is none to take away
             part.unlink()
+
+
+def _mode_there(place: Path) -> int | None:
+    return stat.S_IMODE(place.stat().st_mode) if place.exists() else None
 
 
 def _expect_replaceable(target: Path, place: Path) -> None:

@@ -72,11 +72,9 @@ class Recall:
         return cls(Engine(opened, config=place.config, base=place.base, toml=place.toml))
 
     @staticmethod
-    def init(
-        folder: str = ".", *, embedding: str | None = None, settings: Settings | Sequence[str] = (), name: str = ""
-    ) -> responses.StatsResponse:
-        """Make a store and its recall.toml in a folder. settings: any of them; name: see `make`."""
-        place, store, warnings, resolved = stores.make(Path(folder), embedding, settings, name)
+    def init(folder: str = ".", **options: Unpack[stores.NewStoreFields]) -> responses.StatsResponse:
+        """Make a store and its recall.toml in a folder. options: see NewStoreFields."""
+        place, store, warnings, resolved = stores.make(Path(folder), **options)
         with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
             if resolved:
                 from recall_core.maintain.settings import settle  # noqa: PLC0415 - rarely needed

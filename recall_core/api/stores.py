@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypedDict, Unpack, cast
 
 from recall_core import paths
 from recall_core.config import (
@@ -23,6 +23,7 @@ from recall_core.config import (
 )
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import ConfigError, StoreError, UsageError
+from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching
@@ -146,7 +147,7 @@ def open_store(place: StorePlace) -> Store:
     return store_kind(place.url.kind).open(place.url.where)
 
 
-def _created(url: StoreUrl, config: Config) -> Store:
+def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     embedder = new_embedder(config)
     return store_kind(url.kind).create(
         url.where,
@@ -154,6 +155,7 @@ def _created(url: StoreUrl, config: Config) -> Store:
         dimension=embedder.dimension,
         counter=config.counter,
         chunker=chunker_identity(config),
+        mode=mode,
     )
 
 
@@ -176,14 +178,26 @@ class NewStore(NamedTuple):
     resolved: dict[str, str | float]
 
 
-def make(folder: Path, embedding: str | None, settings: Settings | Sequence[str], name: str = "") -> NewStore:
+class NewStoreFields(TypedDict, total=False):
+    """What is asked of a new store. embedding, settings: see `initial_config`.
+
+    name: of the database, whatever the settings call it. mode: of its file, which is private by default.
+    """
+
+    embedding: str | None
+    settings: Settings | Sequence[str]
+    name: str
+    mode: int
+
+
+def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
 
-    embedding, settings: see `initial_config`. name: of the database, whatever the settings call it.
     Raises StoreError `store_exists`, `folder_unusable`, `store_unreadable`; RecallError `no_folder`; EmbedError;
     ConfigError; leaves nothing half-made.
     """
-    path = paths.absolute(folder)
+    path, name = paths.absolute(folder), options.get("name", "")
+    embedding, settings = options.get("embedding"), options.get("settings", ())
     config, warnings = initial_config(embedding, settings)
     resolved: dict[str, str | float] = {}
     _expect_apart(path, name or config.store_path)
@@ -201,7 +215,7 @@ def make(folder: Path, embedding: str | None, settings: Settings | Sequence[str]
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
     url = StoreUrl("sqlite", str(path))
-    store = _created(url, config)
+    store = _created(url, config, options.get("mode", PRIVATE))
     if is_new:
         try:
             toml.write_text(render(config), encoding="utf-8")

@@ -302,8 +302,13 @@ class StoreKind(Protocol):
     def open(self, where: str) -> Store:
         """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
 
-    def create(self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
-        """A new, empty store, or nothing at all; see `StoreInfo` for what it is to know. Raises StoreError."""
+    def create(
+        self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = ...
+    ) -> Store:
+        """A new, empty store, or nothing at all; see `StoreInfo` for what it is to know. Raises StoreError.
+
+        mode: of the files of a store that is one, 0600 by default.
+        """
 
     def discard(self, where: str) -> None:
         """Take a store away, as far as it is there."""

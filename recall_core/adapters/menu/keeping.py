@@ -1,6 +1,6 @@
 """The commands that fill a store and keep it in order, and those that need no store."""
 
-from recall_core.adapters.flags import Command, Flag, Operand, in_lines, later, on_store
+from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, later, on_store
 
 FILLING: tuple[Command, ...] = (
     Command(
@@ -12,6 +12,7 @@ FILLING: tuple[Command, ...] = (
         (
             Flag("--embedding", "the embedder that makes the vectors (hash)", "NAME"),
             Flag("--set", "write this setting into recall.toml", "KEY=VALUE", many=True),
+            MODE,
         ),
         ("recall init", "recall init ~/notes --set chunk_tokens=200"),
         then=later("commands:created"),
@@ -109,6 +110,7 @@ CARE: tuple[Command, ...] = (
         flags=(
             Flag("--out", "write to this file instead of stdout", "FILE"),
             Flag("--no-embeddings", "leave the vectors out"),
+            MODE,
         ),
         examples=("recall export --out backup.jsonl", "recall export --no-embeddings | gzip > backup.jsonl.gz"),
         note="Without --out, or with --out -, stdout has the lines alone; with --json the report goes to stderr.",

@@ -27,14 +27,14 @@ _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN
 
 
 @contextmanager
-def creating(path: str) -> Iterator[apsw.Connection]:
+def creating(path: str, mode: int) -> Iterator[apsw.Connection]:
     """A new, empty store at this path, and the time to fill it: what fails until then leaves no file behind.
 
-    The connection stays open. Raises StoreError `store_exists` when something is there already.
+    mode: of its file. The connection stays open. Raises StoreError `store_exists` when something is there already.
     """
     with translated(path), ExitStack() as undo:
         if path != MEMORY:
-            _reserve(path)
+            _reserve(path, mode)
             undo.callback(discard, path)
         db = undo.enter_context(closing(_connection(path, _CREATE)))
         db.pragma("page_size", PAGE_SIZE)
@@ -53,11 +53,11 @@ def discard(path: str) -> None:
             Path(name).unlink()
 
 
-def _reserve(path: str) -> None:
+def _reserve(path: str, mode: int) -> None:
     """Make the file, still empty: of two processes one makes the store, and takes away only what it made itself."""
     with reaching(Path(path)):
         try:
-            Path(os.path.realpath(path)).touch(0o644, exist_ok=False)  # the mode that SQLite gives
+            paths.make_private(Path(os.path.realpath(path)), mode)  # SQLite gives its log and index the same
         except FileExistsError as error:
             raise _exists(path) from error
 
@@ -184,8 +184,10 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> None:
 
 
 def backup(db: apsw.Connection, path: str) -> None:
-    """A consistent copy of the whole store in a file of its own; an older copy of that name is replaced."""
-    Path(path).unlink(missing_ok=True)
+    """A consistent copy of the whole store in a private file of its own; an older copy of that name is replaced."""
+    with reaching(Path(path)):
+        Path(path).unlink(missing_ok=True)
+        paths.make_private(Path(path))  # VACUUM INTO takes a file that is empty
     db.execute("VACUUM INTO ?", (path,))
 
 

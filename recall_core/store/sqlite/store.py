@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recall_core.config import EXACT_VECTORS
+from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.sqlite import lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
@@ -44,7 +45,9 @@ _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
 
-def create_store(path: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> SqliteStore:
+def create_store(
+    path: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+) -> SqliteStore:
     """A new, empty store, or no file at all; `:memory:` keeps it off the disk."""
     settings = {
         "embedder": embedder,
@@ -55,7 +58,7 @@ def create_store(path: str, *, embedder: str, dimension: int, counter: str, chun
         "digest_sum": "0" * 64,
         **dict.fromkeys(COUNTS, "0"),
     }
-    with creating(path) as db:
+    with creating(path, mode) as db:
         store = SqliteStore(db, path, writable=True)
         with store.transaction():
             for key, value in settings.items():
@@ -78,9 +81,13 @@ class SqliteKind:
         """An existing store."""
         return open_store(where)
 
-    def create(self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
+    def create(
+        self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+    ) -> Store:
         """A new, empty store, or no file at all."""
-        return create_store(where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker)
+        return create_store(
+            where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker, mode=mode
+        )
 
     def discard(self, where: str) -> None:
         """Take a store's files away, as far as they are there."""

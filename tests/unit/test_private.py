@@ -1,0 +1,138 @@
+"""A file that holds people's texts is for its owner alone, unless they want it otherwise."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core import Recall, RecallError
+from recall_core.adapters import cli
+from recall_core.adapters.output import replacing
+from recall_core.adapters.streams import Streams
+from recall_core.paths import make_private
+
+
+@pytest.fixture(params=[0o000, 0o077, 0o277], ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """Of the store's files, by name."""
+    return {path.name: mode(path) for path in folder.glob("recall.db*")}
+
+
+def run(*argv: str) -> tuple[int, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = cli.main(argv, streams=Streams(io.StringIO(), out, err))
+    return code, err.getvalue()
+
+
+def test_a_new_store_its_log_its_index_and_its_backups_are_for_their_owner_alone(tmp_path: Path, umask: int) -> None:
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        (tmp_path / "a.txt").touch(0o644)
+        recall.index(str(tmp_path / "a.txt"))
+        recall.store.back_up()
+        found = modes(tmp_path)
+
+    assert {name.partition("bak")[0] for name in found} == {f"recall.db{kind}" for kind in ("", "-wal", "-shm", ".")}
+    assert set(found.values()) == {0o600}
+
+
+def test_a_store_has_the_mode_that_was_asked_for_and_so_have_its_log_and_index(tmp_path: Path, umask: int) -> None:
+    assert run("init", str(tmp_path), "--mode", "660")[0] == 0
+
+    with Recall.open(str(tmp_path)) as recall, recall.store.writer():
+        assert set(modes(tmp_path).values()) == {0o660}
+
+
+def test_a_store_that_is_there_keeps_its_mode_and_its_backups_are_private(tmp_path: Path, umask: int) -> None:
+    Recall.init(str(tmp_path))
+    (tmp_path / "recall.db").chmod(0o644)
+
+    with Recall.open(str(tmp_path)) as recall:
+        recall.compact()
+        (tmp_path / "recall.db.bak-1").touch(0o644)
+        copy = recall.store.back_up()
+
+    assert copy is not None
+    assert (mode(tmp_path / "recall.db"), mode(Path(copy))) == (0o644, 0o600)
+
+
+def test_a_new_export_is_private_and_one_that_is_there_keeps_its_mode(tmp_path: Path, umask: int) -> None:
+    Recall.init(str(tmp_path))
+    file, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
+    old.touch()
+    old.chmod(0o640)
+
+    for target in (file, old):
+        assert run("--store", str(tmp_path), "export", "--out", str(target))[0] == 0
+    assert (mode(file), mode(old)) == (0o600, 0o640)
+
+    for target in (file, old):
+        assert run("--store", str(tmp_path), "export", "--out", str(target), "--mode", "0644")[0] == 0
+    assert (mode(file), mode(old)) == (0o644, 0o644)
+
+
+def test_an_export_is_private_while_it_is_written(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    target.touch()
+    target.chmod(0o644)
+
+    with replacing(target, hint="", is_private=True) as out:
+        out.write("half")
+        (part,) = tmp_path.glob(".recall-*")
+        assert mode(part) == 0o600
+    assert (target.read_text(), mode(target)) == ("half", 0o644)
+
+
+def test_what_is_made_to_be_shown_has_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with replacing(tmp_path / "page.html", hint="") as out:
+            out.write("page")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "page.html") == 0o640
+
+
+@pytest.mark.parametrize("given", ["0", "77", "440", "1777", "6000", "rw", "0o640", "888", "-640", ""])
+def test_a_mode_that_is_none_or_shuts_out_its_owner_is_refused(tmp_path: Path, given: str) -> None:
+    code, told = run("init", str(tmp_path / "new"), f"--mode={given}")
+
+    assert (code, "hint: --mode 640" in told) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_mode_without_a_file_is_refused(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path))
+    assert run("--store", str(tmp_path), "export", "--mode", "640")[0] == 2
+
+
+def test_a_private_file_takes_no_other_ones_place(tmp_path: Path) -> None:
+    make_private(tmp_path / "a")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    for name in ("a", "link"):
+        with pytest.raises(FileExistsError):
+            make_private(tmp_path / name)
+
+
+def test_a_backup_that_cannot_be_made_is_told_as_an_error_of_the_store(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        (tmp_path / f"recall.db.bak-{recall.store.generation()}").mkdir()
+        with pytest.raises(RecallError) as caught:
+            recall.store.back_up()
+    assert caught.value.code == "store_unreadable"
