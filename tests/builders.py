@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import string
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from recall_core.text import embedded_hash, embedded_text, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
 EMBEDDER = HashEmbedder(64)
+WINDOW = 8
 TEMPORARY = Path(tempfile.gettempdir()).resolve()
 MTIME_NS = 1_700_000_000_000_000_000
 
@@ -74,6 +77,23 @@ def put(store: SqliteStore, *files: NewFile) -> None:
     with store.writer() as writer:
         for file in files:
             writer.put(file)
+
+
+def letters(seed: str) -> str:
+    """Words of random letters that stand nowhere else."""
+    rng = random.Random(seed)
+    return " ".join("".join(rng.choices(string.ascii_lowercase, k=12)) for _ in range(40))
+
+
+def pieces_left(base: Path, *texts: str) -> list[str]:
+    """Pieces of the texts, of WINDOW letters, that are found in the store's files, by the file's name."""
+    pieces = {text[start : start + WINDOW].encode() for text in texts for start in range(len(text) - WINDOW + 1)}
+    found = []
+    for path in base.glob("recall.db*") if pieces else ():
+        held = path.read_bytes()
+        here = pieces.intersection(held[start : start + WINDOW] for start in range(len(held)))
+        found += [f"{path.name}: {piece.decode()}" for piece in here]
+    return sorted(found)
 
 
 @contextmanager

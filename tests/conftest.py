@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -34,3 +35,26 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, programs in PROGRAMS.items():
         if item.get_closest_marker(marker) and not any(map(shutil.which, programs)):
             pytest.skip(f"needs {marker} on PATH")
+
+
+@pytest.fixture
+def counted(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """Tells how much a test of crashes has done; the end of the run says it, line by line."""
+
+    def tell(suite: str, name: str, **counts: int) -> None:
+        told = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in counts.items())
+        record_property("counted", f"{suite} {name}: {told}")
+
+    return tell
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was counted, by suite."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    told = [
+        value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "counted"
+    ]
+    if told:
+        terminalreporter.section("counted")
+    for line in sorted(set(told)):
+        terminalreporter.line(line)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import string
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,21 +12,7 @@ from recall_core import Recall, RecallError
 from recall_core.errors import UnknownTarget
 from recall_core.store.values import JudgementRow
 from recall_core.types import Root
-
-WINDOW = 8
-
-
-def letters(seed: str) -> str:
-    """Words of random letters that stand nowhere else."""
-    rng = random.Random(seed)
-    return " ".join("".join(rng.choices(string.ascii_lowercase, k=12)) for _ in range(40))
-
-
-def left(base: Path, *texts: str) -> list[str]:
-    """Pieces of the texts that are found in the store's files, by the file's name."""
-    files = {path.name: path.read_bytes() for path in base.glob("recall.db*")}
-    pieces = {text[start : start + WINDOW] for text in texts for start in range(max(1, len(text) - WINDOW + 1))}
-    return sorted(f"{name}: {piece}" for piece in pieces for name, held in files.items() if piece.encode() in held)
+from tests.builders import letters, pieces_left
 
 
 @pytest.fixture
@@ -53,6 +37,7 @@ def written(base: Path, name: str, text: str) -> str:
 
 def held_up(base: Path, recall: Recall, target: str) -> None:
     """A purge that a reader holds up: the documents are gone, and their text is not."""
+    recall.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
     with Recall.open(str(base)) as reader, reader.store.reading():
         reader.store.info()
         with pytest.raises(RecallError, match="old pages") as caught:
@@ -76,7 +61,7 @@ def test_a_purge_that_was_held_up_is_told_by_doctor_and_ended_by_the_same_comman
     assert recall.remove([str(base / target)], purge=True)["removed"]["purged"]
     assert pending(recall) == "ok"
     recall.close()
-    assert left(base, text, title, *(letters(label) for label in ("tag", "meta", "source"))) == []
+    assert pieces_left(base, text, title, *(letters(label) for label in ("tag", "meta", "source"))) == []
 
 
 @pytest.mark.parametrize("kind", ["add", "judge", "compact", "doctor"])
@@ -99,7 +84,7 @@ def test_the_next_writer_ends_a_purge_that_was_held_up(base: Path, recall: Recal
                 other.doctor(fix=True)
         assert pending(other) == "ok"
     recall.close()
-    assert left(base, text) == []
+    assert pieces_left(base, text) == []
 
 
 def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Recall) -> None:
@@ -111,7 +96,7 @@ def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Reca
     recall.remove([str(base / target)], purge=True)
 
     recall.close()
-    assert left(base, *versions) == []
+    assert pieces_left(base, *versions) == []
 
 
 @pytest.mark.parametrize("name", ["notes/gone.md", "notes", "notes/*", "id"])
@@ -130,7 +115,7 @@ def test_what_sync_removed_long_ago_can_be_purged(base: Path, recall: Recall, na
     assert recall.remove([named], purge=True)["removed"]["purged"]
 
     recall.close()
-    assert left(base, text) == []
+    assert pieces_left(base, text) == []
 
 
 def test_a_purge_that_names_nothing_is_refused(recall: Recall) -> None:
@@ -175,7 +160,7 @@ def test_a_purge_of_a_file_that_is_no_root_leaves_no_byte_of_its_path(base: Path
     recall.remove([str(target)], purge=True)
 
     recall.close()
-    assert left(base, name) == []
+    assert pieces_left(base, name) == []
 
 
 def test_what_was_purged_below_a_live_root_does_not_come_back(base: Path, recall: Recall) -> None:
@@ -189,7 +174,7 @@ def test_what_was_purged_below_a_live_root_does_not_come_back(base: Path, recall
     (root,) = recall.roots()["roots"]
     assert (root["folder"], root["left_out"], root["active"]) == ("notes", ["notes/secret.md"], True)
     recall.close()
-    assert left(base, text) == []
+    assert pieces_left(base, text) == []
 
 
 def test_why_not_says_that_a_file_was_removed(base: Path, recall: Recall) -> None:

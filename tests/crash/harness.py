@@ -1,0 +1,300 @@
+"""What the tests of crashes share: commands with the folder that each is run in, and what must hold after any end."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.store.sqlite.schema import MIGRATIONS, migrate
+from recall_core.store.values import JudgementRow
+from recall_core.types import Root
+from tests.builders import MTIME_NS, letters, pieces_left
+
+SETTINGS = {"embedding_dim": 64, "chunk_tokens": 24, "overlap_tokens": 0}
+SECRETS = {kind: letters(kind) for kind in ("text", "old text", "title", "tag", "source", "meta")}
+"""What a purge takes away: words of random letters that stand nowhere else."""
+
+_WORDS = (
+    "quokka wombat heron minnow trout smiles digs hunts stalks eats leaves grass river bank morning evening slowly "
+    "quietly north south stone branch shadow water under over beside before after every other never always small"
+).split()
+
+
+class Scene(NamedTuple):
+    """A command, and the folder that it is run in.
+
+    prepare: makes the folder as it is before the command, with so many files to read. argv: `{base}` stands for the
+    folder. again: exit codes that say that the command, run before to its very end, has nothing left to do. secrets:
+    what no file of the store holds afterwards. files: those that are whole and new or as they were.
+    """
+
+    name: str
+    prepare: Callable[[Path, int], None]
+    argv: tuple[str, ...]
+    again: tuple[int, ...] = ()
+    secrets: tuple[str, ...] = ()
+    files: tuple[str, ...] = ("recall.toml",)
+
+
+class State(NamedTuple):
+    """All that a store holds, and the files that a command writes beside it, by name."""
+
+    export: str
+    judgements: tuple[JudgementRow, ...]
+    roots: tuple[Any, ...]
+    files: dict[str, bytes]
+
+
+def run(scene: Scene, base: Path) -> int:
+    """The exit code of the scene's command, run in this process; its errors are deliberate ones."""
+    return command(base, *scene.argv)[0]
+
+
+def command(base: Path, *argv: str) -> tuple[int, Any]:
+    """The exit code and the answer of a command on the store in that folder."""
+    out = io.StringIO()
+    code = cli.main(spelled(base, argv), streams=Streams(io.StringIO(), out, io.StringIO()))
+    answer = json.loads(out.getvalue() or "{}")
+    assert answer.get("error", {}).get("code") != "internal_error", answer
+    return code, answer
+
+
+def spelled(base: Path, argv: Sequence[str]) -> list[str]:
+    """The command line that is told to Recall."""
+    return [*(word.replace("{base}", str(base)) for word in argv), "--json", "--store", str(base / "recall.db")]
+
+
+def errors(base: Path) -> set[str]:
+    """The codes of what doctor finds wrong."""
+    _, answer = command(base, "doctor")
+    assert "checks" in answer, answer
+    return {check["code"] for check in answer["checks"] if check["severity"] == "error"}
+
+
+def state(scene: Scene, base: Path) -> State:
+    """What the store in that folder holds."""
+    with Recall.open(str(base)) as recall:
+        out = io.StringIO()
+        recall.export(out)
+        roots = tuple(recall.store.known_roots())
+        judgements = tuple(recall.store.judgements())
+    return State(out.getvalue(), judgements, roots, files_of(scene, base))
+
+
+def files_of(scene: Scene, base: Path) -> dict[str, bytes]:
+    """What the scene's files hold, as far as they are there."""
+    return {name: (base / name).read_bytes() for name in scene.files if (base / name).exists()}
+
+
+def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) -> None:
+    """What holds however a command has ended: no commit is lost, nothing is damaged, and it can be run again.
+
+    Then all is as after a run of it that nothing disturbed. committed: the generation that was told last.
+    """
+    undisturbed, before, there = stage.undisturbed(scene), stage.before(scene), files_of(scene, base)
+    for name in scene.files:
+        assert there.get(name) in (before.get(name), undisturbed.files.get(name)), name
+    found = errors(base)
+    assert found <= {"purge_pending"}
+    assert command(base, "stats")[1]["store"]["generation"] >= committed
+    is_over = not found and state(scene, base) == undisturbed
+    code = run(scene, base)
+    assert code == 0 or (is_over and code in scene.again), code
+    assert errors(base) == set()
+    assert state(scene, base) == undisturbed
+    assert pieces_left(base, *scene.secrets) == []
+
+
+@contextmanager
+def commits_told(tell: Callable[[int], None]) -> Iterator[None]:
+    """Within, `tell` is called with the generation as soon as SQLite has reported a commit to a connection."""
+
+    def hook(db: apsw.Connection) -> None:
+        if db.filename and not is_asking:
+            db.trace_v2(apsw.SQLITE_TRACE_PROFILE, told)
+
+    def told(event: dict[str, Any]) -> None:
+        db = event["connection"]
+        if not event["sql"].startswith(("COMMIT", "RELEASE", "VACUUM")) or db.in_transaction:
+            return
+        is_asking.append(True)
+        tell(_generation(db.filename))
+        is_asking.clear()
+
+    is_asking: list[bool] = []
+    apsw.connection_hooks.append(hook)
+    try:
+        yield
+    finally:
+        apsw.connection_hooks.remove(hook)
+
+
+def _generation(path: str) -> int:
+    """How many write transactions the store of that file has seen; 0 before it has tables."""
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").get)
+    except apsw.SQLError:
+        return 0
+    finally:
+        db.close()
+
+
+class Stage:
+    """Folders in which scenes are played: each is prepared once and copied for every trial."""
+
+    def __init__(self, folder: Path, *, files: int) -> None:
+        self._folder = folder
+        self._files = files
+        self._trials = 0
+        self._states: dict[str, State] = {}
+
+    def trial(self, scene: Scene) -> Path:
+        """A folder in which the scene's command may be run, just as it was prepared."""
+        self._trials += 1
+        base = self._folder / f"{scene.name}-{self._trials}"
+        shutil.copytree(self._prepared(scene), base)
+        return base
+
+    def undisturbed(self, scene: Scene) -> State:
+        """The state after the scene's command, run once without any disturbance."""
+        if scene.name not in self._states:
+            base = self.trial(scene)
+            assert run(scene, base) == 0
+            assert errors(base) == set()
+            assert pieces_left(base, *scene.secrets) == []
+            self._states[scene.name] = state(scene, base)
+            self.end(base)
+        return self._states[scene.name]
+
+    def before(self, scene: Scene) -> dict[str, bytes]:
+        """What the scene's files hold before its command."""
+        return files_of(scene, self._prepared(scene))
+
+    def end(self, base: Path) -> None:
+        """Take the folder of a trial away."""
+        shutil.rmtree(base)
+
+    def _prepared(self, scene: Scene) -> Path:
+        base = self._folder / scene.name
+        if not base.exists():
+            base.mkdir()
+            Recall.init(str(base), settings=SETTINGS)
+            scene.prepare(base, self._files)
+        return base
+
+
+def write(base: Path, name: str, text: str, *, age: int = 0) -> None:
+    """A file of the folder, last changed at a time of its own."""
+    path = base / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(MTIME_NS + age, MTIME_NS + age))
+
+
+def notes(base: Path, files: int, *, version: int = 0, step: int = 1) -> None:
+    """So many files of several chunks each; every `step`-th of them is written."""
+    for number in range(0, files, step):
+        rng = random.Random(f"{number} {version}")
+        paragraphs = [" ".join(rng.choices(_WORDS, k=rng.randint(10, 30))) for _ in range(12)]
+        text = f"# Note {number}\n\n" + "\n\n".join(paragraphs)
+        write(base, f"notes/note{number:03}.md", text, age=number + 1_000 * version)
+
+
+def _to_add(base: Path, files: int) -> None:
+    write(base, "before/old.md", "# Before\n\nWhat was there before.\n")
+    assert command(base, "add", "{base}/before")[0] == 0
+    notes(base, files)
+
+
+def _added(base: Path, files: int) -> None:
+    _to_add(base, files)
+    assert command(base, "add", "{base}/notes", "--tag", "note")[0] == 0
+
+
+def _to_sync(base: Path, files: int) -> None:
+    _added(base, files)
+    notes(base, files, version=1, step=2)
+    notes(base / "notes", files // 3, version=2)
+    for number in range(1, files, 6):
+        (base / f"notes/note{number:03}.md").unlink()
+
+
+def _to_compact(base: Path, files: int) -> None:
+    _to_sync(base, files)
+    assert command(base, "sync")[0] == 0
+    assert command(base, "rm", "{base}/before")[0] == 0
+
+
+def _to_import(base: Path, files: int) -> None:
+    _added(base, files)
+    assert command(base, "export", "--out", "{base}/all.jsonl")[0] == 0
+    for path in base.glob("recall.db*"):
+        path.unlink()
+    (base / "recall.toml").unlink()
+    Recall.init(str(base), settings=SETTINGS)
+    write(base, "mine/own.md", "# Mine\n\nWhat nobody exported.\n")
+    assert command(base, "add", "{base}/mine")[0] == 0
+
+
+def _to_purge(base: Path, files: int) -> None:
+    """A document of two versions, with labels and a judgement."""
+    _added(base, files // 2)
+    notes(base, files)
+    labels = Root("", tags=(SECRETS["tag"],), meta=(("key", SECRETS["meta"]),), source=SECRETS["source"])
+    for age, kind in enumerate(("old text", "text")):
+        write(base, "secret/diary.md", f"# {SECRETS['title']}\n\n{SECRETS[kind]}\n", age=age)
+        with Recall.open(str(base)) as recall:
+            recall.index(str(base / "secret"), template=labels)
+    with Recall.open(str(base)) as recall, recall.store.judging() as writer:
+        writer.put_query("q", "heron?")
+        writer.put_query("kept", "quokka?")
+        writer.put(JudgementRow("q", "secret/diary.md", 0, -1, 2))
+        writer.put(JudgementRow("kept", "notes/note000.md", 0, -1, 1))
+
+
+def _to_migrate(base: Path, files: int) -> None:
+    """The store in the schema before this one."""
+    _added(base, files)
+    new = base / "new.db"
+    (base / "recall.db").rename(new)
+    db = apsw.Connection(str(base / "recall.db"))
+    db.pragma("journal_mode", "wal")
+    migrate(db, version=0, steps=MIGRATIONS[:2])
+    db.execute("ATTACH ? AS new", (str(new),))
+    for table in ("meta", "root", "file", "doc", "doc_tag", "chunk", "vec"):
+        columns = ", ".join(column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+        db.execute(f"INSERT INTO {table}({columns}) SELECT {columns} FROM new.{table}")
+    db.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+    db.close()
+    new.unlink()
+
+
+def _to_export(base: Path, files: int) -> None:
+    _added(base, files)
+    write(base, "out.jsonl", "what stood there before\n")
+
+
+ADD = Scene("add", _to_add, ("add", "{base}/notes", "--tag", "note"))
+SYNC = Scene("sync", _to_sync, ("sync",))
+COMPACT = Scene("compact", _to_compact, ("compact",))
+IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl", "--on-conflict", "skip"))
+REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=128"))
+PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), (8,), tuple(SECRETS.values()))
+MIGRATE = Scene("migrate", _to_migrate, ("roots",))
+EXPORT = Scene("export", _to_export, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
+
+SCENES = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE, EXPORT)
+"""Every command that writes; one more takes a line here."""

@@ -1,0 +1,128 @@
+"""A store whose file is moved, replaced, deleted or cut off beneath its holder: a clear end, and nothing lost."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from recall_core import Recall, RecallError
+from tests.crash.harness import ADD, Stage, errors, expect_whole
+
+NEW = "# New\n\nA walrus sleeps.\n"
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("beneath"), files=2)
+
+
+def delete(store: Path) -> None:
+    store.unlink()
+
+
+def move(store: Path) -> None:
+    store.rename(store.with_name("elsewhere.db"))
+
+
+def replace(store: Path) -> None:
+    store.with_name("other.db").replace(store)
+
+
+def cut_off(store: Path) -> None:
+    with store.open("r+b") as file:
+        file.truncate(store.stat().st_size // 2)
+
+
+def empty(store: Path) -> None:
+    with store.open("r+b") as file:
+        file.truncate()
+
+
+CHANGES = (delete, move, replace, cut_off, empty)
+Change = Callable[[], None]
+
+
+def idle_reader(recall: Recall, change: Change) -> None:
+    recall.search("quokka")
+    change()
+    recall.search("quokka")
+
+
+def reader_in_the_midst(recall: Recall, change: Change) -> None:
+    with recall.store.reading():
+        recall.store.info()
+        change()
+        recall.search("quokka")
+    recall.search("quokka")
+
+
+def idle_writer(recall: Recall, change: Change) -> None:
+    recall.index(str(recall.engine.base / "before"))
+    change()
+    recall.index(str(recall.engine.base / "new.md"))
+
+
+def writer_in_the_midst(recall: Recall, change: Change) -> None:
+    with recall.store.writer() as writer:
+        writer.tombstone(["before/old.md"])
+        change()
+
+
+def remover(recall: Recall, change: Change) -> None:
+    recall.search("quokka")
+    change()
+    recall.remove([str(recall.engine.base / "before")], purge=True)
+
+
+USES = (idle_reader, reader_in_the_midst, idle_writer, writer_in_the_midst, remover)
+
+
+@pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and_back_in_place_is_whole(
+    change: Callable[[Path], None], use: Callable[[Recall, Change], None], stage: Stage
+) -> None:
+    base = stage.trial(ADD)
+    store, other = base / "recall.db", base / "other.db"
+    shutil.copy2(store, base / "kept.db")
+    _other_store(base, other)
+    bytes_of_other = other.read_bytes()
+    (base / "new.md").write_text(NEW)
+
+    with suppress(RecallError), Recall.open(str(base)) as recall:
+        recall.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
+        use(recall, lambda: change(store))
+
+    if change is replace:
+        assert _content(store) == bytes_of_other
+    if change is delete:
+        assert not store.exists()
+    _back(base)
+    expect_whole(ADD, stage, base)
+    stage.end(base)
+
+
+def _content(store: Path) -> bytes:
+    """What is found there, once whoever opens it has taken in the log beside it."""
+    assert errors(store.parent) == set()
+    return store.read_bytes()
+
+
+def _other_store(base: Path, place: Path) -> None:
+    """A small store of its own, of the same settings."""
+    home = base / "home"
+    Recall.init(str(home), settings={"embedding_dim": 64})
+    (home / "recall.db").rename(place)
+    shutil.rmtree(home)
+
+
+def _back(base: Path) -> None:
+    """Put the file back as it was, without what is left of any log."""
+    for path in base.glob("recall.db*"):
+        path.unlink()
+    (base / "kept.db").rename(base / "recall.db")
+    (base / "new.md").unlink()

@@ -1,0 +1,100 @@
+"""A command of which any call to the disk fails says so, has lost nothing, and can be run again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from itertools import count
+
+import apsw
+import pytest
+
+from tests.crash.disk import Call, Do, disk
+from tests.crash.harness import ADD, COMPACT, IMPORT, MIGRATE, PURGE, REEMBED, SYNC, Scene, Stage, expect_whole, run
+
+SEED = 19
+SCENES = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE)
+
+_FAILED = {
+    "open": apsw.SQLITE_CANTOPEN,
+    "create": apsw.SQLITE_CANTOPEN,
+    "access": apsw.SQLITE_IOERR_ACCESS,
+    "size": apsw.SQLITE_IOERR_FSTAT,
+    "read": apsw.SQLITE_IOERR_READ,
+    "write": apsw.SQLITE_IOERR_WRITE,
+    "sync": apsw.SQLITE_IOERR_FSYNC,
+    "truncate": apsw.SQLITE_IOERR_TRUNCATE,
+    "unlink": apsw.SQLITE_IOERR_DELETE,
+}
+FAULTS = {
+    "failed": _FAILED,
+    "full": {**dict.fromkeys(("write", "truncate"), apsw.SQLITE_FULL), "sync": apsw.SQLITE_IOERR_FSYNC},
+    "short": {"read": apsw.SQLITE_IOERR_READ, "write": apsw.SQLITE_FULL},
+}
+"""How calls fail, by what is done: not at all done, no room, or done by half; the error that SQLite is given."""
+
+
+class Fault:
+    """The disk, on which one call fails that can fail so, by its number."""
+
+    def __init__(self, how: str, number: int | None) -> None:
+        self.how = how
+        self.number = number
+        self.seen = 0
+
+    def __call__(self, call: Call, do: Do) -> object:
+        code = FAULTS[self.how].get(call.kind)
+        if code is None:
+            return do()
+        self.seen += 1
+        if self.seen - 1 != self.number:
+            return do()
+        if self.how == "short" and call.kind == "write":
+            do.func(call.content[: call.size // 2], call.at)  # type: ignore[attr-defined]
+        raise apsw.exception_for(code)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("fault"), files=2)
+
+
+@pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.parametrize("scene", [ADD, COMPACT, IMPORT, PURGE], ids=lambda scene: scene.name)
+def test_a_command_whose_disk_fails_once_has_lost_nothing_and_can_be_run_again(
+    scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
+) -> None:
+    base = stage.trial(scene)
+    whole = Fault(how, None)
+    with disk(whole):
+        assert run(scene, base) == 0
+
+    some = random.Random(f"{SEED} {scene.name} {how}").sample(range(whole.seen), 2)
+    counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, some))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
+    scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
+) -> None:
+    counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, count()))
+
+
+def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int]) -> int:
+    """Let these calls fail, each in a run of its own, up to the first that is not reached; returns how many did."""
+    failed = 0
+    for number in numbers:
+        base = stage.trial(scene)
+        fault = Fault(how, number)
+        with disk(fault):
+            run(scene, base)
+        if fault.seen <= number:
+            break
+        expect_whole(scene, stage, base)
+        stage.end(base)
+        failed += 1
+    assert failed
+    return failed

@@ -1,0 +1,122 @@
+"""A command for which the disk has no room says so, has lost nothing, and can be run again once there is room."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.crash.disk import Call, Do, disk
+from tests.crash.harness import ADD, COMPACT, IMPORT, PURGE, SYNC, Scene, Stage, command, expect_whole, run
+
+SEED = 19
+LIMITS = 40
+"""For each command, in a nightly run."""
+SCENES = (ADD, SYNC, COMPACT, IMPORT, PURGE)
+
+
+class Room:
+    """A disk on which a folder may grow by so many bytes. grown: by how many it has, at the most."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.grown = 0
+        self._now = 0
+        self._sizes: dict[str, int] = {}
+
+    def __call__(self, call: Call, do: Do) -> object:
+        if not call.path or call.kind not in ("write", "truncate", "unlink"):
+            return do()
+        before = self._sizes.get(call.path, _size(call.path))
+        after = {"write": max(before, call.at + call.size), "truncate": call.at, "unlink": 0}[call.kind]
+        if self._now + after - before > self.limit and after > before:
+            raise apsw.FullError("no room")
+        done = do()
+        self._sizes[call.path] = after
+        self._now += after - before
+        self.grown = max(self.grown, self._now)
+        return done
+
+
+def _size(path: str) -> int:
+    return Path(path).stat().st_size if Path(path).exists() else 0
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("full"), files=6)
+
+
+@pytest.mark.parametrize("scene", [ADD, PURGE], ids=lambda scene: scene.name)
+def test_a_command_that_finds_no_room_has_lost_nothing_and_can_be_run_again(
+    scene: Scene, stage: Stage, counted: Callable[..., None]
+) -> None:
+    _fill(scene, stage, limits=2, counted=counted)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_wherever_the_room_ends_a_command_has_lost_nothing_and_can_be_run_again(
+    scene: Scene, stage: Stage, counted: Callable[..., None]
+) -> None:
+    _fill(scene, stage, limits=LIMITS, counted=counted)
+
+
+def _fill(scene: Scene, stage: Stage, *, limits: int, counted: Callable[..., None]) -> None:
+    base, room = stage.trial(scene), Room(float("inf"))
+    with disk(room):
+        assert run(scene, base) == 0
+    rng = random.Random(f"{SEED} {scene.name}")
+    for _ in range(limits):
+        base = stage.trial(scene)
+        with disk(Room(rng.randrange(room.grown))):
+            code, answer = command(base, *scene.argv)
+        assert (code, answer["error"]["code"]) == (1, "disk_full")
+        expect_whole(scene, stage, base)
+        stage.end(base)
+    counted("no room", scene.name, limits=limits)
+
+
+@contextmanager
+def _small_disk(folder: Path, size: int) -> Iterator[Path]:
+    """A file system in memory of so many bytes, mounted there."""
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("needs a machine that permits to mount a file system in memory")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_on_a_full_file_system_a_command_has_lost_nothing_and_can_be_run_again(
+    scene: Scene, stage: Stage, tmp_path: Path, counted: Callable[..., None]
+) -> None:
+    base = stage.trial(scene)
+    held = sum(path.stat().st_size for path in base.rglob("*") if path.is_file())
+    refused = 0
+    for number, more in enumerate(range(0, 40 * 65_536, 65_536)):
+        with _small_disk(tmp_path / f"disk{number}", held + 262_144 + more) as small:
+            shutil.copytree(base, small / "home")
+            code, answer = command(small / "home", *scene.argv)
+            if code == 0:
+                break
+            assert answer["error"]["code"] == "disk_full"
+            back = stage.trial(scene)
+            stage.end(back)
+            shutil.copytree(small / "home", back)
+        expect_whole(scene, stage, back)
+        stage.end(back)
+        refused += 1
+    assert refused
+    counted("tmpfs", scene.name, sizes=refused)

@@ -1,0 +1,86 @@
+"""Wherever the power is cut, what was committed is there, and the command can be run again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.crash.disk import Call, Log, after_cut, contents
+from tests.crash.harness import SCENES, Scene, Stage, commits_told, expect_whole, run
+
+SEED = 19
+CUTS = 72
+"""For each command, in a nightly run."""
+
+
+class Recorded(NamedTuple):
+    """What lay in the folder before the command, by path, and everything that it did to its disk."""
+
+    start: dict[str, bytes]
+    calls: list[Call]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("small"), files=4)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("large"), files=60)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_a_power_cut_loses_nothing_and_the_command_can_be_run_again(
+    scene: Scene, small: Stage, counted: Callable[..., None]
+) -> None:
+    _cut(scene, small, cuts=3, counted=counted)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_wherever_the_power_is_cut_nothing_is_lost_and_the_command_can_be_run_again(
+    scene: Scene, large: Stage, counted: Callable[..., None]
+) -> None:
+    _cut(scene, large, cuts=CUTS, counted=counted)
+
+
+def _cut(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None]) -> None:
+    start, calls = _recorded(scene, stage)
+    turns = [number for number, call in enumerate(calls, 1) if call.kind != "write"]
+    behind_a_commit = 0
+    for number in range(cuts):
+        rng = random.Random(f"{SEED} {scene.name} {number}")
+        done = calls[: rng.choice((rng.randint(1, len(calls)), rng.choice(turns)))]
+        told = [call.at for call in done if call.kind == "told"]
+        base = stage.trial(scene)
+        _put(base, after_cut(start, done, rng), rng)
+        expect_whole(scene, stage, base, committed=max(told, default=0))
+        stage.end(base)
+        behind_a_commit += bool(told)
+    counted("power", scene.name, cuts=cuts, behind_a_commit=behind_a_commit, calls=len(calls))
+
+
+def _recorded(scene: Scene, stage: Stage) -> Recorded:
+    """The scene's command, run once."""
+    base = stage.trial(scene)
+    start, log = contents(base), Log(base)
+    with log.recorded(), commits_told(log.told):
+        assert run(scene, base) == 0
+    stage.end(base)
+    return Recorded(start, log.calls)
+
+
+def _put(base: Path, files: dict[str, bytes], rng: random.Random) -> None:
+    """Let the folder hold these files and no others; the index of a log, which is never synced, holds anything."""
+    for path in contents(base):
+        Path(path).unlink()
+    for path, content in files.items():
+        (base / Path(path).name).write_bytes(content)
+    if (base / "recall.db-wal").exists():
+        (base / "recall.db-shm").write_bytes(rng.randbytes(rng.choice((0, 4_096, 32_768))))
