@@ -85,6 +85,22 @@ def spelt(path: Path) -> Path:
     return Path(os.path.abspath(absolute(path)))  # noqa: PTH100 - without following links
 
 
+def put_in_place(part: Path, place: Path) -> None:
+    """Let a file that is closed take a name, in one step that outlasts a loss of power. Raises OSError."""
+    _flush(part)
+    part.replace(place)
+    _flush(place.parent)
+
+
+def _flush(place: Path) -> None:
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some file systems know no flush of a folder
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 class NewPlace(NamedTuple):
     """Where a new store goes, as a person types it: its folder, and the database in it; "" where settings name it."""
 

@@ -340,11 +340,14 @@ class Skip(NamedTuple):
     reason: str
 
 
-Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "done"]
+Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "copy", "done"]
 
 
 class Progress(NamedTuple):
-    """A moment of an ingest run or of a reembed; counters only grow. files_total is 0 until discovery ends."""
+    """A moment of an ingest run, a reembed or a copy; counters only grow. files_total is 0 until discovery ends.
+
+    In the stage `ask` queries are counted in the place of files, in `copy` pages.
+    """
 
     stage: Stage
     path: str

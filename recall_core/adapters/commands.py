@@ -203,6 +203,22 @@ def compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.compact()
 
 
+def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """A copy of the store, checked, watched."""
+    from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
+    steps = copies.backup(recall.engine, Path(request.words[0]), force=request.flags.force)
+    return follow(steps, streams=streams, kept=lambda _: "no copy was written")
+
+
+def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    """Every check of a file."""
+    source = Path(request.words[0])
+    if not streams.may_wait:
+        _expect_file(source)
+    return Recall.verify(source)
+
+
 def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every document and chunk, on stdout or into a file that is whole or as it was."""
     embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")

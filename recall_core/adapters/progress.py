@@ -52,6 +52,9 @@ def follow(
         return _drain(work, show, streams.is_ending, kept)
 
 
+_UNITS = {"ask": "queries", "copy": "pages"}
+
+
 def share(event: Progress) -> float:
     """How much of the work is done, from 0 to 1: files that are read, less their texts that wait to be embedded."""
     files = event.files_done / event.files_total if event.files_total else 0.0
@@ -61,7 +64,7 @@ def share(event: Progress) -> float:
 def counts(event: Progress) -> str:
     """`3/12 files`, and while texts are embedded how many: `3/12 files, 840 texts`."""
     texts = f", {event.embedded} texts" if event.embedded else ""
-    unit = "queries" if event.stage == "ask" else "files"
+    unit = _UNITS.get(event.stage, "files")
     return f"{event.files_done}/{event.files_total or '?'} {unit}{texts}"
 
 

@@ -101,6 +101,24 @@ def transferred(response: Response) -> Iterator[str]:
     yield f"{amount}  sha256 {moved['sha256']}"
 
 
+def backed_up(response: Response) -> Iterator[str]:
+    """What was copied, and its digest."""
+    view = response["backup"]
+    amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}, {view['bytes']} bytes"
+    yield f"{clean(view['path'])}: {amount}  digest {view['digest']}"
+
+
+def verified(response: Response) -> Iterator[str]:
+    """What the file holds, and what was checked."""
+    view = response["verified"]
+    held = "damaged"
+    if "documents" in view and "chunks" in view:
+        named = f"digest {view['digest']}" if "digest" in view else f"sha256 {view.get('sha256', '')}"
+        held = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}  {named}"
+    yield f"{clean(view['path'])}: {view['kind']}, {held}"
+    yield from checks(response)
+
+
 def talk(response: Response) -> Iterator[str]:
     """What goes to stderr beside the answer: figures, skips and warnings."""
     if "results" in response:

@@ -37,7 +37,7 @@ def _table(response: Response) -> RenderableType | None:
         return _hits(results) if all(map(render.is_whole, results)) else _chosen(results)
     if "store" in response:
         return _pairs(response)
-    if "checks" in response:
+    if "checks" in response and "verified" not in response:
         return _checks(response)
     if "embedders" in response:
         return _embedders(response)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from recall_core import views
 from recall_core.api.packing import packing, terms
+from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.contract.views import StatsView
 from recall_core.errors import SnapshotMismatch, StaleError
-from recall_core.retrieve import Answer, Plan, targets
+from recall_core.retrieve import Answer, Plan, plan_rql, targets
 from recall_core.retrieve.answer import candidate_range, packable, page
 from recall_core.retrieve.freshness import State, stale_documents
 from recall_core.shell import AGAIN, Hint
@@ -20,11 +21,13 @@ from recall_core.views import explain_view
 
 if TYPE_CHECKING:
     from recall_core.api.engine import Engine
+    from recall_core.config import Settings
     from recall_core.contract.packing import AccountPart
     from recall_core.contract.responses import (
         ContextResponse,
         ExplainResponse,
         NextPart,
+        RqlResponse,
         SearchResponse,
         SweepResponse,
     )
@@ -40,6 +43,22 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
     refresh(engine, ask)
     with engine.store.reading():
         return listing(engine, answered(engine, plan, ask), ask, started=started)
+
+
+def query_checked(text: str, settings: Settings | Sequence[str]) -> RqlResponse:
+    """A query that can be asked, in its canonical spelling. Raises RqlError."""
+    from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
+
+    plan = plan_rql(text, config=Config(), exact=False, settings=settings)
+    assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
+    return {**OK, "rql": {"text": print_query(plan.query)}, "warnings": list(plan.warnings)}
+
+
+def query_formatted(text: str) -> RqlResponse:
+    """A query in its canonical spelling, below its comments. Raises RqlError."""
+    from recall_core.rql.parser import format_query  # noqa: PLC0415 - a search never needs it
+
+    return {**OK, "rql": {"text": format_query(text)}, "warnings": []}
 
 
 def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 from recall_core import views
+from recall_core.api.engine import Engine
 from recall_core.config import SETTINGS, Config, load, override
 from recall_core.contract import OK
 from recall_core.contract.comparing import (
@@ -102,6 +103,14 @@ class _Sides(NamedTuple):
     def _answer(self, asker: Asker, text: str) -> Answer:
         ask = self.ask._replace(k=self.k)
         return asker.answer(asker.rql_plan(text, ask) if self.is_rql else asker.words_plan(text, ask))
+
+
+def beside(mine: Engine, theirs: Engine, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, DiffResponse]:
+    """What one engine answers beside another; where both are of one store, words are embedded once for both."""
+    is_embedded_twice = theirs.store is mine.store and ask.mode != "lexical" and not asked.is_rql
+    a = mine.once() if is_embedded_twice else mine.beside()
+    b = theirs.beside(embedder=a.embedder if is_embedded_twice else None)
+    return compare(a, b, asked, ask)
 
 
 def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, DiffResponse]:

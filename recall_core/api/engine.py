@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recall_core.api import stores
 from recall_core.api.packing import packing
@@ -16,13 +16,26 @@ from recall_core.retrieve import answer as answering
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
-from recall_core.types import Hit, Packed
+from recall_core.types import Hit, Packed, Progress
 from recall_core.views import Leaves
 
 if TYPE_CHECKING:
     from threading import Event
 
     from recall_core.ingest.watch import Stop
+
+
+Result = TypeVar("Result")
+
+
+def result_of(steps: Generator[Progress, None, Result]) -> Result:
+    """Take every step, and what they come to."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
 
 
 @one_thread_at_a_time

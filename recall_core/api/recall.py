@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
 from recall_core import views
 from recall_core.api import answers, stores
-from recall_core.api.engine import Engine
+from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config, Settings
 from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
 from recall_core.paths import spot
-from recall_core.retrieve import Plan, plan_rql
+from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked, asked_and_packed
 from recall_core.store.one_thread import Steps, from_any_thread, one_thread_at_a_time
 from recall_core.types import Progress, Root
@@ -238,6 +238,19 @@ class Recall:
         with self.store.reading():
             return {**OK, "transfer": export(self.store, out, embeddings=embeddings), "warnings": []}
 
+    def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
+        """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
+        return result_of(copies.backup(self.engine, Path(target), force=force))
+
+    @staticmethod
+    def verify(source: Path | str) -> responses.VerifyResponse:
+        """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
+        return copies.verify(Path(source))
+
     @staticmethod
     def embedders(
         config: Config = Config(), *, in_use: str | None = None, probe: bool = False
@@ -251,12 +264,9 @@ class Recall:
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()
     ) -> Generator[Progress, None, responses.DiffResponse]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
-        from recall_core.api.compare import compare  # noqa: PLC0415 - a search never needs it
+        from recall_core.api.compare import beside  # noqa: PLC0415 - a search never needs it
 
-        is_embedded_twice = other.store is self.store and ask.mode != "lexical" and not request.is_rql
-        mine = self.engine.once() if is_embedded_twice else self.engine.beside()
-        theirs = other.engine.beside(embedder=mine.embedder if is_embedded_twice else None)
-        return Steps(other.guard, compare(mine, theirs, request, ask))
+        return Steps(other.guard, beside(self.engine, other.engine, request, ask))
 
     def report(
         self,
@@ -279,18 +289,12 @@ class Recall:
     @staticmethod
     def check_rql(text: str, settings: Settings | Sequence[str] = ()) -> responses.RqlResponse:
         """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
-        from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
-
-        plan = plan_rql(text, config=Config(), exact=False, settings=settings)
-        assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
-        return {**OK, "rql": {"text": print_query(plan.query)}, "warnings": list(plan.warnings)}
+        return answers.query_checked(text, settings)
 
     @staticmethod
     def format_rql(text: str) -> responses.RqlResponse:
         """A query in its canonical spelling, below its comments; no store is needed. Raises RqlError."""
-        from recall_core.rql.parser import format_query  # noqa: PLC0415 - a search never needs it
-
-        return {**OK, "rql": {"text": format_query(text)}, "warnings": []}
+        return answers.query_formatted(text)
 
     def explain_rql(
         self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]
@@ -376,13 +380,7 @@ class Recall:
 
     def index(self, *targets: str, template: Root = Root(""), strict: bool = False) -> responses.IngestResponse:
         """Ingest files and folders, to the end. `add` does it in steps, and says what template and strict are."""
-        steps = self.add(targets, template, strict=strict)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                response: responses.IngestResponse = end.value
-                return response
+        return result_of(self.add(targets, template, strict=strict))
 
     def add(
         self, targets: Sequence[str], template: Root = Root(""), *, mtime_only: bool = False, strict: bool = False

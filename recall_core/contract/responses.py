@@ -11,6 +11,7 @@ from recall_core.contract.ledger import ExplanationView
 from recall_core.contract.packing import ContextView
 from recall_core.contract.tuning import TuningView
 from recall_core.contract.views import (
+    BackupView,
     CheckView,
     CompactView,
     EmbedderView,
@@ -26,6 +27,7 @@ from recall_core.contract.views import (
     StoreView,
     TextView,
     TransferView,
+    VerifiedView,
 )
 from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
@@ -162,6 +164,21 @@ class TransferResponse(Head):
     warnings: list[str]
 
 
+class BackupResponse(Head):
+    """What backup answers."""
+
+    backup: BackupView
+    warnings: list[str]
+
+
+class VerifyResponse(Head):
+    """What verify answers."""
+
+    verified: VerifiedView
+    checks: list[CheckView]
+    warnings: list[str]
+
+
 class EmbeddersResponse(Head):
     """What embedders answers."""
 
@@ -275,6 +292,8 @@ AnyResponse: TypeAlias = (
     | RootsResponse
     | CompactResponse
     | TransferResponse
+    | BackupResponse
+    | VerifyResponse
     | EmbeddersResponse
     | ReembedResponse
     | RqlResponse
@@ -322,6 +341,10 @@ class Response(TypedDict):
     """What was freed."""
     transfer: NotRequired[TransferView]
     """What was written or read."""
+    backup: NotRequired[BackupView]
+    """The copy that was written."""
+    verified: NotRequired[VerifiedView]
+    """The file that was checked."""
     rql: NotRequired[RqlView]
     """The query in its canonical spelling."""
     explained: NotRequired[ExplainedView]

@@ -317,6 +317,28 @@ class TransferView(TypedDict):
     inactive_roots: NotRequired[list[str]]
 
 
+class BackupView(TypedDict):
+    """A backup that was written, and every byte of it checked. bytes: of its file."""
+
+    path: str
+    bytes: int
+    documents: int
+    chunks: int
+    digest: str
+
+
+class VerifiedView(TypedDict):
+    """A file that was checked, without a change to it. Of a damaged one nothing is counted. digest: of a store;
+    sha256: of an export, as its last line has it."""
+
+    path: str
+    kind: Literal["store", "export"]
+    documents: NotRequired[int]
+    chunks: NotRequired[int]
+    digest: NotRequired[str]
+    sha256: NotRequired[str]
+
+
 class ErrorView(TypedDict):
     """Why there is no answer."""
 

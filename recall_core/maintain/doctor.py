@@ -19,7 +19,7 @@ from recall_core.store.port import Store
 from recall_core.store.values import Finding, StoreCheck
 
 _REPAIR = Hint("doctor", fix=True)
-_RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
+RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
 _READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
 _COMPACT = Hint("compact")
 _INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
@@ -68,6 +68,15 @@ def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config =
 def codes() -> tuple[str, ...]:
     """The codes of all checks that need not be asked for, in their order."""
     return tuple(code for code, _, _ in _questions(Path(), Config()))
+
+
+def examined(store: Store) -> list[CheckView]:
+    """Every check of what a store holds: neither the files around it nor an embedder is looked at."""
+    return [_ask(store, _nobody, *question) for question in _QUESTIONS if question[0] in _HELD]
+
+
+def _nobody() -> Embedder:
+    raise EmbedError("embedder_unavailable", "No embedder is asked here.")
 
 
 def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Question, ...]:
@@ -178,8 +187,8 @@ Own = Callable[[], Embedder]
 Question = tuple[str, Callable[[Store, Own], Finding], str]
 
 _QUESTIONS: tuple[Question, ...] = (
-    ("integrity", _checked("integrity"), _RESTORE),
-    ("foreign_keys", _checked("foreign_keys"), _RESTORE),
+    ("integrity", _checked("integrity"), RESTORE),
+    ("foreign_keys", _checked("foreign_keys"), RESTORE),
     ("schema", _checked("schema"), Hint(INSTALL, "recall-tui", upgrade=True)),
     ("fulltext", _checked("fulltext"), _REPAIR),
     ("fulltext_rows", _checked("fulltext_rows"), _REPAIR),
@@ -200,3 +209,5 @@ _QUESTIONS: tuple[Question, ...] = (
     ("embedder", _embedder, ""),
 )
 """Code, question, and the command that helps where the answer is not ok."""
+
+_HELD = frozenset(code for code, _, _ in _QUESTIONS) - {"vectors", "space", "duplicates", "reembed", "embedder"}

@@ -16,9 +16,10 @@ from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, Fi
 from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import INSTALL, Hint, flag
+from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store, Writer
 from recall_core.store.values import KnownRoot
-from recall_core.text import chunk_id, document_id
+from recall_core.text import chunk_id, document_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, flaws
 
 ON_CONFLICT = ("error", "skip", "replace")
@@ -96,6 +97,33 @@ def import_(
     return view
 
 
+def checked_export(source: Path) -> TransferView:
+    """What an export holds, every line of it read and held against what the others say; nothing is written.
+
+    Raises OSError where it cannot be read, StoreError `import_invalid`, `import_version`.
+    """
+    with source.open("rb") as raw_lines:
+        incoming = _Incoming(lines.decoded(raw_lines), lambda _: False)
+        header, digests = incoming.header, ["0"]
+        _check_version(header)
+        for file in incoming.files(None):
+            if header.embeddings:
+                _check_vectors(file, header.dimension)
+            digests += [_digest_of(document, file) for document in file.documents]
+    if store_digest(header.embedder, digest_sum(digests)) != header.digest:
+        raise lines.invalid("its documents are not those of which it says the digest")
+    return TransferView(documents=header.documents, chunks=header.chunks, sha256=incoming.sha256)
+
+
+def _digest_of(document: NewDocument, file: NewFile) -> str:
+    """The hash of a document, as the store makes it that it goes into."""
+    spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
+    own_id, meta = document_id(document.path, document.hash), canonical(document.meta)
+    tags = sorted(set(document.tags))
+    state = DocumentState(own_id, document.source, utc(file.mtime_ns), meta, document.title, spans, tags)
+    return document_digest(state)
+
+
 def _is_inside(root: Root, base: Path) -> bool:
     """Whether everything below the root lies in the store's folder, wherever links lead."""
     try:
@@ -122,12 +150,7 @@ def _skipped(store: Store, file: NewFile, *, on_conflict: str) -> bool:
 
 def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bool) -> None:
     info = store.info()
-    if header.recall_export != lines.FORMAT_VERSION:
-        raise StoreError(
-            "import_version",
-            f"This export has format {header.recall_export}; this Recall reads {lines.FORMAT_VERSION}.",
-            hint=Hint(INSTALL, "recall-tui", upgrade=True),
-        )
+    _check_version(header)
     if header.counter != info.counter:
         raise StoreError(
             "counter_mismatch",
@@ -143,6 +166,15 @@ def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bo
         )
     if embedder.identity != info.embedder:
         raise StoreError("embedder_mismatch", f"The store's vectors are of {info.embedder}, not {embedder.identity}.")
+
+
+def _check_version(header: Header) -> None:
+    if header.recall_export != lines.FORMAT_VERSION:
+        raise StoreError(
+            "import_version",
+            f"This export has format {header.recall_export}; this Recall reads {lines.FORMAT_VERSION}.",
+            hint=Hint(INSTALL, "recall-tui", upgrade=True),
+        )
 
 
 class _Incoming:
@@ -161,10 +193,10 @@ class _Incoming:
         self._file: FileLine | None = None
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
 
-    def files(self, writer: Writer) -> Iterator[NewFile]:
+    def files(self, writer: Writer | None) -> Iterator[NewFile]:
         """Every file, as soon as its last line has been read; only then is the checksum known to agree.
 
-        writer: takes the roots on the way.
+        writer: takes the roots on the way; None where they are only to be read.
         """
         for line in self._decoded:
             if isinstance(line, FileLine | End) and self._file is not None:
@@ -175,7 +207,7 @@ class _Incoming:
         if self._count != (self.header.documents, self.header.chunks):
             raise lines.invalid("it holds another number of documents or chunks than its header says")
 
-    def _take(self, line: AnyLine, writer: Writer) -> None:
+    def _take(self, line: AnyLine, writer: Writer | None) -> None:
         match line:
             case RootLine() if self._file is None:
                 self._take_root(lines.root_of(line), writer)
@@ -192,9 +224,10 @@ class _Incoming:
                     f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own"
                 )
 
-    def _take_root(self, known: KnownRoot, writer: Writer) -> None:
-        writer.put_root(known.root, is_active=self._is_granted(known.root))
-        writer.leave_out(known.root, known.left_out)
+    def _take_root(self, known: KnownRoot, writer: Writer | None) -> None:
+        if writer is not None:
+            writer.put_root(known.root, is_active=self._is_granted(known.root))
+            writer.leave_out(known.root, known.left_out)
         self.roots.append(known.root)
 
     def _belongs(self, line: ChunkLine) -> bool:

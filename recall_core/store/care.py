@@ -57,6 +57,13 @@ class Maintenance(Protocol):
     def back_up(self) -> str | None:
         """A copy of the store beside it, named by its generation; its path, or None where there is none to make."""
 
+    def copy(self, target: str) -> Iterator[tuple[int, int]]:
+        """Copy the store of one moment into a new file of this kind, for its owner alone, beside readers and writers.
+
+        Steps: how much is done, of how much. Stopped, or failed, it leaves no file.  Raises OSError where the file
+        cannot be made, StoreError.
+        """
+
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
         """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
 

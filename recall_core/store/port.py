@@ -313,6 +313,12 @@ class StoreKind(Protocol):
     def discard(self, where: str) -> None:
         """Take a store away, as far as it is there."""
 
+    def aside(self, where: str) -> AbstractContextManager[Store]:
+        """A copy of the store there, for as long as the block: whatever is done to it, nothing changes there.
+
+        Raises as `open` does, of the store itself.
+        """
+
 
 class Store(Search, Catalog, Judgements, Maintenance, Protocol):
     """One database, opened, for one thread at a time. Raises RecallErrors only."""

@@ -73,6 +73,8 @@ READING: dict[str, list[str]] = {
     "doctor": ["doctor"],
     "doctor with near-duplicates": ["doctor", "--dups"],
     "export": ["export", "--out", "out.jsonl"],
+    "backup": ["backup", "copy.db", "--force"],
+    "verify": ["verify", "recall.db"],
 }
 FAILING: dict[str, tuple[list[str], int]] = {
     "unknown flag": (["search", "x", "--fitler", "y"], 2),
@@ -178,6 +180,7 @@ def test_every_writing_command_fits_the_schema(store, check) -> None:  # type: i
         "compact": run("compact", "--json"),
         "fix": run("doctor", "--fix", "--json"),
         "export": run("export", "--out", "all.jsonl", "--json"),
+        "verify": run("verify", "all.jsonl", "--json"),
         "init": run("init", "other", "--json"),
         "import": run("--store", "other/recall.db", "import", "all.jsonl", "--json"),
     }

@@ -103,6 +103,23 @@ CARE: tuple[Command, ...] = (
         examples=("recall compact", "recall compact --json"),
     ),
     Command(
+        "backup",
+        "Copy the store into a file while it is in use, and check every byte of the copy.",
+        on_store("commands:backup"),
+        in_lines("render:backed_up"),
+        Operand("FILE", "the file to write; it appears only when it is whole"),
+        (Flag("--force", "take the place of a file that is there"),),
+        ("recall backup notes-2026-05.db", "recall backup /mnt/usb/notes.db --force"),
+    ),
+    Command(
+        "verify",
+        "Check a store, a backup or an export, without changing it; exit 6 when something is wrong.",
+        later("commands:verify"),
+        in_lines("render:verified"),
+        Operand("FILE", "a file that init, backup or export made"),
+        examples=("recall verify notes-2026-05.db", "recall verify export.jsonl --json"),
+    ),
+    Command(
         "export",
         "Write every document and chunk as JSON lines.",
         on_store("commands:export"),

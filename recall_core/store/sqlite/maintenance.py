@@ -81,6 +81,12 @@ class SqliteMaintenance(SqliteCatalog):
             backup(self.db, path)
         return path
 
+    def copy(self, target: str) -> Iterator[tuple[int, int]]:
+        """Copy the store of one moment into a new file, beside readers and writers; (pages done, of all)."""
+        from recall_core.store.sqlite.copying import copy_of_now  # noqa: PLC0415 - a search never needs it
+
+        return copy_of_now(self, target)
+
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
         """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
         last = 0

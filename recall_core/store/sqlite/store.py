@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import apsw
@@ -92,6 +93,18 @@ class SqliteKind:
     def discard(self, where: str) -> None:
         """Take a store's files away, as far as they are there."""
         discard(where)
+
+    @contextmanager
+    def aside(self, where: str) -> Iterator[Store]:
+        """A copy of the store there, byte for byte, for as long as the block."""
+        from recall_core.store.sqlite.copying import aside  # noqa: PLC0415 - a search never needs it
+
+        with aside(where) as (db, writable):
+            store = SqliteStore(db, where, writable=writable)
+            try:
+                yield store
+            finally:
+                store.close()
 
 
 SQLITE = SqliteKind()

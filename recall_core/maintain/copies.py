@@ -1,0 +1,138 @@
+"""Copies of a store: a backup that is checked before it gets its name, and what a file holds."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Generator
+from contextlib import closing
+from pathlib import Path
+
+from recall_core import paths
+from recall_core.contract.views import BackupView, CheckView, VerifiedView
+from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
+from recall_core.maintain.doctor import RESTORE, examined
+from recall_core.maintain.transfer import checked_export
+from recall_core.shell import Hint, quote
+from recall_core.store.port import Store, StoreKind
+from recall_core.types import Progress, StoreInfo
+
+_AGAIN = Hint("backup", "FILE")
+_DAMAGE = frozenset(("integrity", "foreign_keys", "texts", "vector_values", "digest", "counts"))
+"""Checks that tell whether every byte that answers are made of is the one that was stored."""
+
+
+def backup(
+    store: Store, target: Path, *, kind: StoreKind, force: bool = False
+) -> Generator[Progress, None, BackupView]:
+    """Copy the store of one moment into a file, beside readers and writers.
+
+    The copy gets its name once everything in it has been checked; until then, and where this is stopped, the target
+    is as it was. kind: of the store. force: take the place of a file that is there, which keeps its mode.
+    Raises StoreError `backup_exists`, `purge_incomplete`, `disk_full`, StoreCorrupt where the store is damaged,
+    RecallError `out_unwritable`, UsageError `bad_value` for the store's own file.
+    """
+    place = Path(os.path.realpath(target))
+    part = place.parent / f".recall-{os.urandom(8).hex()}"
+    try:
+        _expect_room(store, target, place, force=force)
+        _end_purge(store)
+        for done, pages in store.copy(str(part)):
+            yield _progress(done, pages)
+        held = _held(kind, part, store.path)
+        if place.exists():
+            part.chmod(place.stat().st_mode)
+        paths.put_in_place(part, place)
+    except OSError as error:
+        message = f"{target} cannot be written: {why_unread(error)}."
+        raise RecallError("out_unwritable", message, hint=_AGAIN) from error
+    finally:
+        kind.discard(str(part))
+    return BackupView(
+        path=str(target),
+        bytes=place.stat().st_size,
+        documents=held.documents,
+        chunks=held.chunks,
+        digest=held.digest,
+    )
+
+
+def _expect_room(store: Store, target: Path, place: Path, *, force: bool) -> None:
+    """Raises where the copy would take away what is not to go; OSError for a folder, a pipe, a link to itself."""
+    paths.expect_file(target)
+    if place.is_dir() or place.is_symlink():
+        number = errno.EISDIR if place.is_dir() else errno.ELOOP
+        raise OSError(number, os.strerror(number))
+    if place.exists():
+        if os.path.exists(store.path) and place.samefile(store.path):  # noqa: PTH110 - it may be no path at all
+            raise UsageError("bad_value", f"{target} is the store itself.", hint=_AGAIN)
+        if not force:
+            hint = Hint("backup", str(target), force=True)
+            raise StoreError("backup_exists", f"{target} exists already.", hint=hint)
+    if Path(f"{place}-wal").exists():  # it would be taken for the log of the copy
+        raise StoreError("backup_exists", f"{target} is a store that is in use, or was not closed.", hint=_AGAIN)
+
+
+def _end_purge(store: Store) -> None:
+    """No copy keeps what is to leave without a trace."""
+    if store.pending_purge() is not None and not store.purge():
+        raise StoreError(
+            "purge_incomplete",
+            "A purge has not ended, because another process reads the store, and a copy would keep the texts.",
+            hint=f"close the other program, then: {_AGAIN}",
+        )
+
+
+def _held(kind: StoreKind, part: Path, path: str) -> StoreInfo:
+    """What the copy holds, once all of it has been found to be what was stored."""
+    with closing(kind.open(str(part))) as copy:
+        wrong = [check for check in examined(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]
+        if wrong:
+            message = f"{path} is damaged, and no copy was kept: {wrong[0]['evidence']} ({wrong[0]['code']})."
+            raise StoreCorrupt("store_corrupt", message, hint=Hint("doctor", store=path))
+        return copy.info()
+
+
+def _progress(done: int, pages: int) -> Progress:
+    return Progress("copy", "", done, pages, 0, 0, 0, 0, 0, 0, 0, 0, ())
+
+
+def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
+    """What a file is and holds, and every check of it: a store, a backup of one, or an export. It stays as it is.
+
+    kind: of a store in a file. Raises StoreError `no_store`, `store_unreadable`, `schema_newer`; what is wrong inside
+    is a check.
+    """
+    try:
+        with source.open("rb") as raw:
+            is_export = raw.read(1) in (b"{", b"[")
+    except FileNotFoundError as error:
+        raise StoreError("no_store", f"There is nothing at {source}.", hint=Hint("verify", "FILE")) from error
+    except OSError as error:
+        message = f"{source} cannot be read: {why_unread(error)}."
+        raise StoreError("store_unreadable", message, hint=f"ls -l {quote(str(source))}") from error
+    return _export_verified(source) if is_export else _store_verified(source, kind)
+
+
+def _export_verified(source: Path) -> tuple[VerifiedView, list[CheckView]]:
+    view = VerifiedView(path=str(source), kind="export")
+    try:
+        held = checked_export(source)
+    except StoreError as error:
+        evidence = error.message.removesuffix(" Nothing was imported.")
+        return view, [CheckView(code="export", severity="error", evidence=evidence, fix=error.hint or "")]
+    view |= {"documents": held["documents"], "chunks": held["chunks"], "sha256": held["sha256"]}
+    return view, [CheckView(code="export", severity="ok", evidence="every line is as it was written")]
+
+
+def _store_verified(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
+    view = VerifiedView(path=str(source), kind="store")
+    try:
+        with kind.aside(str(source)) as copy:
+            checks = examined(copy)
+            if not any(check["severity"] == "error" and check["code"] in _DAMAGE for check in checks):
+                info = copy.info()
+                view |= {"documents": info.documents, "chunks": info.chunks, "digest": info.digest}
+    except StoreCorrupt as error:
+        checks = [CheckView(code="integrity", severity="error", evidence=error.message, fix=RESTORE)]
+    return view, checks

@@ -1,0 +1,239 @@
+"""A backup is the store of one moment, checked, for its owner alone; until it is whole, what has its name stays."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core import Recall
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api import copies
+from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError
+from recall_core.store.sqlite import copying
+from recall_core.store.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    for name in "abc":
+        (tmp_path / "docs" / f"{name}.md").write_text(f"# Title {name}\n\nA quokka smiles at {name}. 東京\n")
+    Recall.init(str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def recall(base: Path) -> Iterator[Recall]:
+    with Recall.open(str(base)) as opened:
+        opened.index(str(base / "docs"))
+        yield opened
+
+
+def exported(recall: Recall) -> str:
+    out = io.StringIO()
+    recall.export(out)
+    return out.getvalue()
+
+
+def sqlite(recall: Recall) -> SqliteStore:
+    assert isinstance(recall.store, SqliteStore)
+    return recall.store
+
+
+def left_over(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith(".recall-"))
+
+
+def test_a_backup_answers_as_the_store_did(recall: Recall, base: Path) -> None:
+    target = base / "copy.db"
+
+    view = recall.backup(target)["backup"]
+
+    before = exported(recall)
+    with Recall.open(str(target)) as copy:
+        assert exported(copy) == before
+        assert copy.search("quokka")["results"] == recall.search("quokka")["results"]
+    assert (view["documents"], view["chunks"], view["bytes"]) == (3, 3, target.stat().st_size)
+    assert view["digest"] == recall.search("quokka")["stats"]["digest"]
+
+
+def test_a_backup_is_for_its_owner_alone_and_one_file(recall: Recall, base: Path) -> None:
+    recall.backup(base / "copy.db")
+
+    assert stat.S_IMODE((base / "copy.db").stat().st_mode) == 0o600
+    assert sorted(path.name for path in base.glob("copy.db*")) == ["copy.db"]
+    assert left_over(base) == []
+
+
+def test_a_backup_is_of_one_moment_while_others_write(
+    recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "STEP_PAGES", 1)
+    before = exported(recall)
+    steps = copies.backup(recall.engine, base / "copy.db", force=False)
+    with Recall.open(str(base)) as writer:
+        for n, _ in enumerate(steps):
+            (base / "docs" / "b.md").write_text(f"By now it says {n}.\n")
+            if n < 5:
+                writer.index(str(base / "docs"))
+
+    with Recall.open(str(base / "copy.db")) as copy:
+        assert exported(copy) == before
+    assert exported(recall) != before
+
+
+def test_a_backup_tells_how_far_it_is(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copying, "STEP_PAGES", 4)
+
+    told = [
+        (event.stage, event.files_done, event.files_total)
+        for event in copies.backup(recall.engine, base / "copy.db", force=False)
+    ]
+
+    pages = (base / "copy.db").stat().st_size // 8192
+    assert told == [("copy", min(4 * n, pages), pages) for n in range(1, len(told) + 1)]
+    assert told[-1] == ("copy", pages, pages)
+
+
+def test_a_backup_that_is_stopped_leaves_nothing(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copying, "STEP_PAGES", 1)
+    steps = copies.backup(recall.engine, base / "copy.db", force=False)
+    next(steps)
+
+    steps.close()
+
+    assert not (base / "copy.db").exists()
+    assert left_over(base) == []
+    assert recall.backup(base / "copy.db")["ok"]
+
+
+def test_no_backup_takes_the_place_of_a_file_unless_that_is_meant(recall: Recall, base: Path) -> None:
+    (base / "copy.db").write_text("what I wrote yesterday")
+    (base / "copy.db").chmod(0o640)
+
+    with pytest.raises(StoreError) as error:
+        recall.backup(base / "copy.db")
+
+    assert (error.value.code, error.value.hint) == ("backup_exists", f"recall backup {base / 'copy.db'} --force")
+    assert (base / "copy.db").read_text() == "what I wrote yesterday"
+    recall.backup(base / "copy.db", force=True)
+    assert Recall.verify(base / "copy.db")["verified"]["documents"] == 3
+    assert stat.S_IMODE((base / "copy.db").stat().st_mode) == 0o640
+
+
+def test_no_backup_takes_the_place_of_the_store_or_of_one_in_use(recall: Recall, base: Path, tmp_path: Path) -> None:
+    (base / "link.db").symlink_to(base / "recall.db")
+    for name in ("recall.db", "link.db"):
+        with pytest.raises(UsageError, match="is the store itself"):
+            recall.backup(base / name, force=True)
+    Recall.init(str(tmp_path / "other"))
+    with Recall.open(str(tmp_path / "other")) as other:
+        other.search("x")
+        with pytest.raises(StoreError, match="in use"):
+            recall.backup(tmp_path / "other" / "recall.db", force=True)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nowhere"])
+def test_a_backup_that_cannot_be_written_says_so(recall: Recall, base: Path, kind: str) -> None:
+    target = base / "target"
+    if kind == "folder":
+        target.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(target)
+    elif kind == "loop":
+        target.symlink_to(target)
+    else:
+        target /= "copy.db"
+
+    with pytest.raises(RecallError) as error:
+        recall.backup(target, force=True)
+
+    assert (error.value.code, error.value.hint) == ("out_unwritable", "recall backup FILE")
+    assert left_over(base) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE chunk SET text = replace(text, 'smiles', 'snarls') WHERE rowid = 1",
+        "UPDATE vec SET embedding = (SELECT embedding FROM vec WHERE chunk = 2) WHERE chunk = 1",
+        "UPDATE doc SET title = 'Another title' WHERE rowid = 2",
+        "DELETE FROM doc WHERE rowid = 3",
+    ],
+)
+def test_a_damaged_store_leaves_no_backup_and_the_last_one_as_it_was(
+    recall: Recall, base: Path, statement: str
+) -> None:
+    recall.backup(base / "copy.db")
+    before = (base / "copy.db").read_bytes()
+    db = sqlite(recall).db
+    db.pragma("query_only", False)
+    db.pragma("foreign_keys", False)
+    db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")
+
+    with pytest.raises(StoreCorrupt) as error:
+        recall.backup(base / "copy.db", force=True)
+
+    assert error.value.exit_code == 6
+    assert (base / "copy.db").read_bytes() == before
+    assert left_over(base) == []
+
+
+def test_a_backup_keeps_nothing_of_a_purge_that_did_not_end(recall: Recall, base: Path) -> None:
+    with recall.store.writer() as writer:
+        writer.begin_purge(["docs/b.md"])
+        writer.tombstone(["docs/b.md"])
+
+    recall.backup(base / "copy.db")
+
+    assert b"smiles at b" not in (base / "copy.db").read_bytes()
+
+
+def test_a_backup_waits_for_no_reader_that_keeps_a_purge_from_ending(recall: Recall, base: Path) -> None:
+    reader = apsw.Connection(str(base / "recall.db"))
+    reader.execute("BEGIN; SELECT count(*) FROM doc").fetchall()
+    with recall.store.writer() as writer:
+        writer.begin_purge(["docs/b.md"])
+        writer.tombstone(["docs/b.md"])
+
+    with pytest.raises(StoreError) as error:
+        recall.backup(base / "copy.db")
+
+    reader.close()
+    assert error.value.code == "purge_incomplete"
+    assert not (base / "copy.db").exists()
+
+
+def test_a_store_in_memory_can_be_kept_by_a_backup(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("A quokka smiles.\n")
+    with Recall.open(":memory:", start=tmp_path) as recall:
+        recall.index(str(tmp_path / "a.md"))
+        recall.backup(tmp_path / "copy.db")
+        before = exported(recall)
+
+    with Recall.open(str(tmp_path / "copy.db")) as copy:
+        assert exported(copy) == before
+        copy.index(str(tmp_path / "a.md"))
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_command_says_what_it_wrote(recall: Recall, base: Path) -> None:
+    digest = recall.search("quokka")["stats"]["digest"]
+    target = str(base / "copy.db")
+
+    code, out, err = run("--store", str(base), "backup", target)
+
+    size = Path(target).stat().st_size
+    assert (code, out, err) == (0, f"{target}: 3 documents, 3 chunks, {size} bytes  digest {digest}\n", "")

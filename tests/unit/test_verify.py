@@ -1,0 +1,208 @@
+"""Verify says what a file holds, or what is wrong with it, and leaves it and its folder as they are."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core import Recall
+from recall_core.errors import StoreError
+from tests.unit.test_backup import run
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base: Path = tmp_path_factory.mktemp("made")
+    (base / "docs").mkdir()
+    for name in "abc":
+        (base / "docs" / f"{name}.md").write_text(f"# Title {name}\n\nA quokka smiles at {name}. 東京\n")
+    Recall.init(str(base))
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "docs"))
+        with (base / "export.jsonl").open("w", encoding="utf-8", newline="\n") as out:
+            recall.export(out)
+        with (base / "bare.jsonl").open("w", encoding="utf-8", newline="\n") as out:
+            recall.export(out, embeddings=False)
+    return base
+
+
+@pytest.fixture
+def base(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "base"))
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir() if path.is_file()}
+
+
+def errors(path: Path) -> list[str]:
+    return [check["code"] for check in Recall.verify(path)["checks"] if check["severity"] == "error"]
+
+
+def test_a_sound_store_is_counted_and_every_check_of_it_is_good(base: Path) -> None:
+    before = state(base)
+
+    response = Recall.verify(base / "recall.db")
+
+    verified = response["verified"]
+    assert (verified["kind"], verified["documents"], verified["chunks"]) == ("store", 3, 3)
+    assert {check["severity"] for check in response["checks"]} == {"ok"}
+    assert {"integrity", "fulltext", "texts", "vector_values", "digest"} <= {c["code"] for c in response["checks"]}
+    assert state(base) == before
+
+
+def test_a_store_with_a_log_is_checked_as_it_is_with_it_and_stays_so(base: Path, tmp_path: Path) -> None:
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    (base / "docs" / "d.md").write_text("A fourth.\n")
+    with Recall.open(str(base)) as recall:
+        reader = apsw.Connection(str(base / "recall.db"))
+        reader.execute("BEGIN; SELECT count(*) FROM doc").fetchall()
+        recall.index(str(base / "docs"))
+        for name in ("recall.db", "recall.db-wal"):
+            shutil.copy(base / name, killed / name)
+        reader.close()
+    before = state(killed)
+    assert before["recall.db-wal"][0]
+
+    verified = Recall.verify(killed / "recall.db")["verified"]
+
+    assert verified["documents"] == 4
+    assert state(killed) == before
+
+
+def test_a_store_of_an_earlier_version_is_verified_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    path.write_bytes(gzip.decompress((GOLDEN / "schema-2.db.gz").read_bytes()))
+    before = state(tmp_path)
+
+    assert errors(path) == []
+    assert state(tmp_path) == before
+
+
+DAMAGE: dict[str, tuple[str, str]] = {
+    "a text": ("UPDATE chunk SET text = replace(text, 'smiles', 'snarls') WHERE rowid = 1", "texts"),
+    "a vector": (
+        "UPDATE vec SET embedding = (SELECT embedding FROM vec WHERE chunk = 2) WHERE chunk = 1",
+        "vector_values",
+    ),
+    "a ghost": ("INSERT INTO chunk_fts(rowid, title, body) VALUES(999, 't', 'ghost')", "fulltext"),
+    "a title": ("UPDATE doc SET title = 'Another title' WHERE rowid = 2", "digest"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_what_is_wrong_in_a_store_is_named(base: Path, name: str) -> None:
+    statement, code = DAMAGE[name]
+    db = apsw.Connection(str(base / "recall.db"))
+    db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")
+    db.close()
+
+    assert code in errors(base / "recall.db")
+
+
+@pytest.mark.parametrize("spoil", [lambda raw: b"", lambda raw: b"\x00" * len(raw), lambda raw: b"x" + raw[1:]])
+def test_a_file_that_is_no_store_any_more_is_told_by_a_check(base: Path, spoil: Callable[[bytes], bytes]) -> None:
+    path = base / "recall.db"
+    path.write_bytes(spoil(path.read_bytes()))
+
+    response = Recall.verify(path)
+
+    (check,) = response["checks"]
+    assert (check["code"], check["severity"]) == ("integrity", "error")
+    assert str(path) in check["evidence"]
+    assert "documents" not in response["verified"]
+
+
+@pytest.mark.parametrize("name", ["export.jsonl", "bare.jsonl"])
+def test_a_sound_export_is_counted(base: Path, name: str) -> None:
+    response = Recall.verify(base / name)
+
+    verified = response["verified"]
+    assert (verified["kind"], verified["documents"], verified["chunks"]) == ("export", 3, 3)
+    body = (base / name).read_bytes().splitlines(keepends=True)[:-1]
+    assert verified["sha256"] == sha256(b"".join(body)).hexdigest()
+    assert [check["severity"] for check in response["checks"]] == ["ok"]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_an_export_with_a_byte_changed_is_never_verified(base: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    raw = bytearray((base / "export.jsonl").read_bytes())
+    raw[chance.randrange(1, len(raw) - 1)] ^= 1 << chance.randrange(8)
+    (base / "export.jsonl").write_bytes(raw)
+
+    assert errors(base / "export.jsonl") == ["export"]
+
+
+def sealed(lines: list[bytes]) -> bytes:
+    body = b"".join(lines)
+    return body + json.dumps({"type": "end", "sha256": sha256(body).hexdigest()}).encode() + b"\n"
+
+
+@pytest.mark.parametrize("key", ["title", "source", "tags", "meta"])
+def test_an_export_whose_label_was_changed_with_care_does_not_have_its_digest(base: Path, key: str) -> None:
+    lines = (base / "export.jsonl").read_bytes().splitlines(keepends=True)[:-1]
+    place = next(n for n, line in enumerate(lines) if b'"type":"document"' in line)
+    document = json.loads(lines[place])
+    document[key] = {"title": "Another", "source": "elsewhere", "tags": ["x"], "meta": {"year": 1}}[key]
+    lines[place] = json.dumps(document, ensure_ascii=False).encode() + b"\n"
+    (base / "export.jsonl").write_bytes(sealed(lines))
+
+    (check,) = Recall.verify(base / "export.jsonl")["checks"]
+
+    assert (check["severity"], "digest" in check["evidence"]) == ("error", True)
+
+
+def test_an_export_that_was_cut_off_is_told(base: Path) -> None:
+    raw = (base / "export.jsonl").read_bytes()
+    (base / "export.jsonl").write_bytes(raw[: len(raw) // 2])
+
+    assert errors(base / "export.jsonl") == ["export"]
+
+
+def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as error:
+        Recall.verify(tmp_path / "nowhere.db")
+
+    assert error.value.code == "no_store"
+    with pytest.raises(StoreError) as error:
+        Recall.verify(tmp_path)
+    assert error.value.code == "store_unreadable"
+
+
+def test_the_command_exits_6_where_something_is_wrong(base: Path) -> None:
+    path = base / "recall.db"
+    code, out, _ = run("verify", str(path))
+    assert (code, out.splitlines()[0].split("  ")[0]) == (0, f"{path}: store, 3 documents, 3 chunks")
+
+    path.write_bytes(b"no store")
+    code, out, _ = run("verify", str(path))
+
+    assert (code, out.splitlines()[0]) == (6, f"{path}: store, damaged")
+    with Recall.open(":memory:"):
+        assert run("verify", str(base / "export.jsonl"))[0] == 0
+
+
+def test_a_store_that_others_have_open_is_verified_beside_them(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        (base / "docs" / "d.md").write_text("A fourth.\n")
+        recall.index(str(base / "docs"))
+        assert Recall.verify(base / "recall.db")["verified"]["documents"] == 4
+        (base / "docs" / "e.md").write_text("A fifth.\n")
+        recall.index(str(base / "docs"))
+        assert recall.stats()["store"]["documents"] == 5
+    out = io.StringIO()
+    with Recall.open(str(base)) as recall:
+        assert recall.export(out)["transfer"]["documents"] == 5
