@@ -207,7 +207,9 @@ def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """A copy of the store, checked, watched."""
     from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-    steps = copies.backup(recall.engine, Path(request.words[0]), force=request.flags.force)
+    steps = copies.backup(
+        recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
+    )
     return follow(steps, streams=streams, kept=lambda _: "no copy was written")
 
 

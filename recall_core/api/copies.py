@@ -13,13 +13,16 @@ from recall_core.maintain import copies
 from recall_core.types import Progress
 
 
-def backup(engine: Engine, target: Path, *, force: bool) -> Generator[Progress, None, BackupResponse]:
+def backup(
+    engine: Engine, target: Path, *, force: bool = False, mode: int | None = None
+) -> Generator[Progress, None, BackupResponse]:
     """Copy the store of one moment into a file, in steps that say how far it is; see `Recall.backup`.
 
-    force: take the place of a file that is there. Until the last step the target is as it was.
+    force: take the place of a file that is there. mode: of the copy, which else is for its owner alone.
+    Until the last step the target is as it was.
     """
     kind = store_kind(store_url(engine.store.path).kind)
-    view = yield from copies.backup(engine.store, target, kind=kind, force=force)
+    view = yield from copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
 
 

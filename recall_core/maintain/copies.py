@@ -23,12 +23,13 @@ _DAMAGE = frozenset(("integrity", "foreign_keys", "texts", "vector_values", "dig
 
 
 def backup(
-    store: Store, target: Path, *, kind: StoreKind, force: bool = False
+    store: Store, target: Path, *, kind: StoreKind, force: bool = False, mode: int | None = None
 ) -> Generator[Progress, None, BackupView]:
     """Copy the store of one moment into a file, beside readers and writers.
 
     The copy gets its name once everything in it has been checked; until then, and where this is stopped, the target
     is as it was. kind: of the store. force: take the place of a file that is there, which keeps its mode.
+    mode: of the copy, which else is for its owner alone.
     Raises StoreError `backup_exists`, `purge_incomplete`, `disk_full`, StoreCorrupt where the store is damaged,
     RecallError `out_unwritable`, UsageError `bad_value` for the store's own file.
     """
@@ -40,8 +41,8 @@ def backup(
         for done, pages in store.copy(str(part)):
             yield _progress(done, pages)
         held = _held(kind, part, store.path)
-        if place.exists():
-            part.chmod(place.stat().st_mode)
+        if mode is not None or place.exists():
+            part.chmod(place.stat().st_mode if mode is None else mode)
         paths.put_in_place(part, place)
     except OSError as error:
         message = f"{target} cannot be written: {why_unread(error)}."

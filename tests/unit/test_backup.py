@@ -72,6 +72,14 @@ def test_a_backup_is_for_its_owner_alone_and_one_file(recall: Recall, base: Path
     assert left_over(base) == []
 
 
+def test_a_backup_has_the_mode_that_was_asked_for(recall: Recall, base: Path) -> None:
+    target = base / "copy.db"
+
+    assert run("--store", str(base), "backup", str(target), "--mode", "640")[0] == 0
+
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
 def test_a_backup_is_of_one_moment_while_others_write(
     recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

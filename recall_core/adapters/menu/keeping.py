@@ -108,7 +108,7 @@ CARE: tuple[Command, ...] = (
         on_store("commands:backup"),
         in_lines("render:backed_up"),
         Operand("FILE", "the file to write; it appears only when it is whole"),
-        (Flag("--force", "take the place of a file that is there"),),
+        (Flag("--force", "take the place of a file that is there"), MODE),
         ("recall backup notes-2026-05.db", "recall backup /mnt/usb/notes.db --force"),
     ),
     Command(
