@@ -13,6 +13,7 @@ RecallError                exit
 ├── SnapshotMismatch          4   --snapshot and the store has changed
 ├── Outdated                  4   the store no longer has what an answer found
 ├── UnknownTarget             8   an id or a path that the store does not hold
+├── TimedOut                  1   --timeout, and there is no answer yet
 └── Interrupted             130   Ctrl-C
 """
 
@@ -137,6 +138,10 @@ class UnknownTarget(RecallError):
     """No live document or chunk answers to this id, prefix or path."""
 
     exit_code = 8
+
+
+class TimedOut(RecallError):
+    """The time that a question was given is over; it has no answer, and nothing was written for it."""
 
 
 class Interrupted(RecallError):

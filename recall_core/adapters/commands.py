@@ -16,6 +16,7 @@ from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
 from recall_core.api.stores import NewStoreFields
 from recall_core.contract import response_of
+from recall_core.deadline import within
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.types import Progress, Root
@@ -30,7 +31,8 @@ SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 
 def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> int:
     """Carry the request out and return its exit code. opener: see cli.main."""
-    answer = _command(request).run(request, streams, opener or open_store)
+    with within(getattr(request.flags, "timeout", None)):
+        answer = _command(request).run(request, streams, opener or open_store)
     if answer is None:
         return 0
     response = response_of(answer)

@@ -34,6 +34,8 @@ class Flag(NamedTuple):
     choices: tuple[str, ...] = ()
     many: bool = False
     """May be given several times; the values are collected in order."""
+    is_seconds: bool = False
+    """Its value is a number of seconds above 0."""
 
     @property
     def key(self) -> str:
@@ -120,6 +122,7 @@ CHECKS = (
     Flag("--fresh", "sync the store with the disk first"),
     Flag("--strict-fresh", "fail with exit 3 when a returned file has changed"),
 )
+TIMEOUT = Flag("--timeout", "give up with exit 1 when there is no answer after S seconds", "S", is_seconds=True)
 EXPLAIN = Flag("--explain", "show how each score adds up")
 K = Flag("--k", "how many hits (10)", "N", least=0)
 QUESTION = (
@@ -130,5 +133,6 @@ QUESTION = (
     EXPLAIN,
     SET,
     *CHECKS,
+    TIMEOUT,
 )
 WORDS = 'the question; quote a "phrase" to keep its words together'

@@ -263,9 +263,19 @@ def _value(flag: Flag, text: str) -> object:
                 hint=f"{flag.name} 10",
             )
         return int(text)
+    if flag.is_seconds:
+        return _seconds(flag, text)
     if flag.choices:
         _choose(flag.name, text, flag.choices)
     return text
+
+
+def _seconds(flag: Flag, text: str) -> float:
+    seconds = float(text) if text.isascii() and text.replace(".", "", 1).isdigit() else 0.0
+    if not 0 < seconds < float("inf"):
+        message = f"{flag.name} takes a number of seconds above 0, not {text!r}."
+        raise UsageError("bad_value", message, hint=f"{flag.name} 60")
+    return seconds
 
 
 def _once(name: str, before: str, after: str) -> str:

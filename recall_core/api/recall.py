@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
-from recall_core import views
+from recall_core import deadline, views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config, Settings
@@ -119,6 +119,10 @@ class Recall:
     def end(self) -> None:
         """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
         self.engine.end()
+
+    within = staticmethod(deadline.within)
+    """`with Recall.within(2.5):` gives all that this thread asks in the block, of any Recall, so many seconds.
+    Then TimedOut is raised, nothing was written for the answer, and the Recall goes on to be of use."""
 
     @from_any_thread
     def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
@@ -369,11 +373,9 @@ class Recall:
         self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
     ) -> responses.CalibrationResponse:
         """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
-        from recall_core.evaluate.calibrate import calibrate, judged_paths  # noqa: PLC0415 - a search never needs it
+        from recall_core.evaluate.calibrate import calibrated  # noqa: PLC0415 - a search never needs it
 
-        with self.store.reading():
-            judged, warnings = judged_paths(self.store, queries=queries, qrels=qrels)
-            view = calibrate(judged, self.engine, ask)
+        view, warnings = calibrated(self.engine, ask, queries=queries, qrels=qrels)
         return {**OK, "calibration": view, "warnings": [*self.engine.notes(), *warnings]}
 
     # Commands that write.

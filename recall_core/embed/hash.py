@@ -19,6 +19,7 @@ from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.embed.fold import SEPARATORS, SOLID, fold
 from recall_core.errors import ConfigError
 from recall_core.ports import Share
@@ -176,6 +177,7 @@ def gram_weight(letters: int) -> int:
 
 def plain_sums(text: str, dimension: int) -> list[int]:
     """The text's vector before it is scaled to length 1."""
+    check()
     sums = [0] * dimension
     for word, n in words(text).items():
         times = log_tf(n)
@@ -244,6 +246,7 @@ def _batches(texts: Sequence[str], dimension: int) -> Iterator[Sequence[str]]:
     start = chars = 0
     for i, text in enumerate(texts):
         if i > start and (chars + len(text) > _BATCH_CHARS or (i - start) * dimension >= _BATCH_CELLS):
+            check()
             yield texts[start:i]
             start, chars = i, 0
         chars += len(text)

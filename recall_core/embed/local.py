@@ -13,6 +13,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.embed.installed import ModelFile, missing, read, unavailable
 from recall_core.embed.tokens import Tokens
 from recall_core.embed.windows import unit
@@ -165,6 +166,7 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     start = chars = 0
     for i, text in enumerate(texts):
         if i > start and chars + len(text) > _BATCH_CHARS:
+            check()
             yield texts[start:i]
             start, chars = i, 0
         chars += len(text)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from recall_core import paths
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.embed import windows
 from recall_core.embed.installed import ModelFile, checked, folder_of, install, mapped_file, missing, unavailable
 from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_folder
@@ -133,6 +134,7 @@ class OnnxEmbedder:
 
     def _run(self, window: Sequence[int]) -> Vector:
         """The vector of one window of token ids."""
+        check()
         import numpy as np  # noqa: PLC0415
 
         before, after = self._frame

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from recall_core.config import override
 from recall_core.contract.evaluation import CalibrationView, CeilingView, DistancesView
+from recall_core.deadline import check
 from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.judgements import names_of
@@ -46,6 +47,15 @@ class Effect(NamedTuple):
     ceiling: float
     injections: int
     relevant: int
+
+
+def calibrated(
+    asker: Asker, ask: Ask, *, queries: Path | None, qrels: Path | None
+) -> tuple[CalibrationView, tuple[str, ...]]:
+    """`calibrate` over judged queries, and warnings: those of files, else those of the store, read at one state."""
+    with asker.store.reading():
+        judged, warnings = judged_paths(asker.store, queries=queries, qrels=qrels)
+        return calibrate(judged, asker, ask), warnings
 
 
 def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> CalibrationView:
@@ -116,6 +126,7 @@ def held_out(judged: JudgedDistances, ceiling: float) -> Effect:
     injections = relevant = 0
     missed = sum(judged.missed)
     for query in dict.fromkeys(each.query for each in judged.injectable):
+        check()
         others = [each for each in judged.injectable if each.query != query]
         chosen = propose(others, missed - judged.missed[query])
         if chosen is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import msgspec
 import numpy as np
 
+from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import parse_run, read_text
 from recall_core.evaluate.measures import DIGITS, EPSILON
@@ -88,6 +89,7 @@ def sign_flip(differences: Floats) -> list[float]:
     exceeding = np.zeros(differences.shape[1], dtype=np.int64)
     tried = 0
     for signs in _signs(len(differences)):
+        check()
         exceeding += (np.abs(signs @ differences) >= observed).sum(axis=0)
         tried += len(signs)
     extra = 0 if len(differences) <= _EXACT else 1

@@ -10,6 +10,7 @@ from math import log2
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, INSTALL, Hint
 
@@ -93,6 +94,7 @@ def values(
     found: dict[Measure, dict[str, float]] = {measure: dict.fromkeys(grades, 0.0) for measure in measures}
     queries = list(grades)
     for metric in library.iter_calc(list(wanted), qrels, run):
+        check()
         found[wanted[metric.measure]][queries[int(metric.query_id)]] = round(float(metric.value), DIGITS)
     return found
 

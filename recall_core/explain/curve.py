@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_core.deadline import check
 from recall_core.explain.lines import Weight, exact
 from recall_core.explain.sweep import Sweep
 
@@ -133,6 +134,7 @@ def columns(curve: StepCurve, cells: slice) -> Floats:
 def blocks(curve: StepCurve) -> Iterator[tuple[slice, Floats]]:
     """All cells, a bounded number at a time, with their columns."""
     for start in range(0, curve.cells, BLOCK):
+        check()
         cells = slice(start, min(start + BLOCK, curve.cells))
         yield cells, columns(curve, cells)
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import NamedTuple, TypeVar
 
+from recall_core.deadline import check
 from recall_core.explain.lines import Weight, exact
 
 Label = TypeVar("Label")
@@ -60,6 +61,7 @@ def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Inte
     """The weights in both unions. Each union is in ascending order and its intervals do not touch."""
     met: list[Interval] = []
     for one in left:
+        check()
         for other in right:
             low, low_open = max((one.low, one.low_open), (other.low, other.low_open))
             high, closed = min((one.high, not one.high_open), (other.high, not other.high_open))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from recall_core.config import Config
 from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
+from recall_core.deadline import check
 from recall_core.embed.windows import components
 from recall_core.explain.factors import shapley
 from recall_core.ports import Additive, Embedder
@@ -56,6 +57,7 @@ def lexical_contributions(found: Answer, rowids: Sequence[int], store: Store) ->
 
 
 def _terms(standing: Occurrences, rowid: int, config: Config) -> Iterator[Contribution]:
+    check()
     given = contributions(standing, rowid, config)
     for phrase, counts, value in zip(standing.phrases, standing.counts, given, strict=True):
         if value:
@@ -94,6 +96,7 @@ def sentence_contributions(embedder: Embedder, question: str, text: str) -> list
     Up to 8 sentences: their exact Shapley values, which add up to the cosine, from all 2 ** n - 1 subsets, embedded
     in one call (Shapley 1953). More: what the cosine loses without each (kind "removal"), and a residual.
     """
+    check()
     pieces = sentences(text)
     (asked,) = embedder.embed([question], is_query=True)
     if not asked or not pieces:

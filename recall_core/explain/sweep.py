@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recall_core.deadline import check
 from recall_core.explain.intervals import Interval, runs
 from recall_core.explain.lines import Integers, Lines, Weight, contenders, exact, groups, integers
 
@@ -72,6 +73,7 @@ def _walk(a: list[int], b: list[int], order: array[int], depth: int, rows: array
     place = [0] * len(order)
     _put(order, place, range(len(order)), order)
     for numerator, denominator, pairs in _crossings(a, b):
+        check()
         if len(pairs) == 1:
             x, y = pairs[0]
             first = min(place[x], place[y])
@@ -143,6 +145,7 @@ def _standing(lines: Lines, documents: Sequence[int]) -> list[int]:
         chunks.setdefault(document, []).append(position)
     kept: list[int] = []
     for own in chunks.values():
+        check()
         if len(own) == 1:
             kept += own
         else:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recall_core.deadline import check
 from recall_core.explain.intervals import Interval, runs
 from recall_core.explain.lines import Lines, Weight, groups, integers, order_at
 
@@ -66,6 +67,7 @@ def _ahead(lines: Lines, x: int) -> tuple[list[Fraction], list[int], tuple[int, 
     Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
     before x in natural order.
     """
+    check()
     a, b = integers(lines.a), integers(lines.b)
     da, db = a - a[x], b - b[x]
     before = np.arange(len(a)) < x

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.pack.knapsack import Thing, bound
 from recall_core.pack.layout import Layout, draft, layout
 from recall_core.pack.optimal import VALUE_SCALE, cost_of, value_of
@@ -40,6 +41,7 @@ def near_duplicates(texts: Sequence[str], *, near: float = NEAR) -> tuple[tuple[
     holders: list[list[int]] = [[] for _ in numbers]
     groups: dict[int, list[int]] = {}
     for position, own in enumerate(sets):
+        check()
         shared = Tally(chain.from_iterable(map(holders.__getitem__, own)))
         near_to = [
             leader for leader, common in shared.items() if common >= near * (len(own) + len(sets[leader]) - common)
@@ -166,6 +168,7 @@ def _least_costs(hits: Sequence[Hit], sheet: Layout) -> list[int]:
         by_document.setdefault(hit.doc.id, []).append((chunk.offset, chunk.end))
     costs = []
     for hit in hits:
+        check()
         chunk = _chunk(hit)
         start, end = chunk.offset, chunk.end
         for offset, other_end in by_document[hit.doc.id]:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Literal, NamedTuple, cast
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.pack.graphemes import floor_boundary
 from recall_core.pack.layout import Draft, Layout, draft, finished, fits, joined, layout, placed, render
 from recall_core.text import Counter
@@ -88,6 +89,7 @@ def _fill(sheet: Layout, queue: Iterator[Hit], limits: _Limits) -> tuple[list[Dr
     omitted: list[Omission] = []
     packed_of: Tally[str] = Tally()
     for hit in queue:
+        check()
         reason = _refusal(hit, drafts, packed_of, limits)
         if reason is not None:
             omitted.append(_omission(reason, hit))
@@ -177,6 +179,7 @@ def _fragment(sheet: Layout, drafts: Sequence[Draft], misfit: Hit, limits: _Limi
     wanted = limits.min_fragment if drafts else 1
 
     def fitting(length: int) -> bool:
+        check()
         return fits(sheet, [*drafts, _beginning(sheet, misfit, length, len(drafts) + 1)], limits.budget_tokens)
 
     least = _least_prefix(sheet, text, wanted)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.deadline import check
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -70,6 +72,7 @@ def _chosen(things: Sequence[Thing], groups: Sequence[Sequence[int]], capacity: 
         counted = [best] + [best] * allowed  # counted[c]: at most c things of this group so far
         taken: list[NDArray[np.uint8]] = []
         for position in reversed(members):
+            check()
             thing = things[position]
             bits = np.zeros((allowed + 1, capacity + 1), np.bool_)
             following = list(counted)

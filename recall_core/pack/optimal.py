@@ -8,6 +8,7 @@ from itertools import chain, count, islice
 from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
+from recall_core.deadline import check
 from recall_core.pack.knapsack import Thing, choose
 from recall_core.pack.layout import Draft, Layout, draft, fits, layout, render
 from recall_core.text import Counter
@@ -127,6 +128,7 @@ def _settled(
 ) -> list[Hit]:
     room = budget_tokens
     while room >= 0:
+        check()
         chosen = _choice(sheet, fixed, free, below, budget_tokens=room, diversity=diversity)
         if fits(sheet, _drafts(sheet, chosen), budget_tokens):
             return chosen

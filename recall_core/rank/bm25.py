@@ -10,6 +10,7 @@ from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
 from recall_core.config import BM25_K1, Config
+from recall_core.deadline import check
 from recall_core.types import Occurrences, TermStat
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[flo
     """`scores`, a row after the other."""
     totals = dict.fromkeys(rowids, 0.0)
     for phrase, counts in zip(found.phrases, found.counts, strict=True):
+        check()
         for rowid, tf in counts.items():
             if rowid in totals:
                 totals[rowid] += _scored(found, phrase.idf, tf, found.lengths[rowid], config)
@@ -86,6 +88,7 @@ def vectorised(found: Occurrences, rowids: Sequence[int], config: Config) -> lis
     lengths = np.array([found.lengths.get(rowid, (0, 0)) for rowid in rowids], dtype=np.float64).reshape(-1, 2)
     totals = np.zeros(len(rowids))
     for phrase, counts in zip(found.phrases, found.counts, strict=True):
+        check()
         held = counts if counts.keys() <= places.keys() else {row: counts[row] for row in counts if row in places}
         if held:
             at = np.fromiter(map(places.__getitem__, held), dtype=np.intp, count=len(held))

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
@@ -167,6 +168,7 @@ def outdated(found: Answer) -> Outdated:
 
 def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) -> Answer:
     """The pool in order under this plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
+    check()
     pool, config = found.pool, plan.config
     if pool is None:
         return found

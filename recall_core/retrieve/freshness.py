@@ -8,6 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Literal
 
+from recall_core.deadline import check
 from recall_core.store.port import Store
 from recall_core.types import Fingerprint, Stamp
 
@@ -23,6 +24,7 @@ def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict
     stale: dict[str, State] = {}
     for doc_id, source in store.sources(doc_ids).items():
         if source.path not in seen:
+            check()
             seen[source.path] = file_state(source, base, settle=store.settle)
         state = seen[source.path]
         if state is not None:

@@ -294,3 +294,12 @@ def test_the_workbench_refuses_an_unknown_flag(home: Path) -> None:
     done = run("--comand", "stats", cwd=home, module="recall_tui")
 
     assert (done.returncode, done.stderr.splitlines()[1]) == (2, "hint: did you mean --cmd?")
+
+
+@pytest.mark.parametrize("words", [("search", "retry"), ("get", "docs/a.md"), ("stats",)])
+def test_a_question_whose_time_is_over_ends_with_exit_1(home: Path, words: tuple[str, ...]) -> None:
+    done = run(*words, "--timeout", "0.000001", cwd=home)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: There is no answer after 1e-06 s.\nhint: --timeout 60\n"
+    assert run(*words, "--timeout", "600", cwd=home).returncode == 0

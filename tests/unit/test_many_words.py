@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
 import pytest
 
 from recall_core.config import Config
@@ -10,7 +15,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import lexical, postings
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import LiteralQuery
+from recall_core.types import LiteralQuery, RawQuery
 from tests.builders import fish_store, memory_store
 
 WORDS = 'fishes story blue "fish fish" 色 "红色" unheard it\'s blue '
@@ -65,3 +70,88 @@ def test_words_that_must_all_match_are_left_to_fts5(store: SqliteStore) -> None:
 def test_very_many_words_in_an_empty_store_find_nothing() -> None:
     empty = memory_store()
     assert empty.lexical(long_query(empty), where=None, k=None, title_weight=1.0) == {}
+
+
+RAW = ("fish*", "red", '"blue fish"', "^one", "fish *", "nowhere*", '"!!"', "色*", 're* + "fish"', "fish")
+
+
+def raw_query(repeats: int) -> RawQuery:
+    """Every alternative so often, in turn."""
+    return RawQuery(" OR ".join(RAW * repeats))
+
+
+@contextmanager
+def expressions_asked(store: SqliteStore) -> Iterator[list[str]]:
+    """Every text that a statement is given for FTS5 to match."""
+    asked: list[str] = []
+
+    def trace(_cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:
+        asked.extend(each for each in bindings or () if "MATCH" in sql and isinstance(each, str))
+        return True
+
+    store.db.exec_trace = trace
+    try:
+        yield asked
+    finally:
+        store.db.exec_trace = None
+
+
+def test_equal_prefixes_of_a_raw_query_are_asked_once(store: SqliteStore) -> None:
+    query = RawQuery(" OR ".join(["fish*", "re*"] * 2500))
+    with expressions_asked(store) as asked:
+        assert store.syntax_error(query) is None
+        terms = store.term_stats(query)
+        found = store.lexical(query, where=None, k=None, title_weight=3.0)
+        store.lexical_scores(query, list(found), title_weight=3.0)
+        store.phrases(query, terms, list(found))
+    assert (len(terms), bool(found)) == (5000, True)
+    assert len(asked) >= 6
+    assert {text.count("fish*") for text in asked if not text.startswith("[")} == {1}
+
+
+@pytest.mark.parametrize("repeats", [11, 40])
+def test_very_many_alternatives_of_a_raw_query_score_as_fts5_scores_them(store: SqliteStore, repeats: int) -> None:
+    query = raw_query(repeats)
+    assert postings.is_long(query)
+    expected = lexical.scores(store.execute, query.text, where=None, k=None, title_weight=3.0)
+    assert store.lexical(query, where=None, k=None, title_weight=3.0) == pytest.approx(expected, rel=1e-12)
+    where = parse_filter("doc.path != 'b.txt'")
+    filtered = lexical.scores(store.execute, query.text, where=where, k=2, title_weight=3.0)
+    found = store.lexical(query, where=where, k=2, title_weight=3.0)
+    assert found == pytest.approx(filtered, rel=1e-12)
+    assert list(found) == list(filtered)
+    assert store.lexical_scores(query, list(expected)[1:], title_weight=3.0) == pytest.approx(
+        {rowid: expected[rowid] for rowid in list(expected)[1:]}, rel=1e-12
+    )
+
+
+def test_every_alternative_of_a_raw_query_has_its_figures_as_often_as_it_is_written(store: SqliteStore) -> None:
+    few, many = raw_query(1), raw_query(11)
+    once, often = store.term_stats(few), store.term_stats(many)
+    rowids = [key.rowid for key in store.candidates(None)]
+    assert often == once * 11
+    assert store.phrases(many, often, rowids).counts == store.phrases(few, once, rowids).counts * 11
+    assert store.phrases(RawQuery(" OR ".join(["nowhere*"] * 200)), (), rowids).counts == ()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "a AND b",
+        "a b",
+        "title : a",
+        "(a OR b)",
+        "NEAR(a b)",
+        "- title : a",
+        "a NOT b",
+        "OR a",
+        'a "',
+        "a OR",
+        "a OR OR b",
+        "a.b",
+    ],
+)
+def test_no_other_raw_query_is_taken_apart(store: SqliteStore, raw: str) -> None:
+    text = " OR ".join(["fish*"] * 200 + [raw])
+    assert lexical.alternatives(RawQuery(text)) == ()
+    assert lexical.expression(RawQuery(text)) == text

@@ -6,6 +6,7 @@ from recall_core.adapters.flags import (
     QUESTION,
     RQL,
     SET,
+    TIMEOUT,
     WORDS,
     Command,
     Flag,
@@ -39,7 +40,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:query"),
         in_lines("render:hits"),
         Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
-        (RQL, EXPLAIN, SET, *CHECKS),
+        (RQL, EXPLAIN, SET, *CHECKS, TIMEOUT),
         (
             "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
             "recall query --rql @nightly.rql --json",
@@ -62,6 +63,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--write", "format: put the result back into the file of @FILE"),
             Flag("--cursor", "complete: the place in code points, by default the end of the text", "N", least=0),
             SET,
+            TIMEOUT,
         ),
         (
             "recall rql check @nightly.rql",
@@ -102,7 +104,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:get"),
         later("render:text"),
         Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
-        (_RAW,),
+        (_RAW, TIMEOUT),
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
     ),
 )
@@ -197,6 +199,7 @@ COMPARING: tuple[Command, ...] = (
             Flag("--gate", 'exit 7 unless these hold: "rbo>=.9,jaccard>=.8"', "CONDITIONS"),
             *_COMPARED,
             *_EXACT,
+            TIMEOUT,
         ),
         (
             "recall diff retries --b vector_weight=0.5",

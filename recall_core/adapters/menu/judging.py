@@ -1,6 +1,6 @@
 """The commands that measure ranking and improve it: eval, judge, tune."""
 
-from recall_core.adapters.flags import CHECKS, RQL, SET, WORDS, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.flags import CHECKS, RQL, SET, TIMEOUT, WORDS, Command, Flag, Operand, in_lines, on_store
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -21,6 +21,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--per-query", "show every query, not only the figures over all"),
             Flag("--calibrate-sparse", "propose a sparse_distance_ceiling from the judged documents"),
             SET,
+            TIMEOUT,
         ),
         examples=(
             "recall eval --queries queries.jsonl --qrels qrels.tsv",
@@ -69,6 +70,7 @@ TUNING: tuple[Command, ...] = (
             Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
             SET,
             *CHECKS[:2],
+            TIMEOUT,
         ),
         (
             "recall tune --queries queries.jsonl --qrels qrels.tsv --sweep",

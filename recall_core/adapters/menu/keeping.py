@@ -1,6 +1,6 @@
 """The commands that fill a store and keep it in order, and those that need no store."""
 
-from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, later, on_store
+from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, later, on_store
 
 FILLING: tuple[Command, ...] = (
     Command(
@@ -82,6 +82,7 @@ CARE: tuple[Command, ...] = (
         "Say what the store holds.",
         on_store("commands:stats"),
         in_lines("render:store"),
+        flags=(TIMEOUT,),
         examples=("recall stats", "recall stats --json"),
     ),
     Command(

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.embed.providers.remote import identity_prefix
 from recall_core.embed.providers.windows import cut, means, unit
 from recall_core.errors import EmbedError
@@ -51,6 +52,7 @@ class SentenceEmbedder:
         flat = [window for of_text in windows for window in of_text]
         if not flat:
             return [b""] * len(texts)
+        check()
         # Models that tell questions from documents bring a prompt of that name.
         prompt = "query" if is_query and "query" in self._model.prompts else None
         raw = self._model.encode(flat, prompt_name=prompt, show_progress_bar=False).astype("float64")

@@ -14,7 +14,8 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from recall_core.errors import ConfigError, EmbedError, Interrupted
+from recall_core.deadline import check, seconds_left
+from recall_core.errors import ConfigError, EmbedError, Interrupted, TimedOut
 from recall_core.shell import INSTALL, REST, Hint
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class Wire:
 
         Tries again after 429, 5xx, a timeout or a broken connection. Raises EmbedError: `provider_rate_limited`,
         `provider_timeout`, `provider_failed`, `provider_unauthorized`, `provider_invalid_response` where the
-        answer is not JSON, `embedder_unavailable` where nobody listens.
+        answer is not JSON, `embedder_unavailable` where nobody listens. Raises TimedOut: then, as whenever not every
+        answer is wanted any more, the requests under way end.
         """
         waiting: Outcomes = SimpleQueue()
         for place, body in enumerate(bodies):
@@ -140,7 +142,7 @@ class Wire:
                 Thread(target=self._work, args=work, name="recall-embed", daemon=True).start()
             while len(answers) < len(bodies):
                 # One that has failed is told at once: an earlier one may still be waiting for a busy server.
-                place, answer = _next(outcomes, interrupted)
+                place, answer = self._next(outcomes, interrupted)
                 if isinstance(answer, BaseException):
                     raise answer
                 answers[place] = answer
@@ -149,6 +151,18 @@ class Wire:
             stopped.set()
             if len(answers) < len(bodies):
                 self._hang_up()
+
+    def _next(self, outcomes: Outcomes, interrupted: Event) -> tuple[int, object]:
+        """What came next of a request: its answer, or what it failed by. Raises Interrupted, TimedOut."""
+        while True:
+            _look(interrupted)
+            try:
+                check()
+            except TimedOut as error:
+                message = f"{error.message} {self._provider} at {server_of(self._url)} has not answered."
+                raise TimedOut(error.code, message, hint=Hint("search", REST, mode="lexical")) from error
+            with suppress(Empty):
+                return outcomes.get(timeout=min(LOOK_SECONDS, seconds_left()))
 
     def invalid(self, reason: str) -> EmbedError:
         """The error for an answer that is no set of vectors."""
@@ -252,13 +266,6 @@ class Wire:
         line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
         line = self._key.redact(line) if self._key else line
         return line.rstrip(".") if len(line) <= _QUOTED_CHARS else f"{line[:_QUOTED_CHARS]}…"
-
-
-def _next(outcomes: Outcomes, interrupted: Event) -> tuple[int, object]:
-    while True:
-        _look(interrupted)
-        with suppress(Empty):
-            return outcomes.get(timeout=LOOK_SECONDS)
 
 
 def _look(interrupted: Event) -> None:

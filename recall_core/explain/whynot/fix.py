@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from recall_core.config import Settings
+from recall_core.deadline import check
 from recall_core.explain.intervals import Interval
 from recall_core.explain.whynot.present import is_present, is_shown
 from recall_core.explain.whynot.question import Question, planned
@@ -92,6 +93,7 @@ def moved(
 
 def reweighed(asker: Asker, start: Start, question: Question) -> Answer:
     """The start's pool ranked as another question asks, which differs in ranking and paging only."""
+    check()
     plan = planned(question, asker)
     return asker.weigh(start.found._replace(plan=plan), plan.config)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from recall_core.deadline import check
 from recall_core.rql.ast import And, Expr, Not, Or, Predicate
 from recall_core.rql.fields import FieldValue, value_of
 from recall_core.rql.match import match
@@ -87,6 +88,7 @@ def _false_literals(expr: Expr, row: Row) -> list[Expr]:
 
 def _cheapest(expr: Expr, row: Row) -> list[dict[str, None]]:
     """The smallest sets of predicates (as keys, to keep their order) without which the row passes."""
+    check()
     if match(expr, row):
         return [{}]
     if isinstance(expr, Or):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
+from recall_core.deadline import check
 from recall_core.errors import StoreError
 from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr
@@ -17,6 +19,8 @@ from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.text import spaced
 from recall_core.types import LexicalQuery, RawQuery, TermStat
+
+Each = TypeVar("Each")
 
 
 def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
@@ -54,10 +58,40 @@ def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows:
 
 
 def expression(query: LexicalQuery) -> str:
-    """The query in FTS5's words; "" when nothing can match."""
+    """The query in FTS5's words; "" when nothing can match. Of very many alternatives equal ones stand there once."""
     if isinstance(query, RawQuery):
-        return query.text
+        return " OR ".join(dict.fromkeys(alternatives(query))) or query.text
     return (" OR " if query.match == "any" else " AND ").join(quoted(phrase.tokens) for phrase in query.phrases)
+
+
+AT_ONCE = 100
+"""Phrases up to which FTS5's time, which grows with their square, is short."""
+
+_BARE = r"[A-Za-z0-9_\x1a\x80-\U0010ffff]"
+_SPACE = r"[ \t\n\r]*+"
+_PHRASE = rf'(?:"(?:[^"\0]|"")*+"|(?!(?:AND|OR|NOT)(?!{_BARE})){_BARE}++)(?:{_SPACE}\*)?'
+_PHRASES = rf"(?:\^{_SPACE})?{_PHRASE}(?:{_SPACE}\+{_SPACE}{_PHRASE})*"
+_ALTERNATIVE = rf"{_SPACE}({_PHRASES}){_SPACE}(?:OR(?!{_BARE})|(\Z))"
+
+
+@lru_cache(maxsize=2)  # a question asks several times for those of its query
+def alternatives(query: RawQuery) -> tuple[str, ...]:
+    """The phrases of an expression that joins more than 100 by OR, and nothing otherwise, as they are written.
+
+    () for any other expression. A row's score is the sum of what these give, each by itself.
+    """
+    found: list[str] = []
+    at, is_whole = 0, False
+    if query.text.count("OR") < AT_ONCE:
+        return ()
+    pattern = re.compile(_ALTERNATIVE)
+    while not is_whole:
+        alternative = pattern.match(query.text, at)
+        if alternative is None:
+            return ()
+        found.append(alternative[1])
+        at, is_whole = alternative.end(), alternative[2] is not None
+    return tuple(found) if len(found) > AT_ONCE else ()
 
 
 def quoted(tokens: Sequence[str]) -> str:
@@ -78,8 +112,19 @@ def frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) ->
 def _raw_frequencies(db: apsw.Connection, execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
     """Each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
     db.register_fts5_function("recall_phrases", _phrase_frequencies)
-    found = execute("SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", (query.text,))
-    return [(text, df) for text, df in json.loads(found[0][0])] if found else []
+    sql = "SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
+    found = execute(sql, (expression(query),))
+    frequencies = [(text, df) for text, df in json.loads(found[0][0])] if found else []
+    return repeated(query, frequencies) if frequencies else []
+
+
+def repeated(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
+    """What was found for every phrase of its `expression`, for every phrase of the query itself."""
+    written = alternatives(query) if isinstance(query, RawQuery) else ()
+    if not written:
+        return list(found)
+    of_phrase = dict(zip(dict.fromkeys(written), found, strict=True))
+    return [of_phrase[phrase] for phrase in written]
 
 
 def _phrase_frequencies(api: apsw.FTS5ExtensionApi, *_: object) -> str:
@@ -156,6 +201,7 @@ def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int,
     """Half-open ranges of code points that a run of these stems matches, in order and merged where they overlap."""
     if not wanted:
         return []
+    check()
     found = list(_tokens(text))
     first = {stems[0] for stems in wanted}
     spans: list[tuple[int, int]] = []

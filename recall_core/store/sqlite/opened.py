@@ -11,13 +11,14 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from recall_core import shell
+from recall_core import deadline, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
 
+LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
 
 Kept = TypeVar("Kept")
@@ -48,7 +49,23 @@ class OpenStore:
         with translated(self.path):
             if self._is_ended:
                 raise apsw.InterruptError
+            if deadline.is_set():
+                return self._execute_in_time(sql, parameters)
             return self.db.execute(sql, parameters).fetchall()
+
+    def _execute_in_time(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The same under a deadline: once it is over, TimedOut ends the statement, and any wait for others."""
+        deadline.check()
+        self.db.set_busy_timeout(min(BUSY_TIMEOUT_MS, 1 + int(deadline.seconds_left() * 1000)))
+        self.db.set_progress_handler(_look, LOOK_STEPS)
+        try:
+            return self.db.execute(sql, parameters).fetchall()
+        except apsw.BusyError:
+            deadline.check()
+            raise
+        finally:
+            self.db.set_progress_handler(None)
+            self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -232,6 +249,12 @@ class Memo(Generic[Kept]):
         if self._kept is None:
             self._kept = self._read()
         return self._kept
+
+
+def _look() -> bool:
+    """What SQLite calls while it works. Raises TimedOut; True would end the statement as an interrupt does."""
+    deadline.check()
+    return False
 
 
 def _file_at(path: str) -> tuple[int, int] | None:

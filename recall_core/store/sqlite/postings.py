@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeGuard
+from typing import Any
 
 import apsw
 
@@ -17,7 +17,16 @@ from recall_core.config import BM25_K1
 from recall_core.rank.bm25 import FTS5_B, idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
-from recall_core.store.sqlite.lexical import expression, frequency, quoted, scores, stemmed_tokens
+from recall_core.store.sqlite.lexical import (
+    AT_ONCE,
+    alternatives,
+    expression,
+    frequency,
+    quoted,
+    repeated,
+    scores,
+    stemmed_tokens,
+)
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, TermStat
 
@@ -162,17 +171,19 @@ def counted(
     db.register_fts5_function("recall_counted", _count_phrases)
     sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
     found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
-    counts: list[dict[int, tuple[int, int]]] = [{} for _ in terms]
+    counts: list[dict[int, tuple[int, int]]] = []
     lengths: dict[int, tuple[int, int]] = {}
     rows, totals = 0, (0, 0)
     for rowid, packed in found:
         places, length, total, rows = json.loads(packed)
         lengths[rowid], totals = (length[0], length[1]), (total[0], total[1])
+        counts = counts or [{} for _ in places]
         for phrase, (title, body) in zip(counts, places, strict=True):
             if title or body:
                 phrase[rowid] = (title, body)
     averages = (totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0)
-    return Occurrences(tuple(terms), tuple(counts), lengths, averages, rows)
+    of_terms = repeated(query, counts) if counts else [{} for _ in terms]
+    return Occurrences(tuple(terms), tuple(of_terms), lengths, averages, rows)
 
 
 def _count_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
@@ -186,8 +197,6 @@ def _count_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
 FEW = 1000
 
 """Phrases up to which FTS5's own bm25() is as fast: its time grows with their square, this one's does not."""
-
-_AT_ONCE = 100  # phrases of several words that FTS5 is given together
 
 _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
 
@@ -210,15 +219,17 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 """
 
 
-def is_long(query: LexicalQuery) -> TypeGuard[LiteralQuery]:
-    """Whether the query joins more words than FTS5 should be given at once."""
-    return isinstance(query, LiteralQuery) and query.match == "any" and len(query.phrases) > FEW
+def is_long(query: LexicalQuery) -> bool:
+    """Whether the query joins more phrases than FTS5 should be given at once."""
+    if isinstance(query, RawQuery):
+        return bool(alternatives(query))
+    return query.match == "any" and len(query.phrases) > FEW
 
 
 def long_scores(
     db: apsw.Connection,
     execute: Execute,
-    query: LiteralQuery,
+    query: LexicalQuery,
     *,
     where: Expr | None,
     k: int | None,
@@ -227,7 +238,7 @@ def long_scores(
     """As `lexical.scores`."""
     raws = _raws(db, execute, query, title_weight)
     if where is None and k is None:
-        return raws
+        return dict(sorted(raws.items()))
     passing = Compiled("1") if where is None else compile_filter(where, table="chunk")
     order = "c.rowid" if k is None else "raw DESC, d.path, c.offset"
     given = json.dumps([[rowid, raw] for rowid, raw in raws.items()])
@@ -235,17 +246,22 @@ def long_scores(
 
 
 def long_scores_of(
-    db: apsw.Connection, execute: Execute, query: LiteralQuery, rowids: Sequence[int], *, title_weight: float
+    db: apsw.Connection, execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
 ) -> dict[int, float]:
     """As `lexical.scores_of`."""
     raws = _raws(db, execute, query, title_weight) if rowids else {}
     return {rowid: raws[rowid] for rowid in sorted(rowids) if rowid in raws}
 
 
-def _raws(db: apsw.Connection, execute: Execute, query: LiteralQuery, title_weight: float) -> dict[int, float]:
+def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
     """rowid to raw BM25 of every row that holds a phrase: the sum over phrases, taken in parts."""
+    if isinstance(query, RawQuery):
+        by_times: dict[int, list[str]] = {}
+        for written, times in Counter(alternatives(query)).items():
+            by_times.setdefault(times, []).append(written)
+        return _added_up(execute, by_times, {}, title_weight)
     words: Counter[str] = Counter()
-    phrases: list[Phrase] = []
+    phrases: list[str] = []
     stems = {
         tokens: tuple(stem for token in tokens for stem in stemmed_tokens(db, token)) for tokens in _tokens(query)
     }
@@ -253,12 +269,19 @@ def _raws(db: apsw.Connection, execute: Execute, query: LiteralQuery, title_weig
         if len(stems[phrase.tokens]) == 1:
             words[stems[phrase.tokens][0]] += 1
         else:
-            phrases.append(phrase)
-    raws = _by_words(db, execute, words, title_weight)
-    for start in range(0, len(phrases), _AT_ONCE):
-        some = expression(LiteralQuery("", tuple(phrases[start : start + _AT_ONCE])))
-        for rowid, raw in scores(execute, some, where=None, k=None, title_weight=title_weight).items():
-            raws[rowid] = raws.get(rowid, 0.0) + raw
+            phrases.append(quoted(phrase.tokens))
+    return _added_up(execute, {1: phrases}, _by_words(db, execute, words, title_weight), title_weight)
+
+
+def _added_up(
+    execute: Execute, by_times: Mapping[int, Sequence[str]], raws: dict[int, float], title_weight: float
+) -> dict[int, float]:
+    """raws with what phrases in FTS5's words give. by_times: how often each counts."""
+    for times, phrases in by_times.items():
+        for start in range(0, len(phrases), AT_ONCE):
+            some = " OR ".join(phrases[start : start + AT_ONCE])
+            for rowid, raw in scores(execute, some, where=None, k=None, title_weight=title_weight).items():
+                raws[rowid] = raws.get(rowid, 0.0) + times * raw
     return raws
 
 

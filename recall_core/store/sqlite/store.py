@@ -138,7 +138,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def syntax_error(self, raw: RawQuery) -> str | None:
         """What the full-text index finds wrong with a raw expression, or None."""
-        return lexical.check_syntax(self.execute, raw.text)
+        return lexical.check_syntax(self.execute, lexical.expression(raw))
 
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""

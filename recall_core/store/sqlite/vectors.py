@@ -9,6 +9,7 @@ from math import fsum
 from operator import mul
 from typing import Any, NamedTuple
 
+from recall_core.deadline import check
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import UNIT_TOLERANCE, Vector
 
@@ -104,6 +105,7 @@ def _vectorised(query: Vector, rows: Rows) -> list[float]:
     matrix = np.frombuffer(rows.components, dtype="<f4").reshape(-1, len(q))
     scaled = np.empty(len(matrix))
     for start in range(0, len(matrix), _BLOCK_ROWS):
+        check()
         scaled[start : start + _BLOCK_ROWS] = matrix[start : start + _BLOCK_ROWS].astype(np.float64) @ q
     scaled *= _SCALE
     nearest = np.rint(scaled)

@@ -1,0 +1,92 @@
+"""Deadlines: how long whoever asked is willing to wait, and how all that works for them finds out that it is over.
+
+A deadline is in force inside a `within` block, for all that the block's thread does there. What may take long calls
+`check` each time round; the store has its database do so, and whoever waits for a server looks between two waits. It
+is not handed from function to function: ranking and packing are pure, and what they compute does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf, isfinite
+from time import monotonic
+
+from recall_core.errors import TimedOut, UsageError
+from recall_core.shell import AGAIN, Hint
+
+_PATIENT_SECONDS = 60
+"""What is proposed to who was in a hurry."""
+
+
+class Deadline:
+    """So many seconds from now by a clock; or the end of the deadline around it, where that comes first."""
+
+    __slots__ = ("_clock", "_end", "_outer", "_seconds")
+
+    def __init__(self, seconds: float, clock: Callable[[], float], outer: Deadline | None) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._end = clock() + seconds
+        self._outer = outer
+
+    def left(self) -> float:
+        """Seconds until it is over, 0 once it is."""
+        left = max(0.0, self._end - self._clock())
+        return left if self._outer is None else min(left, self._outer.left())
+
+    def allowed(self) -> float:
+        """The seconds that there were in all, of the one that is over first."""
+        outer = self._outer
+        return self._seconds if outer is None or self._end - self._clock() <= outer.left() else outer.allowed()
+
+
+_in_force: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def within(seconds: float | None, *, clock: Callable[[], float] = monotonic) -> Iterator[None]:
+    """A block that has so many seconds; None for any number, within those of a block around it.
+
+    clock: what tells seconds. Raises UsageError `bad_value`.
+    """
+    if seconds is None:
+        yield
+        return
+    token = _in_force.set(Deadline(expected(seconds), clock, _in_force.get()))
+    try:
+        yield
+    finally:
+        _in_force.reset(token)
+
+
+def expected(seconds: float) -> float:
+    """The seconds, if they are a number above 0. Raises UsageError `bad_value`."""
+    if not isinstance(seconds, int | float) or not isfinite(seconds) or seconds <= 0:
+        message = f"A timeout is a number of seconds above 0, not {seconds}."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, timeout=_PATIENT_SECONDS))
+    return seconds
+
+
+def is_set() -> bool:
+    """Whether a deadline is in force here."""
+    return _in_force.get() is not None
+
+
+def seconds_left() -> float:
+    """How many of the seconds are left; infinitely many without a deadline."""
+    deadline = _in_force.get()
+    return inf if deadline is None else deadline.left()
+
+
+def check() -> None:
+    """Go on, or raise TimedOut where the deadline in force is over."""
+    deadline = _in_force.get()
+    if deadline is not None and not deadline.left():
+        allowed = deadline.allowed()
+        raise TimedOut(
+            "timed_out",
+            f"There is no answer after {allowed:g} s.",
+            hint=Hint(AGAIN, timeout=max(_PATIENT_SECONDS, round(2 * allowed))),
+        )

@@ -1,0 +1,344 @@
+"""Deadlines: whatever takes long ends once its time is over, nothing is written, and the store stays of use."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.flags import TIMEOUT
+from recall_core.adapters.menu import COMMANDS, asking
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.config import Config
+from recall_core.deadline import check, is_set, seconds_left, within
+from recall_core.embed.hash import HashEmbedder
+from recall_core.embed.providers.openai import OPENAI
+from recall_core.errors import TimedOut, UsageError
+from recall_core.evaluate.compare import sign_flip
+from recall_core.evaluate.options import EvalOptions
+from recall_core.explain.curve import StepCurve, blocks
+from recall_core.explain.intervals import Interval, intersect
+from recall_core.explain.lines import weighted
+from recall_core.explain.sweep import sweep
+from recall_core.explain.whynot.predicates import drops
+from recall_core.explain.winning import rank_line
+from recall_core.pack.account import near_duplicates
+from recall_core.pack.greedy import pack
+from recall_core.pack.knapsack import Thing, choose
+from recall_core.pack.optimal import pack_optimal
+from recall_core.rank import bm25
+from recall_core.retrieve.query import literal
+from recall_core.rql.filters import parse_filter
+from recall_core.store.sqlite import vectors
+from recall_core.store.sqlite.lexical import stem_spans, stemmed
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.text import counter
+from recall_core.types import Hit, RawQuery
+from tests.builders import EMBEDDER, fish_store, memory_store, new_file, put
+from tests.provider_server import provider_server
+
+RQL = "SELECT * FROM chunk USING lexical('fish'), semantic('fish') FILTER doc.path GLOB '*.txt' LIMIT 2"
+
+
+class Looks:
+    """A clock that stands still for so many looks, and is then past every deadline."""
+
+    def __init__(self, looks: float) -> None:
+        self.left = looks
+        self.seen = 0
+
+    def __call__(self) -> float:
+        self.seen += 1
+        self.left -= 1
+        return 0.0 if self.left >= 0 else inf
+
+
+def past() -> Looks:
+    """Over as soon as it is looked at."""
+    return Looks(1)
+
+
+def test_a_block_has_its_seconds_and_they_end_with_it() -> None:
+    now = [100.0]
+
+    with within(2.5, clock=lambda: now[0]):
+        check()
+        now[0] += 2
+        assert seconds_left() == 0.5
+        now[0] += 1
+        with pytest.raises(TimedOut) as caught:
+            check()
+        assert is_set()
+
+    check()
+    assert (is_set(), seconds_left()) == (False, inf)
+    assert caught.value.message == "There is no answer after 2.5 s."
+    assert (caught.value.code, caught.value.exit_code, caught.value.hint) == ("timed_out", 1, "--timeout 60")
+
+
+def test_a_block_within_a_block_ends_with_the_one_that_ends_first() -> None:
+    now = [0.0]
+    with within(10, clock=lambda: now[0]), within(100, clock=lambda: now[0]):
+        assert seconds_left() == 10
+        with within(None), within(3, clock=lambda: now[0]):
+            assert seconds_left() == 3
+        now[0] = 20.0
+        with pytest.raises(TimedOut, match="after 10 s"):
+            check()
+
+
+def test_who_waited_a_minute_is_told_to_wait_two() -> None:
+    with within(90, clock=past()), pytest.raises(TimedOut) as caught:
+        check()
+
+    assert caught.value.hint == "--timeout 180"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, nan, inf, "2"])
+def test_what_is_no_number_of_seconds_is_refused(seconds: Any) -> None:
+    with pytest.raises(UsageError) as caught, Recall.within(seconds):
+        raise AssertionError
+
+    assert (caught.value.code, caught.value.hint) == ("bad_value", "--timeout 60")
+
+
+def test_a_statement_that_goes_on_for_ever_ends_and_the_next_one_runs() -> None:
+    store = memory_store()
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+    with within(1, clock=Looks(1000)), pytest.raises(TimedOut):
+        store.execute(endless)
+
+    assert store.execute("SELECT 1") == [(1,)]
+
+
+def test_a_full_text_expression_that_takes_very_long_ends_too() -> None:
+    store = fish_store()
+    with within(1, clock=Looks(30)), pytest.raises(TimedOut):
+        store.lexical(
+            RawQuery(" OR ".join(f"f{number}*" for number in range(5000))), where=None, k=None, title_weight=1
+        )
+
+    assert store.lexical(RawQuery("fish"), where=None, k=None, title_weight=1)
+
+
+def test_waiting_for_another_writer_ends_with_the_deadline(tmp_path: Path) -> None:
+    store = memory_store(str(tmp_path / "recall.db"))
+    other = apsw.Connection(str(tmp_path / "recall.db"))
+    other.execute("BEGIN IMMEDIATE")
+
+    with within(0.01), pytest.raises(TimedOut), store.writer():
+        raise AssertionError
+
+    other.execute("ROLLBACK")
+    put(store, new_file("a.txt", ["alpha"]))
+
+
+def test_a_request_to_a_server_that_does_not_answer_ends() -> None:
+    with provider_server() as server:
+        server.gate.clear()
+        model = OPENAI.new(Config(embedding_url=server.url, embedding_model="some-model"), dimension=8)
+        with within(1, clock=lambda: 9.0 if server.asked.is_set() else 0.0), pytest.raises(TimedOut) as caught:
+            model.embed(["a question"])
+        server.gate.set()
+
+        assert caught.value.hint == "recall search --bm25 …"
+        assert "OpenAI at 127.0.0.1" in caught.value.message
+        assert len(model.embed(["a newer question"])[0]) == 4 * 8
+
+
+@pytest.fixture(scope="module")
+def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+    home = tmp_path_factory.mktemp("fish")
+    for name, text in (("a", "red fish, blue fish"), ("b", "one fish. fish fish"), ("c", "nothing of the kind")):
+        (home / f"{name}.txt").write_text(text)
+    (home / "queries.tsv").write_text("q1\tred fish\nq2\tnothing\n")
+    (home / "qrels.tsv").write_text("q1\ta.txt\t1\nq2\tc.txt\t1\n")
+    with Recall.open(str(home / "recall.db"), create=True) as opened:
+        opened.index(*(str(home / f"{name}.txt") for name in "abc"))
+        yield opened
+
+
+def evaluated(recall: Recall) -> Any:
+    base = recall.engine.base
+    for _ in recall.evaluate(EvalOptions(queries=base / "queries.tsv", qrels=base / "qrels.tsv")):
+        pass
+
+
+QUESTIONS: dict[str, Callable[[Recall], Any]] = {
+    "search": lambda recall: recall.search("fish", explain=True),
+    "query": lambda recall: recall.query(RQL),
+    "context": lambda recall: recall.context("fish", budget_tokens=9, explain=True),
+    "explain": lambda recall: recall.explain("fish", recall.search("fish")["results"][0]["chunk"]["id"]),
+    "whynot": lambda recall: recall.why_not("red", "b.txt", k=1),
+    "trace": lambda recall: recall.trace("fish", budget_tokens=9),
+    "sweep": lambda recall: recall.sweep("red fish", breaks=True),
+    "report": lambda recall: recall.report("fish"),
+    "get": lambda recall: recall.get("a.txt"),
+    "stats": lambda recall: recall.stats(),
+    "explain_rql": lambda recall: recall.explain_rql(RQL),
+    "eval": evaluated,
+}
+
+
+def timeless(answer: Any) -> str:
+    return json.dumps(
+        {key: value for key, value in (answer or {}).items() if key not in ("stats", "trace", "explained")}
+    )
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_at_whatever_look_the_time_is_over_a_question_ends_and_is_answered_as_before_when_asked_again(
+    recall: Recall, name: str
+) -> None:
+    ask = QUESTIONS[name]
+    expected = timeless(ask(recall))
+    clock = Looks(inf)
+    with Recall.within(1, clock=clock):
+        assert timeless(ask(recall)) == expected
+    assert clock.seen > 3
+
+    ended = 0
+    for looks in sorted({1, 2, 3, *range(4, clock.seen, max(1, clock.seen // 25))}):
+        try:
+            with Recall.within(1, clock=Looks(looks)):
+                assert timeless(ask(recall)) == expected  # what is remembered by now takes fewer looks
+        except TimedOut:
+            ended += 1
+        store = recall.store
+        assert isinstance(store, SqliteStore)
+        assert not store.db.in_transaction
+        assert store.execute("PRAGMA query_only") == [(1,)]
+    assert ended > 2
+    assert timeless(ask(recall)) == expected
+
+
+def hits() -> list[Hit]:
+    store = fish_store()
+    rows = store.fetch([key.rowid for key in store.candidates(None)])
+    return [Hit(rank, 1 / rank, row.doc, row.chunk, ()) for rank, row in enumerate(rows, start=1)]
+
+
+def packing(pack: Callable[..., Any]) -> Callable[[], Any]:
+    found = hits()
+    return lambda: pack(found, total=4, budget_tokens=9, counter=counter("whitespace"), config=Config())
+
+
+def scoring(scores: Callable[..., Any]) -> Callable[[], Any]:
+    store = fish_store()
+    found = store.occurrences(literal("fish", tokens=store.tokens, match="any"), None)
+    return lambda: scores(found, [1, 2], Config())
+
+
+def dropping() -> Callable[[], Any]:
+    store = fish_store()
+    (row,) = store.fetch([store.candidates(None)[0].rowid])
+    return lambda: drops(parse_filter("doc.path = 'x' OR doc.path = 'y'"), row)
+
+
+LINES = weighted([0.1, 0.5, 0.9], [0.9, 0.5, 0.1])
+ALL = (Interval(Fraction(0), Fraction(1)),)
+VECTOR = EMBEDDER.embed(["fish"])[0]
+
+LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
+    "packing by rank": lambda: packing(pack),
+    "packing for value": lambda: packing(pack_optimal),
+    "knapsack": lambda: lambda: choose([Thing(1, 2), Thing(1, 2)], capacity=3),
+    "near-duplicates": lambda: lambda: near_duplicates(["a b c", "a b c"]),
+    "scores in Python": lambda: scoring(bm25.plain),
+    "scores in NumPy": lambda: scoring(bm25.vectorised),
+    "cosines": lambda: lambda: vectors._vectorised(VECTOR, vectors.rows_of([(1, VECTOR)])),
+    "hash vectors": lambda: lambda: HashEmbedder(64).embed(["a text"]),
+    "sweep": lambda: lambda: sweep(LINES, 2),
+    "rank line": lambda: lambda: rank_line(LINES, 0),
+    "intervals": lambda: lambda: intersect(ALL, ALL),
+    "curve": lambda: lambda: list(blocks(StepCurve((), np.array([0.0, 1.0])))),
+    "sign flips": lambda: lambda: sign_flip(np.ones((2, 2))),
+    "predicates to drop": dropping,
+    "spans": lambda: lambda: stem_spans("fish", stemmed(("fish",))),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_loop_that_can_be_long_looks_at_the_deadline(name: str) -> None:
+    run = LOOPS[name]()
+    run()
+
+    with within(1, clock=past()), pytest.raises(TimedOut):
+        run()
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+ASKING = {command.name for command in (*asking.COMMANDS, *asking.LEDGER, *asking.MISSING, *asking.COMPARING)}
+
+
+def test_every_command_that_asks_has_the_flag() -> None:
+    timed = {command.name for command in COMMANDS if TIMEOUT in command.flags}
+
+    assert timed == {*ASKING, "eval", "tune", "stats"}
+
+
+COMMANDS_THAT_ASK: dict[str, tuple[str, ...]] = {
+    "search": ("fish",),
+    "query": (RQL,),
+    "rql": ("explain", RQL),
+    "context": ("fish",),
+    "get": ("a.txt",),
+    "explain": ("fish", "--chunk", "000000"),
+    "whynot": ("fish", "--target", "a.txt"),
+    "trace": ("fish",),
+    "diff": ("fish", "--b", "fusion=rrf"),
+    "report": ("fish", "--html", "page.html"),
+    "eval": ("--queries", "queries.tsv", "--qrels", "qrels.tsv", "--run", "run.txt"),
+    "tune": ("--queries", "queries.tsv", "--qrels", "qrels.tsv", "--apply"),
+    "stats": (),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS_THAT_ASK)
+def test_a_command_whose_time_is_over_says_so_and_writes_nothing(
+    recall: Recall, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recall.engine.base)
+    before = {path.name: path.read_bytes() for path in recall.engine.base.iterdir() if path.suffix != ".db-shm"}
+
+    for words in (("--timeout", "0.000001"), ("--timeout", "0.000001", "--json")):
+        code, out, err = run(name, *COMMANDS_THAT_ASK[name], *words)
+        assert code == 1
+        told = json.loads(out)["error"] if "--json" in words else {}
+        assert (err, told["code"], told["hint"]) == ("", "timed_out", "--timeout 60") if told else (out == "")
+
+    after = {path.name: path.read_bytes() for path in recall.engine.base.iterdir() if path.suffix != ".db-shm"}
+    assert after == before
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e3", "soon", "", "1_0", "٣", ".", "9" * 400])
+def test_a_timeout_that_is_no_number_of_seconds_is_refused(seconds: str) -> None:
+    code, _, err = run("search", "fish", f"--timeout={seconds}")
+
+    assert code == 2
+    assert err.splitlines() == [
+        f"error: --timeout takes a number of seconds above 0, not {seconds!r}.",
+        "hint: --timeout 60",
+    ]
+
+
+def test_a_question_that_has_time_enough_is_answered_as_ever(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(recall.engine.base)
+
+    assert run("search", "fish", "--timeout", "600.5")[:2] == run("search", "fish")[:2]
