@@ -181,9 +181,14 @@ class _IngestRun:
     def take_back(self, roots: Sequence[Root]) -> None:
         """Files that are named themselves are read again, whatever folder left them out."""
         left_out = {path for paths in self.left_out.values() for path in paths}
-        files = left_out | {path.partition("#")[0] for path in left_out}  # a record is `file#record`
-        self.taken_back = {nfc(root.folder) for root in roots} & files
-        self.batch.taken_back = sorted(self.taken_back)
+        for name in {nfc(root.folder) for root in roots}:
+            if back := {path for path in left_out if path == name or self._is_record(path, name)}:
+                self.taken_back.add(name)
+                self.batch.taken_back = sorted({*self.batch.taken_back, *back})
+
+    def _is_record(self, path: str, file: str) -> bool:
+        """Whether a document of this path came from this file: `file#record` may be a file of its own."""
+        return path.startswith(f"{file}#") and not os.path.lexists(self.base / path)
 
     def _discover(self, root: Root) -> Iterator[Progress]:
         place = self.base / root.folder

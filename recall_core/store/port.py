@@ -83,7 +83,7 @@ class Writer(Protocol):
         """Keep in mind that these files, or records, of a root are not read again."""
 
     def take_back(self, paths: Iterable[str]) -> None:
-        """Let these files, with their records, be read again, whatever root left them out."""
+        """Let these files and records be read again, whatever root left them out."""
 
     def begin_purge(self, paths: Iterable[str]) -> None:
         """Record, until `Store.purge` has done its work, that nothing of these documents may be left."""

@@ -465,6 +465,25 @@ def test_records_that_were_removed_stay_away_until_their_file_is_added_by_its_na
         assert len(recall.search("tea")["results"]) == 3
 
 
+def test_a_file_by_its_name_takes_back_its_own_records_and_no_other_file(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")]
+    (tmp_path / "data").mkdir()
+    for name, text in (("tea", "plain tea"), ("tea#green", "green tea"), ("list#1.jsonl", "\n".join(lines))):
+        (tmp_path / "data" / name).write_text(text, encoding="utf-8")
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        recall.index(str(tmp_path / "data"), template=Root("", globs=("tea*",)))
+        recall.index(str(tmp_path / "data"), template=Root("", globs=("*.jsonl",), parser="jsonl"))
+        recall.remove(["data/tea", "data/tea#green", "data/list#1.jsonl#cup"])
+
+        recall.index(str(tmp_path / "data" / "tea"))
+        recall.index(str(tmp_path / "data" / "list#1.jsonl"), template=Root("", parser="jsonl"))
+        list(recall.sync())
+
+        found = {hit["doc"]["path"] for hit in recall.search("tea")["results"]}
+        assert found == {"data/tea", "data/list#1.jsonl#cup", "data/list#1.jsonl#pot"}
+
+
 def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
     secret = recall.engine.base / "secret.txt"
     secret.write_text("the launch code is xylophone seventeen\n" * 50)

@@ -41,8 +41,6 @@ _SETTLE = "UPDATE file SET ctime_ns = ?, inode = ? WHERE path = ? AND hash = ? A
 
 _ACTIVATE = "UPDATE root SET active = 1 WHERE rowid = ? AND NOT active RETURNING 1"
 
-_TAKE_BACK = "DELETE FROM left_out WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '#'"
-
 _VECTORS_OF = "SELECT count(*) FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ?"
 
 _FILES_OF = "SELECT DISTINCT file FROM doc WHERE rowid IN (SELECT value FROM json_each(?))"
@@ -165,9 +163,9 @@ class SqliteWriter:
             self._execute("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", (rowid, path))
 
     def take_back(self, paths: Iterable[str]) -> None:
-        """Let these files, with their records, be read again, whatever root left them out."""
+        """Let these files and records be read again, whatever root left them out."""
         for path in paths:
-            self._execute(_TAKE_BACK, (path,))
+            self._execute("DELETE FROM left_out WHERE path = ?", (path,))
 
     def begin_purge(self, paths: Iterable[str]) -> None:
         """Record that nothing of these documents may be left."""
