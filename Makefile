@@ -4,7 +4,7 @@
 PYTHON ?= python3
 WORKERS ?= 3
 
-BENCHMARKS := speed filters workbench
+BENCHMARKS := speed filters checks workbench
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import corpus, quality, speed, windows, workbench
+from benchmarks import checks, corpus, quality, speed, windows, workbench
 from benchmarks.terminal import Terminal
 from benchmarks.timing import Comparison, Spread, compare
 from recall_core.embed.hash import HashEmbedder
@@ -72,6 +72,15 @@ def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.Captur
 
     assert workbench.over(json.loads(json.dumps(figures))) == ["beyond", "many", "one"]
     assert "harlequin was not measured" in "\n".join(workbench.table(figures))
+
+
+def test_looking_is_compared_and_an_answer_that_costs_too_much_is_listed(tmp_path: Path) -> None:
+    answers, looked = checks.measure(60, tmp_path, answers=1, rounds=1)
+
+    assert (answers.name, looked.name) == ("answers after chmod -R", "texts and vectors")
+    assert [line.split("  ")[0] for line in checks.table([answers, looked])] == [answers.name, looked.name]
+    dear, cheap = (answers._replace(ratio=Spread(ratio, 0, 9)) for ratio in (1.2, 1.1))
+    assert checks.over([dear, cheap, looked._replace(ratio=Spread(5.0, 5.0, 5.0))]) == [answers.name]
 
 
 def test_a_program_in_a_terminal_gets_its_keys_and_tells_what_it_cost(tmp_path: Path) -> None:
