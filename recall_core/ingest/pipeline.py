@@ -250,7 +250,7 @@ class _IngestRun:
             if known and known.hash == raw.digest:
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
-                elif not known.may_be(raw.stamp):
+                elif known.stamp != raw.stamp:
                     self.batch.settled.append((found.path, raw))
                 self._leave(known, root)
             else:

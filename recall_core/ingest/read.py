@@ -43,6 +43,7 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
     again.  Raises OSError, IngestError `file_too_large`.
     """
     for _ in range(2):
+        looked_ns = time_ns()
         with place.open("rb") as file:
             before = os.fstat(file.fileno())
             if before.st_size > config.max_file_bytes:
@@ -51,12 +52,16 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             break
-    return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest(), *_settled(before))
+    known = _settled(before, looked_ns)
+    return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest(), *known)
 
 
-def _settled(status: os.stat_result) -> tuple[int, int]:
-    """ctime and inode; no ctime of a file so young that it may change once more within one tick of its clock."""
-    is_young = time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _YOUNG_NS
+def _settled(status: os.stat_result, looked_ns: int) -> tuple[int, int]:
+    """ctime and inode; no ctime of a file so young that it may change once more within one tick of its clock.
+
+    looked_ns: when it was looked at; however long reading it took, it may have changed from then on.
+    """
+    is_young = looked_ns - max(status.st_mtime_ns, status.st_ctime_ns) < _YOUNG_NS
     return 0 if is_young else status.st_ctime_ns, status.st_ino
 
 

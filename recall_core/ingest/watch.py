@@ -13,7 +13,7 @@ from recall_core.config import WATCH_MOST_MS, WATCH_REST_MS, Config
 from recall_core.errors import IngestError
 from recall_core.ingest.discover import NEVER_READ, is_own
 from recall_core.shell import Hint
-from recall_core.types import Root
+from recall_core.types import Root, Stamp
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -119,13 +119,13 @@ def _nothing(_change: Change, _place: str) -> bool:
     return False
 
 
-def _states(files: Sequence[Path]) -> dict[str, tuple[int, int] | None]:
-    """Size and time of each file; None where it is not there."""
-    states: dict[str, tuple[int, int] | None] = {}
+def _states(files: Sequence[Path]) -> dict[str, Stamp | None]:
+    """What tells each file from another in its place; None where there is none."""
+    states: dict[str, Stamp | None] = {}
     for file in files:
         try:
             status = file.stat()
-            states[str(file)] = status.st_size, status.st_mtime_ns
+            states[str(file)] = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
         except (OSError, ValueError):  # the locale cannot spell it
             states[str(file)] = None
     return states

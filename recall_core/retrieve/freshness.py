@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from hashlib import file_digest
 from pathlib import Path
 from stat import S_ISREG
+from time import time_ns
 from typing import Literal
 
 from recall_core.deadline import check
@@ -13,6 +15,11 @@ from recall_core.store.port import Store
 from recall_core.types import Fingerprint, Stamp
 
 State = Literal["modified", "missing"]
+
+_TICK_NS = 100_000_000  # between two times that a kernel gives files: at most 10 ms, and it may be late
+_COARSE_TICK_NS = 2_000_000_000  # of file systems that keep no finer time than that
+_FINE_NS = 10_000_000  # a time that is no multiple of it comes from a kernel's clock
+_LONG_BYTES = 1 << 26  # what takes longer to read than anybody waits for an answer
 
 
 def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict[str, State]:
@@ -37,24 +44,37 @@ def file_state(
 ) -> State | None:
     """What happened to a file since it was read; None for nothing.
 
-    A file whose size, mtime, ctime or inode differs is read and hashed before anything is said. What can be no more
-    looked at or read, or is a folder, a pipe or a device by now, is missing. base: the store's directory.
-    settle: told of the status of a file that has the same bytes, so that it need not be read the next time.
+    A file whose size, mtime, ctime or inode differs is read and hashed before anything is said, but for a very long
+    one that was shorter. What can be no more looked at or read, or is no file any more but a folder, a pipe or a
+    device, is missing. base: the store's directory. settle: told of the status of a file that has the same bytes, so
+    that it need not be read the next time; not as long as it could change once more and keep that status.
     """
     if not source.os_path:
         return None  # the document was brought by a program: no file can disagree with it
-    path = base / source.os_path
+    place = os.path.join(base, source.os_path)  # noqa: PTH118 - a Path for each row of an answer costs more than this
     try:
-        status = path.stat()
-        stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-        if source.may_be(stamp):
-            return None
+        status = os.stat(place)  # noqa: PTH116 - as above
         if not S_ISREG(status.st_mode):
             return "missing"  # reading a pipe may go on for ever
-        with path.open("rb") as file:
-            if file_digest(file, "sha256").hexdigest() != source.hash:
-                return "modified"
-        settle(source, stamp)
-        return None
+        stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        return None if source.may_be(stamp) or _is_as_read(place, source, stamp, settle) else "modified"
     except (OSError, ValueError):  # the file system has no such name: one with a NUL, or letters it cannot spell
         return "missing"
+
+
+def _is_as_read(place: str, source: Fingerprint, stamp: Stamp, settle: Callable[[Fingerprint, Stamp], None]) -> bool:
+    """Whether a file of this status has the bytes that were read; see `file_state`."""
+    if stamp.size > max(source.size, _LONG_BYTES):
+        return False
+    began_ns = time_ns()
+    with open(place, "rb") as file:
+        if file_digest(file, "sha256").hexdigest() != source.hash:
+            return False
+    if stamp.ctime_ns is not None and began_ns - stamp.ctime_ns >= tick_ns(stamp.ctime_ns):
+        settle(source, stamp)
+    return True
+
+
+def tick_ns(ctime_ns: int) -> int:
+    """How long after a change at this time another one may be given the same time."""
+    return _TICK_NS if ctime_ns % _FINE_NS else _COARSE_TICK_NS

@@ -1,18 +1,27 @@
-"""An answer is marked whatever has put other bytes in a file's place, also at equal size and time."""
+"""When a file is read again, when not, and what is kept of it; test_changed_behind has every way to change one."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
+from hashlib import file_digest, sha256
 from pathlib import Path
+from typing import IO, Any, cast
 
 import pytest
 
 from recall_core import Recall
+from recall_core.config import Config
+from recall_core.ingest import read
+from recall_core.retrieve import freshness
+from recall_core.retrieve.freshness import file_state, tick_ns
+from recall_core.types import Fingerprint, Stamp
 
 OLD, NEW = "a quokka smiles\n", "a wombat smiles\n"
 LONG_AGO = 1_600_000_000_000_000_000
+SECOND_NS = 1_000_000_000
+
+At = Callable[[float], None]
 
 
 def put(place: Path, text: str) -> None:
@@ -31,10 +40,41 @@ def base(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def recall(base: Path) -> Iterator[Recall]:
+def at(base: Path, monkeypatch: pytest.MonkeyPatch) -> At:
+    """Let the clock stand so many seconds after the last change of docs/a.txt."""
+
+    def at(seconds: float) -> None:
+        now_ns = ctime_of(base) + int(seconds * SECOND_NS)
+        for module in (read, freshness):
+            monkeypatch.setattr(module, "time_ns", lambda: now_ns)
+
+    return at
+
+
+@pytest.fixture
+def recall(base: Path, at: At) -> Iterator[Recall]:
+    """An open store that read its files when they were no more young."""
+    at(10)
     with Recall.open(str(base)) as opened:
         opened.index(str(base / "docs"))
         yield opened
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that answers read to see whether they have changed, one after the other."""
+    names: list[str] = []
+
+    def noted(file: IO[bytes], algorithm: str) -> Any:
+        names.append(Path(file.name).name)
+        return file_digest(file, algorithm)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(freshness, "file_digest", noted)
+    return names
+
+
+def ctime_of(base: Path) -> int:
+    return (base / "docs" / "a.txt").stat().st_ctime_ns
 
 
 def states(recall: Recall) -> dict[str, str]:
@@ -42,109 +82,179 @@ def states(recall: Recall) -> dict[str, str]:
     return {hit["doc"]["path"]: hit["doc"].get("state", "") for hit in hits}
 
 
-def moved(base: Path) -> None:
-    (base / "other.txt").rename(base / "docs" / "a.txt")
+def kept_ctime(recall: Recall) -> int | None:
+    (ctime_ns,) = (file.ctime_ns for file in recall.store.files() if file.path == "docs/a.txt")
+    return ctime_ns
 
 
-def copied_with_its_time(base: Path) -> None:
-    shutil.copy2(base / "other.txt", base / "docs" / "a.txt")
+def settled_ctime(recall: Recall) -> int | None:
+    (known,) = recall.store.sources([recall.store.document_at("docs/a.txt") or ""]).values()
+    return known.ctime_ns
 
 
-def rewritten_in_place(base: Path) -> None:
-    put(base / "docs" / "a.txt", NEW)
+def change_rights(base: Path) -> None:
+    for path in (base / "docs").iterdir():
+        path.chmod(0o600)
 
 
-def linked_to(base: Path) -> None:
-    (base / "docs" / "a.txt").unlink()
-    (base / "docs" / "a.txt").symlink_to(base / "other.txt")
-
-
-def linked_hard(base: Path) -> None:
-    (base / "docs" / "a.txt").unlink()
-    (base / "docs" / "a.txt").hardlink_to(base / "other.txt")
-
-
-def written_through_a_map(base: Path) -> None:
-    with (base / "docs" / "a.txt").open("r+b") as file:
-        file.write(NEW.encode())
-    os.utime(base / "docs" / "a.txt", ns=(LONG_AGO, LONG_AGO))
-
-
-def swapped_folder(base: Path) -> None:
-    shutil.copytree(base / "docs", base / "next")
-    put(base / "next" / "a.txt", NEW)
-    (base / "docs").rename(base / "before")
-    (base / "next").rename(base / "docs")
-    os.utime(base / "docs" / "b.txt", ns=(LONG_AGO, LONG_AGO))
-
-
-WAYS: tuple[Callable[[Path], None], ...] = (
-    moved,
-    copied_with_its_time,
-    rewritten_in_place,
-    linked_to,
-    linked_hard,
-    written_through_a_map,
-    swapped_folder,
-)
-
-
-@pytest.mark.parametrize("change", WAYS, ids=lambda way: way.__name__)
-def test_a_file_of_other_bytes_is_marked_though_size_and_time_are_equal(
-    base: Path, recall: Recall, change: Callable[[Path], None]
+@pytest.mark.parametrize(("age", "is_kept"), [(-5, False), (0, False), (1.9, False), (2, True)])
+def test_the_ctime_of_a_file_younger_than_two_seconds_is_not_kept(
+    base: Path, at: At, age: float, is_kept: bool
 ) -> None:
-    assert states(recall) == {"docs/a.txt": "", "docs/b.txt": ""}
+    at(age)
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "docs" / "a.txt"))
 
-    change(base)
-
-    assert states(recall) == {"docs/a.txt": "modified", "docs/b.txt": ""}
-    list(recall.sync())
-    is_read = change is not linked_to  # a link that leads out of the folder is not
-    assert states(recall) == {"docs/a.txt": "" if is_read else "modified", "docs/b.txt": ""}
+        assert kept_ctime(recall) == (ctime_of(base) if is_kept else 0)
 
 
-def test_a_file_that_was_young_when_it_was_read_is_looked_at_again(base: Path, recall: Recall) -> None:
-    (file,) = (each for each in recall.store.files() if each.path == "docs/a.txt")
-    assert file.ctime_ns == 0
+class SlowlyRead:
+    """A file during whose reading the clock goes on by a minute."""
 
-    states(recall)
+    def __init__(self, place: Path, at: At) -> None:
+        self._place = place
+        self._at = at
 
-    (known,) = recall.store.sources([recall.get("docs/a.txt")["found"]["doc"]["id"]]).values()
-    assert known.ctime_ns == (base / "docs" / "a.txt").stat().st_ctime_ns
+    def open(self, mode: str) -> IO[Any]:
+        self._at(61)
+        return self._place.open(mode)
+
+
+def test_a_file_is_as_old_as_it_was_when_reading_it_began(base: Path, at: At) -> None:
+    at(1)
+
+    raw = read.read_raw(cast("Path", SlowlyRead(base / "docs" / "a.txt", at)), path="a.txt", config=Config())
+
+    assert raw.ctime_ns == 0
+
+
+def test_a_file_is_read_by_every_answer_as_long_as_it_could_change_unseen(
+    base: Path, recall: Recall, at: At, reads: list[str]
+) -> None:
+    change_rights(base)
+    at(0.01)
+    for _ in range(3):
+        assert set(states(recall).values()) == {""}
+    assert reads.count("a.txt") == 3
+
+    at(1)
+    for _ in range(3):
+        states(recall)
+    assert reads.count("a.txt") == 4
+    assert settled_ctime(recall) == ctime_of(base)
+
+
+def test_a_clock_that_was_put_back_lets_files_be_read_by_every_answer(
+    base: Path, recall: Recall, at: At, reads: list[str]
+) -> None:
+    change_rights(base)
+    at(-3600)
+
+    for _ in range(3):
+        states(recall)
+
+    assert reads.count("a.txt") == 3
+
+
+def test_a_disk_that_keeps_no_fine_times_gives_the_same_time_for_two_seconds() -> None:
+    assert tick_ns(LONG_AGO) == tick_ns(LONG_AGO + 10_000_000) == 2 * SECOND_NS
+    assert tick_ns(LONG_AGO + 1) == tick_ns(LONG_AGO + 123_456_789) < SECOND_NS
+
+
+def test_an_edit_right_behind_the_answer_that_looked_at_a_young_file_is_marked(base: Path) -> None:
+    """By the real clock: some kernels give both changes the same time."""
+    with Recall.open(str(base)) as recall:
+        for _ in range(20):
+            put(base / "docs" / "a.txt", OLD)
+            recall.index(str(base / "docs" / "a.txt"))
+            assert states(recall) == {"docs/a.txt": ""}
+            put(base / "docs" / "a.txt", NEW)
+            assert states(recall) == {"docs/a.txt": "modified"}
 
 
 def test_what_was_settled_is_written_down_by_the_next_writer_and_changes_no_digest(
-    base: Path, recall: Recall
+    base: Path, recall: Recall, at: At
 ) -> None:
     before = recall.store.info()
-    (base / "docs" / "a.txt").chmod(0o600)
+    change_rights(base)
+    at(1)
     states(recall)
+    assert kept_ctime(recall) != ctime_of(base)
+
     with recall.store.writer():
         pass
 
     with Recall.open(str(base)) as other:
-        (file,) = (each for each in other.store.files() if each.path == "docs/a.txt")
-        assert file.ctime_ns == (base / "docs" / "a.txt").stat().st_ctime_ns
+        assert kept_ctime(other) == ctime_of(base)
         assert other.store.info() == before
 
 
-def test_a_sync_after_a_change_of_rights_settles_every_file(base: Path, recall: Recall) -> None:
+def test_after_a_change_of_rights_an_open_store_reads_each_file_once(
+    base: Path, recall: Recall, at: At, reads: list[str]
+) -> None:
+    change_rights(base)
+    at(1)
+
+    for _ in range(5):
+        states(recall)
+        recall.context("smiles")
+        recall.get("docs/a.txt")
+
+    assert sorted(reads) == ["a.txt", "b.txt"]
+
+
+def test_after_a_change_of_rights_and_a_sync_no_answer_reads_a_file(
+    base: Path, recall: Recall, at: At, reads: list[str]
+) -> None:
     before = recall.store.info()
-    for path in (base / "docs").iterdir():
-        path.chmod(0o600)
+    change_rights(base)
+    at(5)
 
     list(recall.sync())
 
-    kept = {file.path: file.ctime_ns for file in recall.store.files()}
-    young = {0, *(path.stat().st_ctime_ns for path in (base / "docs").iterdir())}
-    assert set(kept.values()) <= young
+    assert recall.store.info() == before
+    with Recall.open(str(base)) as other:
+        for asked in (recall, other):
+            assert set(states(asked).values()) == {""}
+            asked.context("smiles")
+            asked.get("docs/a.txt")
+    assert reads == []
+
+
+def test_a_sync_finds_out_what_an_import_does_not_bring(base: Path, recall: Recall) -> None:
+    (file,) = (each for each in recall.store.files() if each.path == "docs/a.txt")
+    with recall.store.writer() as writer:
+        writer.settle(file.path, file.hash, Stamp(file.size, file.mtime_ns))
+    before = recall.store.info()
+    assert kept_ctime(recall) is None
+
+    list(recall.sync())
+
+    assert kept_ctime(recall) == ctime_of(base)
     assert recall.store.info() == before
 
 
-def test_mtime_only_asks_for_size_and_time_alone(base: Path, recall: Recall) -> None:
-    moved(base)
+def test_mtime_only_asks_for_size_and_time_alone_and_answers_do_not(base: Path, recall: Recall) -> None:
+    (base / "other.txt").rename(base / "docs" / "a.txt")
 
-    work = recall.add([str(base / "docs")], mtime_only=True)
-    last = list(work)[-1]
+    last = list(recall.add([str(base / "docs")], mtime_only=True))[-1]
 
     assert (last.unchanged, last.updated) == (2, 0)
+    assert states(recall) == {"docs/a.txt": "modified", "docs/b.txt": ""}
+
+
+def test_what_is_not_known_of_a_file_is_not_compared(base: Path) -> None:
+    status = (base / "docs" / "a.txt").stat()
+    known = Fingerprint("", status.st_size, LONG_AGO, sha256(OLD.encode()).hexdigest(), "", 1, "docs/a.txt")
+    put(base / "docs" / "a.txt", NEW)
+
+    assert file_state(known, base) is None
+    assert file_state(known._replace(inode=status.st_ino + 1), base) == "modified"
+    assert file_state(known._replace(ctime_ns=0), base) == "modified"
+
+
+def test_a_folder_is_no_file_though_its_size_and_time_are_those_that_were_read(base: Path) -> None:
+    status = (base / "docs").stat()
+    known = Fingerprint("docs", status.st_size, status.st_mtime_ns, "", "", 1, "docs")
+
+    assert file_state(known, base) == "missing"

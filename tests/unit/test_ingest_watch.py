@@ -169,6 +169,16 @@ def test_a_single_files_edit_of_equal_size_is_told(base: Path) -> None:
         assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 
 
+def test_a_single_file_is_told_though_what_took_its_place_has_its_size_and_time(base: Path) -> None:
+    for name, text in (("one.txt", "before"), ("fresh", "behind")):
+        (base / name).write_text(text, encoding="utf-8")
+        os.utime(base / name, ns=(1, 1))
+    with watched(base, Root("one.txt")) as said:
+        (base / "fresh").replace(base / "one.txt")
+
+        assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
+
+
 def test_a_folder_that_cannot_be_followed_is_an_error_that_names_it(base: Path) -> None:
     shut = base / "docs" / "shut"
     shut.mkdir()
