@@ -85,14 +85,14 @@ def letters(seed: str) -> str:
     return " ".join("".join(rng.choices(string.ascii_lowercase, k=12)) for _ in range(40))
 
 
-def pieces_left(base: Path, *texts: str) -> list[str]:
-    """Pieces of the texts, of WINDOW letters, that are found in the store's files, by the file's name."""
-    pieces = {text[start : start + WINDOW].encode() for text in texts for start in range(len(text) - WINDOW + 1)}
+def pieces_left(base: Path, *texts: str, pieces: frozenset[bytes] = frozenset()) -> list[str]:
+    """Pieces of the texts, of WINDOW letters, and these pieces as they are, that are found in the store's files."""
+    pieces |= {text[start : start + WINDOW].encode() for text in texts for start in range(len(text) - WINDOW + 1)}
     found = []
     for path in base.glob("recall.db*") if pieces else ():
         held = path.read_bytes()
         here = pieces.intersection(held[start : start + WINDOW] for start in range(len(held)))
-        found += [f"{path.name}: {piece.decode()}" for piece in here]
+        found += [f"{path.name}: {piece!r}" for piece in here]
     return sorted(found)
 
 

@@ -22,7 +22,8 @@ class Call(NamedTuple):
     """Something that is done to a file. path: from the root; "" for a temporary file without a name.
 
     at: the offset of a read or write, the size after a truncation. content: what is written. other: where it is
-    renamed to. At a `told` nothing is done: a commit has been told, of the generation `at`.
+    renamed to. `flush`, `rename` and `remove` are Python's, `at` the number of the open file that is flushed; the
+    others are SQLite's. At a `told` nothing is done: a commit has been told, of the generation `at`.
     """
 
     kind: str
@@ -40,13 +41,36 @@ Act = Callable[[Call, Do], Any]
 
 @contextmanager
 def disk(act: Act) -> Iterator[None]:
-    """Within, each connection that is opened reaches its files through `act`."""
+    """Within, each connection that is opened reaches its files through `act`, and so does Python, but to write."""
     vfs = _Disk(act)
+    real = {name: getattr(os, name) for name in _OF_PYTHON}
+    for name, function in real.items():
+        setattr(os, name, partial(_call_of_python, act, name, function))
     try:
         yield
     finally:
+        for name, function in real.items():
+            setattr(os, name, function)
         apsw.set_default_vfs("unix")
         vfs.unregister()
+
+
+_OF_PYTHON = {"fsync": "flush", "replace": "rename", "rename": "rename", "unlink": "remove", "remove": "remove"}
+
+
+def _call_of_python(act: Act, name: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    do = partial(function, *arguments, **options)
+    match _OF_PYTHON[name]:
+        case "flush":
+            return act(Call("flush", "", arguments[0]), do)
+        case "rename":
+            return act(Call("rename", _place(arguments[0]), other=_place(arguments[1])), do)
+        case kind:
+            return act(Call(kind, _place(arguments[0])), do)
+
+
+def _place(path: str | os.PathLike[str]) -> str:
+    return str(spelt(Path(path)))
 
 
 class _Disk(apsw.VFS):
@@ -113,9 +137,11 @@ class Log:
         self._own: dict[str, bytes] = self._files()
 
     def __call__(self, call: Call, do: Do) -> Any:
-        """SQLite calls."""
+        """Do it, and write it down."""
+        if call.kind in ("flush", "rename", "remove"):
+            return self._of_python(call, do)
         done = do()
-        if call.kind in ("create", "write", "truncate", "sync", "unlink") and call.path.startswith(str(self._base)):
+        if call.kind in ("create", "write", "truncate", "sync", "unlink") and self._is_below(call.path):
             self._of_sqlite.add(call.path)
             self.calls.append(call)
         return done
@@ -127,44 +153,35 @@ class Log:
     @contextmanager
     def recorded(self) -> Iterator[None]:
         """Within, what SQLite and Python do to files is written down."""
-        names = ("fsync", "replace", "rename", "unlink", "remove", "truncate")
-        real = {name: getattr(os, name) for name in names}
-        for name, function in real.items():
-            setattr(os, name, partial(self._call_of_python, name, function))
-        try:
-            with disk(self):
-                yield
-        finally:
-            for name, function in real.items():
-                setattr(os, name, function)
+        with disk(self):
+            yield
         self._look()
 
-    def _call_of_python(self, name: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    def _of_python(self, call: Call, do: Do) -> Any:
         self._look()  # what was written since is there by now, but not synced
-        before = self._named(arguments[0])
-        done = function(*arguments, **options)
-        if before is None:
+        path = self._path_of(call.at) if call.kind == "flush" else call.path
+        done = do()
+        if not self._is_below(path):
             return done
-        match name:
-            case "fsync":
-                self.calls.append(Call("sync_folder" if before == str(self._base) else "sync", before))
-            case "replace" | "rename":
-                after = str(spelt(Path(arguments[1])))
-                self.calls.append(Call("rename", before, other=after))
-                self._moved(before, after)
-            case "unlink" | "remove":
-                self.calls.append(Call("unlink", before))
-                self._own.pop(before, None)
+        match call.kind:
+            case "flush":
+                self.calls.append(Call("sync_folder" if path == str(self._base) else "sync", path))
+            case "rename":
+                self.calls.append(call)
+                self._moved(path, call.other)
+            case _:
+                self.calls.append(Call("unlink", path))
+                self._own.pop(path, None)
         return done
 
-    def _named(self, file: Any) -> str | None:
-        """The path of a file below the folder, given its path or its number."""
-        if isinstance(file, int):
-            status = os.fstat(file)
-            files = (self._base, *(path for path in self._base.iterdir() if path.is_file()))
-            return next((str(path) for path in files if os.path.samestat(path.lstat(), status)), None)
-        path = str(spelt(Path(file)))
-        return path if path.startswith(str(self._base)) else None
+    def _is_below(self, path: str) -> bool:
+        return path.startswith(str(self._base))
+
+    def _path_of(self, number: int) -> str:
+        """Of an open file in the folder, or of the folder."""
+        status = os.fstat(number)
+        places = (self._base, *map(Path, contents(self._base)))
+        return next((str(path) for path in places if os.path.samestat(path.lstat(), status)), "")
 
     def _moved(self, before: str, after: str) -> None:
         self._own.pop(after, None)

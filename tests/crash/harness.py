@@ -9,6 +9,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,7 +115,7 @@ def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) 
     assert code == 0 or (is_over and code in scene.again), code
     assert errors(base) == set()
     assert state(scene, base) == undisturbed
-    assert pieces_left(base, *scene.secrets) == []
+    assert pieces_left(base, *scene.secrets, pieces=stage.vectors(scene)) == []
 
 
 @contextmanager
@@ -152,6 +153,27 @@ def _generation(path: str) -> int:
         db.close()
 
 
+def _vectors(base: Path) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    """Every two numbers beside each other, none of them 0, of the vectors of secret texts, and of all others."""
+    pieces: tuple[set[bytes], set[bytes]] = (set(), set())
+    db = apsw.Connection(str(base / "recall.db"))
+    for is_secret, vector in db.execute(_EVERY_VECTOR):
+        halves = [vector[start : start + 4] for start in range(0, len(vector), 4)]
+        pairs = (first + second for first, second in pairwise(halves) if any(first) and any(second))
+        pieces[not is_secret].update(pairs)
+    db.close()
+    assert pieces[0]
+    return frozenset(pieces[0]), frozenset(pieces[1])
+
+
+_EVERY_VECTOR = """
+SELECT d.path LIKE 'secret/%', v.embedding FROM chunk c JOIN doc d ON d.rowid = c.doc
+JOIN (
+  SELECT chunk, NULL AS text_hash, embedding FROM vec UNION ALL SELECT NULL, text_hash, embedding FROM vec_cache
+) v ON v.chunk = c.rowid OR v.text_hash = c.text_hash
+"""
+
+
 class Stage:
     """Folders in which scenes are played: each is prepared once and copied for every trial."""
 
@@ -160,6 +182,7 @@ class Stage:
         self._files = files
         self._trials = 0
         self._states: dict[str, State] = {}
+        self._vectors: dict[str, frozenset[bytes]] = {}
 
     def trial(self, scene: Scene) -> Path:
         """A folder in which the scene's command may be run, just as it was prepared."""
@@ -174,10 +197,17 @@ class Stage:
             base = self.trial(scene)
             assert run(scene, base) == 0
             assert errors(base) == set()
-            assert pieces_left(base, *scene.secrets) == []
+            assert pieces_left(base, *scene.secrets, pieces=self.vectors(scene)) == []
             self._states[scene.name] = state(scene, base)
             self.end(base)
         return self._states[scene.name]
+
+    def vectors(self, scene: Scene) -> frozenset[bytes]:
+        """Pieces of the vectors that a purge takes away, which stand in no other vector."""
+        if scene.name not in self._vectors:
+            found = _vectors(self._prepared(scene)) if scene.secrets else (frozenset(), frozenset())
+            self._vectors[scene.name] = found[0] - found[1]
+        return self._vectors[scene.name]
 
     def before(self, scene: Scene) -> dict[str, bytes]:
         """What the scene's files hold before its command."""

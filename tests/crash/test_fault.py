@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 from collections.abc import Callable, Iterable
 from itertools import count
@@ -10,10 +12,9 @@ import apsw
 import pytest
 
 from tests.crash.disk import Call, Do, disk
-from tests.crash.harness import ADD, COMPACT, IMPORT, MIGRATE, PURGE, REEMBED, SYNC, Scene, Stage, expect_whole, run
+from tests.crash.harness import ADD, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, expect_whole, run
 
 SEED = 19
-SCENES = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE)
 
 _FAILED = {
     "open": apsw.SQLITE_CANTOPEN,
@@ -25,13 +26,19 @@ _FAILED = {
     "sync": apsw.SQLITE_IOERR_FSYNC,
     "truncate": apsw.SQLITE_IOERR_TRUNCATE,
     "unlink": apsw.SQLITE_IOERR_DELETE,
+    **dict.fromkeys(("flush", "rename", "remove"), errno.EIO),
+}
+_FULL = {
+    **dict.fromkeys(("write", "truncate"), apsw.SQLITE_FULL),
+    "sync": apsw.SQLITE_IOERR_FSYNC,
+    **dict.fromkeys(("flush", "rename"), errno.ENOSPC),
 }
 FAULTS = {
     "failed": _FAILED,
-    "full": {**dict.fromkeys(("write", "truncate"), apsw.SQLITE_FULL), "sync": apsw.SQLITE_IOERR_FSYNC},
+    "full": _FULL,
     "short": {"read": apsw.SQLITE_IOERR_READ, "write": apsw.SQLITE_FULL},
 }
-"""How calls fail, by what is done: not at all done, no room, or done by half; the error that SQLite is given."""
+"""How calls fail: not at all done, no room, or done by half. By what is done, the error that SQLite or Python has."""
 
 
 class Fault:
@@ -51,6 +58,8 @@ class Fault:
             return do()
         if self.how == "short" and call.kind == "write":
             do.func(call.content[: call.size // 2], call.at)  # type: ignore[attr-defined]
+        if call.kind in ("flush", "rename", "remove"):
+            raise OSError(code, os.strerror(code), call.path)
         raise apsw.exception_for(code)
 
 
