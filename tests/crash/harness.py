@@ -312,9 +312,10 @@ def _to_migrate(base: Path, files: int) -> None:
     new.unlink()
 
 
-def _to_export(base: Path, files: int) -> None:
+def _to_copy(base: Path, files: int) -> None:
     _added(base, files)
-    write(base, "out.jsonl", "what stood there before\n")
+    for name in ("out.jsonl", "copy.db"):
+        write(base, name, "what stood there before\n")
 
 
 ADD = Scene("add", _to_add, ("add", "{base}/notes", "--tag", "note"))
@@ -324,7 +325,8 @@ IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl", "--on-confli
 REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=128"))
 PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), (8,), tuple(SECRETS.values()))
 MIGRATE = Scene("migrate", _to_migrate, ("roots",))
-EXPORT = Scene("export", _to_export, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
+EXPORT = Scene("export", _to_copy, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
+BACKUP = Scene("backup", _to_copy, ("backup", "{base}/copy.db", "--force"), files=("copy.db",))
 
-SCENES = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE, EXPORT)
+SCENES = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE, EXPORT, BACKUP)
 """Every command that writes; one more takes a line here."""

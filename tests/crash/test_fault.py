@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from tests.crash.disk import Call, Do, disk
-from tests.crash.harness import ADD, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, expect_whole, run
+from tests.crash.harness import ADD, BACKUP, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, expect_whole, run
 
 SEED = 19
 
@@ -69,7 +69,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.mark.parametrize("how", FAULTS)
-@pytest.mark.parametrize("scene", [ADD, COMPACT, IMPORT, PURGE], ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", [ADD, COMPACT, IMPORT, PURGE, BACKUP], ids=lambda scene: scene.name)
 def test_a_command_whose_disk_fails_once_has_lost_nothing_and_can_be_run_again(
     scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
 ) -> None:
