@@ -168,7 +168,7 @@ class Workbench(Host):
             case Ended():
                 ingest.ingest_ended(self, event)
             case StoreOpened():
-                store_handlers.store_opened(self, before, is_altered=event.is_altered)
+                store_handlers.store_opened(self, before, event)
             case Unread(error):
                 store_handlers.settings_unread(self, error)
             case Changed():

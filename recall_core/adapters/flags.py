@@ -87,6 +87,9 @@ def on_store(verb: Callable[[Recall, Request, Streams], AnyResponse] | str) -> V
 
     def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         with opener(request.store) as recall:
+            if recall.store.upgrade:
+                streams.say(f"note: {recall.store.upgrade}.")
+                recall.store.upgrade = ""
             return of_store(recall, request, streams)
 
     return run

@@ -75,8 +75,16 @@ def mode_of(flags: Namespace) -> int | None:
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
-    """Every `KEY=VALUE` as a key and a value; see `meant`. Raises UsageError `bad_value`."""
-    return tuple(map(_pair, pairs))
+    """Every `KEY=VALUE` as a key and a value; see `meant`.
+
+    Raises UsageError `bad_value`, also for a key that is given twice.
+    """
+    found = tuple(map(_pair, pairs))
+    keys = [key for key, _ in found]
+    for place, key in enumerate(keys):
+        if key in keys[:place]:
+            raise UsageError("bad_value", f"--meta {key} is given twice.", hint=f"--meta {key}=VALUE, once")
+    return found
 
 
 def meant(text: str) -> MetaValue:

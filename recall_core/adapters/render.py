@@ -98,6 +98,8 @@ def transferred(response: Response) -> Iterator[str]:
     """What was written or read, and its digest."""
     moved = response["transfer"]
     amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
+    if "unchanged" in moved:
+        amount = f"nothing to import: {counted(moved['unchanged'], 'document')} here already"
     yield f"{amount}  sha256 {moved['sha256']}"
 
 

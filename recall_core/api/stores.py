@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack, cast
 
@@ -26,7 +25,7 @@ from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind
-from recall_core.store.sqlite.connect import MEMORY, reaching
+from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.types import StoreInfo
 
 STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
@@ -128,6 +127,9 @@ def _nowhere(first: Path) -> StoreError:
     path = first / Config().store_path
     with reaching(path):
         is_there = path.is_file()
+        is_empty = is_there and path.stat().st_size == 0
+    if is_empty:
+        return unmade(str(path))
     if is_there:
         hint = Hint("stats", store=str(path))
         return StoreError("no_settings", f"There is no {FILE_NAME} beside {path}, or above it.", hint=hint)
@@ -215,17 +217,42 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
     url = StoreUrl("sqlite", str(path))
-    store = _created(url, config, options.get("mode", PRIVATE))
+    mode = options.get("mode", PRIVATE)
+    store = _made(url, config, mode) if is_new else _created(url, config, mode)
     if is_new:
+        from recall_core.maintain.settings import put_in_place  # noqa: PLC0415 - a search never needs it
+
         try:
-            toml.write_text(render(config), encoding="utf-8")
+            put_in_place(toml, render(config).encode())
         except OSError as error:
             store.close()
             store_kind(url.kind).discard(url.where)
-            with suppress(OSError):  # a folder in its place, say
-                toml.unlink(missing_ok=True)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
     return NewStore(StorePlace(url, config, path.parent, toml), store, warnings, resolved)
+
+
+def _made(url: StoreUrl, config: Config, mode: int) -> Store:
+    """A new store, or the one that was made before by whoever was killed before writing its recall.toml."""
+    try:
+        return _created(url, config, mode)
+    except StoreError as error:
+        begun = _begun(url, config) if error.code == "store_exists" else None
+        if begun is None:
+            raise
+        return begun
+
+
+def _begun(url: StoreUrl, config: Config) -> Store | None:
+    """The store that stands there, where nothing was ever put into it and it is as these settings make one."""
+    try:
+        store = store_kind(url.kind).open(url.where)
+    except StoreError:
+        return None
+    info = store.info()
+    if info.generation == 0 and not store.judged_queries() and not disagreements(config, info):
+        return store
+    store.close()
+    return None
 
 
 def _expect_apart(folder: Path, database: str) -> None:

@@ -308,13 +308,17 @@ class CompactView(TypedDict):
 
 
 class TransferView(TypedDict):
-    """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted."""
+    """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted.
+
+    unchanged: documents that were here already, each as it came.
+    """
 
     documents: int
     chunks: int
     sha256: str
     path: NotRequired[str]
     inactive_roots: NotRequired[list[str]]
+    unchanged: NotRequired[int]
 
 
 class BackupView(TypedDict):

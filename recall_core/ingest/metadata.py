@@ -28,6 +28,20 @@ def why_unfit(metadata: Mapping[str, Any]) -> str | None:
     return None
 
 
+class KeyTwice(ValueError):
+    """A key stands twice in one object: which of its values were meant?"""
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, as the `object_pairs_hook` of `json.loads`. Raises KeyTwice with the key."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        again = next(key for place, key in enumerate(keys) if key in keys[:place])
+        raise KeyTwice(f"the key {again!r} comes twice")
+    return found
+
+
 def _inside(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(value.values())

@@ -16,11 +16,10 @@ from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_dupli
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
-from recall_core.store.values import Finding, StoreCheck
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 
 _REPAIR = Hint("doctor", fix=True)
 RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
-_READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
 _COMPACT = Hint("compact")
 _INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
 
@@ -108,6 +107,7 @@ def _ask(store: Store, own: Own, code: str, question: Callable[[Store, Own], Fin
         raise
     except StoreError as error:
         finding = Finding("error", error.message)
+        remedy = error.hint or "" if error.code == "io_error" else remedy  # nothing to mend on a disk that fails
     except (Interrupted, EmbedError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever damage does to one check, the others are to be asked
@@ -195,11 +195,11 @@ _QUESTIONS: tuple[Question, ...] = (
     ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),
     ("vector_values", _checked("vector_values"), _REPAIR),
     ("vectors", _vectors, _REPAIR),
-    ("texts", _checked("texts"), _READ_AGAIN),
-    ("documents", _checked("documents"), _READ_AGAIN),
-    ("ids", _checked("ids"), _READ_AGAIN),
-    ("slices", _checked("slices"), _READ_AGAIN),
-    ("tokens", _tokens, _READ_AGAIN),
+    ("texts", _checked("texts"), READ_AGAIN),
+    ("documents", _checked("documents"), READ_AGAIN),
+    ("ids", _checked("ids"), READ_AGAIN),
+    ("slices", _checked("slices"), READ_AGAIN),
+    ("tokens", _tokens, READ_AGAIN),
     ("digest", _checked("digest"), _REPAIR),
     ("counts", _checked("counts"), _REPAIR),
     ("purge_pending", _checked("purge_pending"), _COMPACT),

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from recall_core.errors import StoreError, why_unread
-from recall_core.ingest.metadata import why_unfit
+from recall_core.ingest.metadata import unique, why_unfit
 from recall_core.shell import Hint
 from recall_core.store.values import KnownRoot
 from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced
@@ -184,7 +184,7 @@ def decoded(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
 
 def _decoded(raw: bytes, number: int) -> AnyLine:
     try:
-        line: AnyLine = msgspec.convert(json.loads(raw), AnyLine)
+        line: AnyLine = msgspec.convert(json.loads(raw, object_pairs_hook=unique), AnyLine)
     except UnicodeDecodeError as error:
         raise invalid(f"line {number}: {why_unread(error)}") from error
     except (ValueError, RecursionError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors

@@ -25,7 +25,7 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         document = tomlkit.parse(text.removeprefix(_BOM))
         for key, value in values.items():
             document[key] = value
-        _put_in_place(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
+        put_in_place(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
     except (OSError, UnicodeDecodeError, TOMLKitError) as error:
         by_hand = tomlkit.dumps(dict(values)).strip().replace("\n", ", ")
         why = str(error) if isinstance(error, TOMLKitError) else why_unread(error)
@@ -43,8 +43,8 @@ def settle(toml: Path, values: Mapping[str, str | float | bool]) -> tuple[str, .
     return ()
 
 
-def _put_in_place(toml: Path, text: bytes) -> None:
-    """Behind a symbolic link, its target is replaced; the file keeps its mode."""
+def put_in_place(toml: Path, text: bytes) -> None:
+    """The file is whole and new, or as it was. Behind a symbolic link, its target is replaced; it keeps its mode."""
     target = Path(os.path.realpath(toml))
     part = target.with_name(f".recall-{os.urandom(8).hex()}")  # a name that no file of the owner's has
     try:

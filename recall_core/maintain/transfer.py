@@ -83,14 +83,18 @@ def import_(
         # Before the lock: a pipe may be silent for long.
         incoming = _Incoming(lines.decoded(raw_lines), lambda root: with_roots or _is_inside(root, base))
         keep = incoming.header.embeddings and not reembed
-        put = (0, 0)
+        put, same = (0, 0), _Same(store) if on_conflict == "error" else None
         with store.writer() as writer:
             _check_fits(incoming.header, store, embedder, reembed=reembed)
             for file in incoming.files(writer):
+                if same is not None and same.has(file):
+                    continue
                 if not _skipped(store, file, on_conflict=on_conflict):
                     writer.put(_with_vectors(file, store, embedder, keep=keep))
                     put = _sum(put, file)
     view = TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
+    if same is not None and same.path:
+        view["unchanged"] = incoming.header.documents
     came = frozenset(incoming.roots)
     if waiting := [each.root.folder for each in store.known_roots() if each.root in came and not each.is_active]:
         view["inactive_roots"] = waiting
@@ -137,15 +141,61 @@ def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
     return count[0] + len(file.documents), count[1] + sum(len(each.chunks) for each in file.documents)
 
 
+class _Same:
+    """Whether the store holds the whole export already, as after an import that ended before it could say so."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._is_other = False
+        self.path = ""
+        """The first file that the store holds as it comes."""
+
+    def has(self, file: NewFile) -> bool:
+        """Whether it has this file too. Raises StoreError `import_conflict` where it has some, and not all."""
+        is_here = not self._is_other and _is_here(self._store, file)
+        if is_here:
+            self.path = self.path or file.path
+        elif self.path:
+            raise _conflicting(self.path)
+        else:
+            self._is_other = True
+        return is_here
+
+
+def _is_here(store: Store, file: NewFile) -> bool:
+    """Whether the store has the file as it was read, and each of its documents with these labels."""
+    known = store.known(file.path)
+    if known is None:
+        return False
+    was = known.size, known.mtime_ns, known.hash, known.settings, known.documents
+    if was != (file.size, file.mtime_ns, file.hash, file.settings, len(file.documents)):
+        return False
+    return all(_is_live(store, document, utc(file.mtime_ns)) for document in file.documents)
+
+
+def _is_live(store: Store, new: NewDocument, mtime: str) -> bool:
+    doc_id = document_id(new.path, new.hash)
+    if store.document_at(new.path) != doc_id:
+        return False
+    rowid = store.rowid("doc", doc_id)
+    found = store.documents([rowid])[rowid]
+    labels = found.title, found.source, found.tags, found.meta
+    return (found.mtime, *labels) == (mtime, new.title, new.source, tuple(sorted(new.tags)), new.meta)
+
+
 def _skipped(store: Store, file: NewFile, *, on_conflict: str) -> bool:
     path = _conflict(store, file) if on_conflict != "replace" else ""
     if path and on_conflict == "error":
-        raise StoreError(
-            "import_conflict",
-            f"The store has {path} already. Nothing was imported.",
-            hint=Hint("import", "FILE", on_conflict="skip"),
-        )
+        raise _conflicting(path)
     return bool(path)
+
+
+def _conflicting(path: str) -> StoreError:
+    return StoreError(
+        "import_conflict",
+        f"The store has {path} already. Nothing was imported.",
+        hint=Hint("import", "FILE", on_conflict="skip"),
+    )
 
 
 def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bool) -> None:

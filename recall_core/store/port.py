@@ -331,6 +331,10 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
     def capabilities(self) -> frozenset[Capability]:
         """What it can do that not every store can."""
 
+    upgrade: str
+    """What opening it has changed, where it was of an earlier version, or "": a sentence without a full stop. Who has
+    told it to a person empties it."""
+
     @property
     def guard(self) -> ThreadGuard:
         """Of the connection: who asks the store from several threads has each call go through it."""

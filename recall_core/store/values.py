@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from recall_core.shell import Hint
 from recall_core.types import Root
 
 
@@ -76,6 +77,10 @@ class Nearest(NamedTuple):
 
     cosines: Mapping[int, float]
     is_exact: bool
+
+
+READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
+"""What helps where a document is not what was stored, and its file is."""
 
 
 class Finding(NamedTuple):

@@ -19,7 +19,7 @@ from recall_tui.messages import Picked
 from recall_tui.opening import open_store
 from recall_tui.state import session as state
 from recall_tui.state import store_pane, weighing
-from recall_tui.state.events import TaskDone
+from recall_tui.state.events import StoreOpened, TaskDone
 from recall_tui.state.session import Session
 from recall_tui.state.shell import typed
 from recall_tui.state.store_pane import StoreCommand
@@ -159,12 +159,14 @@ def task_ended(app: Host, event: TaskDone) -> None:
         app.ask()
 
 
-def store_opened(app: Host, before: Session, *, is_altered: bool) -> None:
+def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
     """Ask again after others have written; what this workbench writes says itself when it is done."""
+    if event.upgrade:
+        app.notify(f"{event.upgrade}.", markup=False)
     if before.weights.saved is not None and weighing.current(before) != weighing.current(app.session):
         app.notify("recall.toml has changed: its settings hold by now.")
     is_own = app.session.store.task or state.is_ingesting(app.session)
-    if is_altered and not is_own and store_pane.is_outdated(app.session):
+    if event.is_altered and not is_own and store_pane.is_outdated(app.session):
         app.ask()
         app.notify("Another program has written the store: asked again.")
 

@@ -42,6 +42,8 @@ class StoreOpened(NamedTuple):
     """The digest of what is judged in it."""
     is_written: bool = False
     """Something was written since it was last told of, if only the same anew."""
+    upgrade: str = ""
+    """What opening it has changed, where it was of an earlier version."""
 
 
 class Answered(NamedTuple):

@@ -150,7 +150,8 @@ class QueryThread:
                         self._tell(recall, is_altered=is_another),
                         _written_at(recall.engine.toml),
                     )
-                    self._post(opened._replace(config=recall.config, toml=recall.engine.toml))
+                    upgrade = recall.store.upgrade
+                    self._post(opened._replace(config=recall.config, toml=recall.engine.toml, upgrade=upgrade))
                     self._serve_all(recall)
                     is_another = True
         except RecallError as error:

@@ -1,5 +1,6 @@
 """Pane 8: the figures, the checks with their fixes, the embedders, and what is done to the store from there."""
 
+import gzip
 import json
 import shlex
 import threading
@@ -24,6 +25,8 @@ from recall_tui.state import store_pane
 from recall_tui.state.shell import command
 from recall_tui.state.store_pane import CHECKS, StoreCommand
 from tests.workbench_driver import NAMES, Driver, workbench
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 async def opened(bench: Driver, *keys: str) -> None:
@@ -501,3 +504,15 @@ async def test_nothing_leaves_when_other_documents_match_by_the_time_of_the_yes(
         assert "Nothing was removed: by now docs/*.md names other documents." in told(bench)
     with Recall.open(str(own_store)) as recall:
         assert recall.get("docs/budget.md")["ok"]
+
+
+async def test_a_store_of_an_earlier_version_says_that_it_was_brought_up_to_date(tmp_path: Path) -> None:
+    store = tmp_path / "recall.db"
+    store.write_bytes(gzip.decompress((GOLDEN / "schema-2.db.gz").read_bytes()))
+    async with workbench(store) as bench:
+        await opened(bench)
+        await bench.until(lambda _: f"as it was it lies in {store}.bak-schema-2" in told(bench))
+
+    async with workbench(store) as bench:
+        await opened(bench)
+        assert "schema" not in told(bench)

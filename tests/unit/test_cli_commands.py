@@ -53,6 +53,21 @@ def test_labels_given_to_add_can_be_asked_for(home: Path) -> None:
     assert [line.split("  ")[1] for line in out.splitlines()] == ["docs/a.md:1-3"]
 
 
+def test_a_key_of_metadata_that_is_given_twice_is_refused(home: Path) -> None:
+    assert refusal("add", "docs", "--meta", "year=2024", "--meta", "a=b", "--meta", "year=2025") == "bad_value"
+
+
+def test_an_import_that_is_run_again_says_that_it_is_done(home: Path) -> None:
+    run("add", "docs")
+    run("export", "--out", "all.jsonl")
+    run("init", "other")
+
+    digest = run("--store", "other", "import", "all.jsonl")[1].rpartition("  ")[2]
+    code, out, _ = run("--store", "other", "import", "all.jsonl")
+
+    assert (code, out) == (0, f"nothing to import: 2 documents here already  {digest}")
+
+
 def test_an_ignored_file_stays_out(home: Path) -> None:
     _, out, _ = run("add", "docs", "--ignore", "*.txt")
 

@@ -108,6 +108,19 @@ def test_what_is_made_to_be_shown_has_the_mode_that_the_umask_leaves(tmp_path: P
     assert mode(tmp_path / "page.html") == 0o640
 
 
+def test_a_file_for_others_too_is_its_owners_alone_until_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(os, "fchmod", lambda file, mode: seen.append(stat.S_IMODE(os.fstat(file).st_mode)))
+    before = os.umask(0)
+    try:
+        make_private(tmp_path / "a", 0o664)
+    finally:
+        os.umask(before)
+    assert seen == [0o600]
+
+
 @pytest.mark.parametrize("given", ["0", "77", "440", "1777", "6000", "rw", "0o640", "888", "-640", ""])
 def test_a_mode_that_is_none_or_shuts_out_its_owner_is_refused(tmp_path: Path, given: str) -> None:
     code, told = run("init", str(tmp_path / "new"), f"--mode={given}")

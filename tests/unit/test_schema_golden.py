@@ -5,11 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import apsw
 import pytest
 
 from recall_core import Recall
+from recall_core.adapters import cli, headless
+from recall_core.adapters.streams import Streams
+from recall_core.errors import StoreError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -40,9 +48,80 @@ def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: 
     assert old.read_bytes() != before
 
 
-def test_a_text_that_does_not_agree_with_what_was_embedded_of_it_is_marked_unverified(old: Path) -> None:
-    import apsw  # noqa: PLC0415
+def told(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = runner(argv, streams=Streams(io.StringIO(), out, err))
+    return code, out.getvalue(), err.getvalue()
 
+
+def test_an_upgrade_is_told_once_on_stderr_and_nowhere_else(old: Path) -> None:
+    note = f"note: {old} was brought from schema 2 to 3; as it was it lies in {old}.bak-schema-2.\n"
+
+    first = told("--store", str(old), "roots")
+    again = told("--store", str(old), "roots")
+
+    assert again[2] == ""
+    assert first == (again[0], again[1], note)
+
+
+def test_an_upgrade_is_told_beside_json_and_once_to_several_command_lines(old: Path) -> None:
+    lines = ["--json search balancer", "--json stats", "stats"]
+
+    code, out, err = told(*lines, runner=partial(headless.run_commands, store=str(old)))
+
+    assert (code, err.count("note: ")) == (0, 1)
+    assert [json.loads(line)["ok"] for line in out.splitlines()[:2]] == [True, True]
+
+
+def test_the_copy_of_an_upgrade_is_for_its_owner_alone_and_opens_as_it_was(old: Path) -> None:
+    old.chmod(0o644)
+    Recall.open(str(old)).close()
+
+    copy = Path(f"{old}.bak-schema-2")
+    assert [path.stat().st_mode & 0o777 for path in (old, copy)] == [0o644, 0o600]
+    db = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+    assert (db.pragma("user_version"), db.pragma("integrity_check")) == (2, "ok")
+    db.close()
+
+
+RACING = """
+import sys
+from recall_core import Recall
+sys.stdin.readline()
+with Recall.open(sys.argv[1]) as recall:
+    print(bool(recall.store.upgrade), recall.stats()["store"]["schema_version"])
+"""
+
+
+def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old: Path) -> None:
+    argv = [sys.executable, "-c", RACING, str(old)]
+    racers = [
+        subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    answers = [racer.communicate() for racer in racers]
+
+    assert sorted(answers) == [("False 3\n", "")] * 3 + [("True 3\n", "")]
+    db = apsw.Connection(f"{old}.bak-schema-2")
+    assert db.pragma("user_version") == 2
+    db.close()
+
+
+def test_an_upgrade_whose_copy_cannot_be_made_changes_nothing(old: Path) -> None:
+    Path(f"{old}.bak-schema-2").mkdir()
+    before = old.read_bytes()
+
+    with pytest.raises(StoreError):
+        Recall.open(str(old))
+
+    assert old.read_bytes() == before
+
+
+def test_a_text_that_does_not_agree_with_what_was_embedded_of_it_is_marked_unverified(old: Path) -> None:
     db = apsw.Connection(str(old))
     db.execute("DROP TRIGGER chunk_text_is_immutable")
     db.execute("UPDATE chunk SET text = text || '!' WHERE rowid = 1")

@@ -383,6 +383,74 @@ def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str],
     assert refused.value.code == "import_conflict"
 
 
+def test_an_import_that_is_in_already_is_told_as_done_and_changes_nothing(saved: Callable[[str], Path]) -> None:
+    store, text = put(empty(), file("mine.txt", document("mine.txt", "mine"))), exported(sample())
+    first = import_(store, saved(text), embedder=EMBEDDER, base=Path())
+    before, generation = exported(store), store.generation()
+
+    again = import_(store, saved(text), embedder=EMBEDDER, base=Path())
+
+    assert again == {**first, "documents": 0, "chunks": 0, "unchanged": first["documents"]}
+    assert (exported(store), store.generation()) == (before, generation)
+
+
+def test_a_stores_own_export_is_in_it_already(saved: Callable[[str], Path]) -> None:
+    store = sample()
+    assert import_(store, saved(exported(store)), embedder=EMBEDDER, base=Path())["unchanged"] == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda writer: writer.tombstone(["stop.txt"]),
+        lambda writer: writer.relabel("stop.txt", tags=("new",), source=None, meta=None),
+        lambda writer: writer.relabel("stop.txt", tags=None, source="new", meta=None),
+        lambda writer: writer.relabel("stop.txt", tags=None, source=None, meta={"new": 1}),
+        lambda writer: writer.refresh("stop.txt", size=8, mtime_ns=1),
+        lambda writer: writer.put(file("stop.txt", document("stop.txt", "other bytes"))),
+        lambda writer: writer.put(file("stop.txt", document("stop.txt", "of the", title="Another title"))),
+        lambda writer: writer.put(file("stop.txt")),
+    ],
+    ids=["gone", "tags", "source", "meta", "time", "bytes", "title", "no document"],
+)
+def test_an_export_of_which_anything_is_otherwise_here_is_a_conflict(
+    saved: Callable[[str], Path], change: Callable[[Any], object]
+) -> None:
+    text = exported(put(empty(), *(file(f"{name}.txt", document(f"{name}.txt", "of the")) for name in ("a", "stop"))))
+    store = empty()
+    import_(store, saved(text), embedder=EMBEDDER, base=Path())
+    with store.writer() as writer:
+        change(writer)
+    before = exported(store)
+
+    with pytest.raises(StoreError) as refused:
+        import_(store, saved(text), embedder=EMBEDDER, base=Path())
+
+    assert (refused.value.code, exported(store)) == ("import_conflict", before)
+
+
+def test_an_altered_export_is_refused_though_the_store_holds_what_it_says(saved: Callable[[str], Path]) -> None:
+    store, text = sample(), exported(sample())
+    with pytest.raises(StoreError) as refused:
+        import_(store, saved(text.replace('"sha256":"', '"sha256":"0')), embedder=EMBEDDER, base=Path())
+    assert refused.value.code == "import_invalid"
+
+
+@pytest.mark.parametrize("kind", ["header", "root", "file", "document", "chunk"])
+def test_an_export_with_a_key_twice_in_a_line_is_refused_with_its_name_and_nothing_is_imported(
+    saved: Callable[[str], Path], kind: str
+) -> None:
+    lines = exported(sample()).splitlines()
+    number = next(place for place, line in enumerate(lines) if f'"type":"{kind}"' in line)
+    lines[number] = f'{lines[number][:-1]},"type":"{kind}"}}'
+    store = empty()
+
+    with pytest.raises(StoreError, match=f"line {number + 1}: the key 'type' comes twice") as refused:
+        import_(store, saved(resealed(lines)), embedder=EMBEDDER, base=Path())
+
+    assert (refused.value.code, store.info().documents) == ("import_invalid", 0)
+
+
 def test_an_unknown_way_to_settle_conflicts_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(UsageError, match="overwrite"):
         import_(empty(), saved(exported(sample())), embedder=EMBEDDER, base=Path(), on_conflict="overwrite")

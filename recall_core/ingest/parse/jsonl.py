@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from recall_core.errors import IngestError
+from recall_core.ingest.metadata import KeyTwice, unique
 from recall_core.ingest.parse.text import decode
 from recall_core.ports import ParsedDocument
 from recall_core.text import nfc
@@ -46,8 +47,10 @@ class Jsonl:
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
     try:
-        record = json.loads(line, parse_constant=_refuse_constant)
+        record = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=unique)
         json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair cannot be stored
+    except KeyTwice as error:
+        raise _bad(where, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise _bad(where, f"not valid JSON: {error}") from error
     if not isinstance(record, dict):

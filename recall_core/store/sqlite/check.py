@@ -13,19 +13,17 @@ from typing import Any
 import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
-from recall_core.shell import Hint
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import metadata
 from recall_core.store.sqlite.schema import MIGRATIONS, vector_checksum
 from recall_core.store.sqlite.write import COUNTS, digest_of
-from recall_core.store.values import Finding, StoreCheck
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id, spaced
 from recall_core.types import flaws
 
 _BLOCK_ROWS = 4_096
-_READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
 _WASTE_PAGES = 128  # below 1 MiB nobody cares
 
@@ -215,7 +213,7 @@ def digest(store: SqliteCatalog) -> Finding:
     kept = str(store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0])
     if total != kept and (wrong := [(path,) for rowid, path, own in rows if found[rowid] != own]):
         named = _named(wrong, "documents have another title, label or cut than was stored")
-        return named._replace(fix=_READ_AGAIN)
+        return named._replace(fix=READ_AGAIN)
     if any(found[rowid] != own for rowid, _, own in rows):
         return Finding("error", "the digests of documents are others than their sum says")
     same = total == kept

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import apsw
@@ -23,26 +23,63 @@ from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZ
 MEMORY = ":memory:"
 _READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
 _CREATE = _READ_WRITE | apsw.SQLITE_OPEN_CREATE
+_UNREAD = (apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS)
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
 
 
-@contextmanager
-def creating(path: str, mode: int) -> Iterator[apsw.Connection]:
-    """A new, empty store at this path, and the time to fill it: what fails until then leaves no file behind.
+def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connection:
+    """A connection to a new, empty store with these settings: what fails leaves no file behind.
 
-    mode: of its file. The connection stays open. Raises StoreError `store_exists` when something is there already.
+    mode: of its file. An empty file, as whoever is killed here leaves it, is taken over. Raises StoreError
+    `store_exists` when something else is there already.
     """
-    with translated(path), ExitStack() as undo:
+    with translated(path), ExitStack() as waiting, ExitStack() as undo:
         if path != MEMORY:
-            _reserve(path, mode)
+            _reserve(path, mode, is_alone=waiting.enter_context(_alone(path)))
             undo.callback(discard, path)
         db = undo.enter_context(closing(_connection(path, _CREATE)))
         db.pragma("page_size", PAGE_SIZE)
         _prepare(db)
         db.pragma("journal_mode", "wal")
-        migrate(db, version=0)
-        yield db
+        with db:  # the file is a store, or nothing is in it
+            migrate(db, version=0)
+            db.executemany("INSERT INTO meta(key, value) VALUES(?, ?)", settings.items())
         undo.pop_all()
+    return db
+
+
+@contextmanager
+def _alone(path: str) -> Iterator[bool]:
+    """Others who make a store in the same folder wait meanwhile; False where its disk has no lock for that."""
+    folder: int | None
+    try:
+        folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+    except OSError:
+        folder = None  # making the file says why, or can do without
+    try:
+        yield folder is not None and _is_locked(folder, path)
+    finally:
+        if folder is not None:
+            os.close(folder)
+
+
+def _is_locked(folder: int, path: str) -> bool:
+    """Wait for the lock of a folder, as long as for that of a store. Raises StoreLocked."""
+    import fcntl  # noqa: PLC0415 - only for a new store
+    from time import monotonic, sleep  # noqa: PLC0415
+
+    last = monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if monotonic() > last:
+                raise _locked(path) from None
+            sleep(0.01)
+        except OSError:
+            return False
+        else:
+            return True
 
 
 def discard(path: str) -> None:
@@ -53,13 +90,46 @@ def discard(path: str) -> None:
             Path(name).unlink()
 
 
-def _reserve(path: str, mode: int) -> None:
-    """Make the file, still empty: of two processes one makes the store, and takes away only what it made itself."""
+def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
+    """Make the file, still empty: of two processes one makes the store, and takes away only what it made itself.
+
+    is_alone: nobody else makes one, so that a file with nothing in it is left over.
+    """
     with reaching(Path(path)):
+        if is_alone and _is_left_over(path):
+            discard(path)
         try:
             paths.make_private(Path(os.path.realpath(path)), mode)  # SQLite gives its log and index the same
         except FileExistsError as error:
             raise _exists(path) from error
+
+
+def _is_left_over(path: str) -> bool:
+    """Whether somebody was killed while making a store of this file, so that nothing is in it, nor in its log."""
+    if not Path(path).is_file() or _size(path) > PAGE_SIZE:
+        return False
+    if _size(path) == 0:
+        return _size(f"{path}-wal") == 0
+    try:
+        db, _ = _open_somehow(path)
+    except (apsw.Error, StoreError):
+        return False
+    with closing(db):
+        return _is_blank(db)
+
+
+def _is_blank(db: apsw.Connection) -> bool:
+    """Whether a database never held anything."""
+    marks = db.pragma("application_id"), db.pragma("user_version")
+    return marks == (0, 0) and db.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
+
+
+def _size(path: str) -> int:
+    """0 where no file is."""
+    try:
+        return Path(path).stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _exists(path: str) -> StoreError:
@@ -70,6 +140,8 @@ def _exists(path: str) -> StoreError:
 
 def _is_store(path: str) -> bool:
     """False where the file is known to be none; one that cannot be read just now may be one."""
+    if _size(path) == 0:  # SQLite would take its log away
+        return _size(f"{path}-wal") > 0
     try:
         db = _open_somehow(path)
     except apsw.NotADBError:
@@ -84,30 +156,54 @@ def _is_store(path: str) -> bool:
 
 def _way_out(path: str) -> str:
     """What makes room for a store where another file stands."""
-    file = Path(path).absolute()
-    elsewhere = [] if file.parent == paths.known() else [str(file.parent)]
-    return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && {Hint('init', *elsewhere)}"
+    return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && {_init(path)}"
 
 
-def connect(path: str) -> tuple[apsw.Connection, bool]:
-    """An open connection to an existing store, and whether it can write.
+def _init(path: str) -> Hint:
+    """What makes a store in the folder of this file."""
+    folder = Path(path).absolute().parent
+    return Hint("init") if folder == paths.known() else Hint("init", str(folder))
+
+
+class Connected(NamedTuple):
+    """An open connection to an existing store, whether it can write, and what opening it has changed, or ""."""
+
+    db: apsw.Connection
+    writable: bool
+    upgrade: str
+
+
+def connect(path: str) -> Connected:
+    """An open connection to an existing store, of the schema before this one too: that one is upgraded.
 
     Falls back to read-only where the media or its permissions demand it. Raises StoreError `no_store`,
     `schema_newer`, `store_needs_recovery`, `store_unreadable`; StoreCorrupt; StoreLocked.
     """
     with reaching(Path(path)):
         is_there = Path(path).is_file()
+        is_empty = is_there and _size(path) == 0
+        has_log = is_empty and _size(f"{path}-wal") > 0
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init"))
+    if has_log:  # SQLite would take the log away
+        raise damaged(path, "it is empty, and its log is not")
+    if is_empty:
+        raise unmade(path)
     with translated(path):
         db, writable = _open_somehow(path)
         try:
             _prepare(db)
-            _check_version(db, path, writable=writable)
+            upgrade = _check_version(db, path, writable=writable)
         except BaseException:
             db.close()
             raise
-    return db, writable
+    return Connected(db, writable, upgrade)
+
+
+def unmade(path: str) -> StoreError:
+    """The error of a file in which no store was made yet."""
+    message = f"{path} is no store yet: nothing is in it, as an init leaves it that was interrupted."
+    return StoreError("no_store", message, hint=_init(path))
 
 
 def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
@@ -117,8 +213,11 @@ def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
     ):
         try:
             db = _read_once(_uri(path) + query, flags)
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError, apsw.IOError):
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError):
             continue
+        except apsw.IOError as error:
+            if getattr(error, "extendedresult", 0) in _UNREAD:
+                raise  # no other way reads it either
         return db, writable and not db.readonly("main")
     return _open_immutable(path), False
 
@@ -166,9 +265,12 @@ def _prepare(db: apsw.Connection) -> None:
         db.create_scalar_function(name, function, arguments, deterministic=True)
 
 
-def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> None:
+def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
+    """What is to be told of the upgrade that the store needed, or ""."""
     version = db.pragma("user_version")
     if db.pragma("application_id") != APPLICATION_ID:
+        if _is_blank(db):
+            raise unmade(path)
         raise StoreCorrupt("not_a_store", f"{path} is not a Recall store.", hint=_way_out(path))
     if version > SCHEMA_VERSION:
         raise StoreError(
@@ -176,11 +278,30 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> None:
             f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION}).",
             hint=Hint(INSTALL, "recall-tui", upgrade=True),
         )
-    if version < SCHEMA_VERSION:
-        if not writable:
-            raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
-        backup(db, f"{path}.bak-schema-{version}")
-        migrate(db, version=version, steps=MIGRATIONS)
+    if version == SCHEMA_VERSION:
+        return ""
+    if not writable:
+        raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
+    return _upgraded(db, path)
+
+
+def _upgraded(db: apsw.Connection, path: str) -> str:
+    """What is to be told of an upgrade; of several processes that want it one makes it, and the others wait."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        version = db.pragma("user_version")
+        copy = f"{path}.bak-schema-{version}"
+        if version < SCHEMA_VERSION:
+            with closing(_connection(_uri(path), _READ_WRITE)) as reader:
+                backup(reader, copy)
+            migrate(db, version=version, steps=MIGRATIONS)
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+    if version == SCHEMA_VERSION:
+        return ""
+    return f"{path} was brought from schema {version} to {SCHEMA_VERSION}; as it was it lies in {copy}"
 
 
 def backup(db: apsw.Connection, path: str) -> None:
@@ -270,6 +391,13 @@ _MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]
     (apsw.InterruptError, Interrupted, "interrupted", "The query was interrupted.", lambda _: "run it again"),
     (apsw.CorruptError, StoreCorrupt, "store_corrupt", "{path} is damaged: {error}", _examine),
     (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", _way_out),
+    (
+        apsw.IOError,
+        StoreError,
+        "io_error",
+        "{path}: the disk failed ({error}); what is stored may be whole.",
+        _of_folder("df"),
+    ),
     (apsw.FullError, StoreError, "disk_full", "The disk that holds {path} is full.", _of_folder("df -h")),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError),

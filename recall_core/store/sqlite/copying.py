@@ -94,7 +94,7 @@ def aside(path: str) -> Iterator[tuple[apsw.Connection, bool]]:
         copy = str(Path(folder) / "copy.db")
         copy_aside(path, copy)
         try:
-            db, writable = connect(copy)
+            db, writable, _ = connect(copy)
         except RecallError as error:
             raise type(error)(error.code, error.message.replace(copy, path), hint=error.hint) from error
         try:

@@ -16,7 +16,7 @@ from recall_core.store.sqlite import lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import (
     connect,
-    creating,
+    create,
     discard,
     load_vector_functions,
     making_sense,
@@ -59,18 +59,13 @@ def create_store(
         "digest_sum": "0" * 64,
         **dict.fromkeys(COUNTS, "0"),
     }
-    with creating(path, mode) as db:
-        store = SqliteStore(db, path, writable=True)
-        with store.transaction():
-            for key, value in settings.items():
-                store.execute("INSERT INTO meta(key, value) VALUES(?, ?)", (key, value))
-    return store
+    return SqliteStore(create(path, settings, mode=mode), path, writable=True)
 
 
 def open_store(path: str) -> SqliteStore:
     """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
-    db, writable = connect(path)
-    return SqliteStore(db, path, writable=writable)
+    db, writable, upgrade = connect(path)
+    return SqliteStore(db, path, writable=writable, upgrade=upgrade)
 
 
 class SqliteKind:
@@ -115,8 +110,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     capabilities: frozenset[Capability] = frozenset({"lexical_fts"})
 
-    def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
+    def __init__(self, db: apsw.Connection, path: str, *, writable: bool, upgrade: str = "") -> None:
         super().__init__(db, path, writable=writable)
+        self.upgrade = upgrade
         self._keys = Memo(self, lambda: records.Keys(self._candidates(None, None)))
         self._lengths = Memo(self, lambda: postings.lengths(self.execute, None))
         self._vectors = Memo(self, lambda: vectors.rows_of(self.execute(_VECTORS)))

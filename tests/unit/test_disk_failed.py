@@ -1,0 +1,111 @@
+"""A disk that fails to read says so: what is stored may be whole, and is not called damaged."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core import Ask, Recall, RecallError
+
+
+class Disk(apsw.VFS):
+    """The disk as it is, of which the n-th read of a database file, and all that follow, can be made to fail."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self.fails_from: int | None = None
+        self.real = apsw.vfs_names()[0]
+        super().__init__("failing", self.real)
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
+        return DiskFile(self, name, flags)
+
+
+class DiskFile(apsw.VFSFile):
+    def __init__(self, disk: Disk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        self.disk = disk
+        self.is_store = bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB)
+        super().__init__(disk.real, name, flags)
+
+    def xRead(self, amount: int, offset: int) -> bytes:
+        if self.is_store:
+            self.disk.reads += 1
+            if self.disk.fails_from is not None and self.disk.reads >= self.disk.fails_from:
+                error = apsw.IOError("the disk failed")
+                error.extendedresult = apsw.SQLITE_IOERR_READ  # type: ignore[attr-defined]
+                raise error
+        return super().xRead(amount, offset)
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    disk = Disk()
+    apsw.set_default_vfs("failing")
+    yield disk
+    disk.fails_from = None
+    apsw.set_default_vfs(disk.real)
+    disk.unregister()
+
+
+@pytest.fixture
+def base(tmp_path: Path, disk: Disk) -> Path:
+    (tmp_path / "docs").mkdir()
+    for number in range(30):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"# Title {number}\n\n" + f"quokka{number} smiles. " * 300)
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(tmp_path / "docs"))
+    return tmp_path
+
+
+USES: dict[str, Callable[[Recall], object]] = {
+    "search": lambda recall: recall.search("quokka7 smiles"),
+    "lexical": lambda recall: recall.search("smiles", Ask(mode="lexical", k=30)),
+    "query": lambda recall: recall.query("SELECT * FROM doc FILTER doc.path LIKE '%7.md'"),
+    "context": lambda recall: recall.context("quokka7"),
+    "get": lambda recall: recall.get("docs/7.md"),
+    "stats": lambda recall: recall.stats(),
+    "export": lambda recall: recall.export(io.StringIO()),
+    "remove": lambda recall: recall.remove(["docs/7.md"]),
+    "compact": lambda recall: recall.compact(),
+    "judge": lambda recall: recall.store.judgements(),
+}
+
+
+def used(base: Path, use: Callable[[Recall], object]) -> object:
+    with Recall.open(str(base)) as recall:
+        return use(recall)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_read_that_fails_is_told_as_a_failure_of_the_disk(base: Path, disk: Disk, use: str) -> None:
+    disk.reads, disk.fails_from = 0, None
+    with Recall.open(str(base)):
+        opening = disk.reads
+    told = set()
+    for number in (1, 2, opening, opening + 1, opening + 2, opening + 5, opening + 9):
+        disk.reads, disk.fails_from = 0, number
+        try:
+            used(base, USES[use])
+        except RecallError as error:
+            told.add((error.code, error.exit_code))
+
+    assert told == {("io_error", 1)}
+
+
+def test_doctor_says_of_each_check_that_the_disk_failed_and_mends_nothing(base: Path, disk: Disk) -> None:
+    with Recall.open(str(base)) as recall:
+        recall.doctor()
+        recall.store.db.pragma("cache_size", 0)  # type: ignore[attr-defined]
+        disk.reads, disk.fails_from = 0, 5
+        failed = [check for check in recall.doctor(fix=True)["checks"] if check["severity"] == "error"]
+
+    assert failed
+    for check in failed:
+        assert "the disk failed" in check["evidence"]
+        assert check["fix"] == f"df {base}"
+    assert not list(base.glob("recall.db.bak-*"))
