@@ -48,6 +48,8 @@ def expect_file(path: Path) -> None:
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+"""What a disk says that has no links, such as FAT."""
 PRIVATE = 0o600
 """The mode of a file that holds people's texts, unless they want another."""
 
@@ -89,6 +91,20 @@ def put_in_place(part: Path, place: Path) -> None:
     """Let a file that is closed take a name, in one step that outlasts a loss of power. Raises OSError."""
     _flush(part)
     part.replace(place)
+    _flush(place.parent)
+
+
+def put_new(part: Path, place: Path) -> None:
+    """The same where nothing may have the name yet; the part keeps its own. Raises FileExistsError, OSError."""
+    _flush(part)
+    try:
+        os.link(part, place)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(place):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from error
+        part.replace(place)
     _flush(place.parent)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -57,6 +58,7 @@ def _exit_code(response: Response) -> int:
     held += [condition["holds"] for condition in response.get("fixtures", {}).get("gate", [])]
     held += [condition["holds"] for condition in response.get("diff", {}).get("gate", [])]
     held.append(response.get("whynot", {}).get("present", True))
+    held.append(response.get("replay", {}).get("identical", True))
     if "tuning" in response:
         from recall_core.adapters.tuning import is_negative  # noqa: PLC0415 - a search never needs it
 
@@ -167,22 +169,32 @@ def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Words, answered."""
-    return recall.search(" ".join(request.words), ask_of(request.flags))
+    return _kept(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
+
+
+def _kept(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
+    """The answer; its receipt in a file, where one is named."""
+    if request.flags.receipt is None:
+        return ask()
+    from recall_core.adapters.receipts import kept  # noqa: PLC0415 - few questions want one
+
+    return kept(request.flags.receipt, ask)
 
 
 def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """A query in RQL, answered."""
     given = given_rql(request.flags.rql, request.words, "recall query")
-    return recall.query(read_rql(given, streams.stdin), ask_of(request.flags))
+    return _kept(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
 
 
 def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """The best chunks of words or of a query, packed."""
     flags = request.flags
     check_question(request)
+    ask, pack = ask_of(flags), pack_of(flags)
     if flags.rql is None:
-        return recall.context(" ".join(request.words), ask_of(flags), pack_of(flags))
-    return recall.context(None, ask_of(flags), pack_of(flags), rql=read_rql(flags.rql, streams.stdin))
+        return _kept(request, lambda: recall.context(" ".join(request.words), ask, pack))
+    return _kept(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
 
 
 def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:

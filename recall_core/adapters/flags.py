@@ -126,6 +126,7 @@ CHECKS = (
     Flag("--strict-fresh", "fail with exit 3 when a returned file has changed"),
 )
 TIMEOUT = Flag("--timeout", "give up with exit 1 when there is no answer after S seconds", "S", is_seconds=True)
+RECEIPT = Flag("--receipt", "write what replay needs to tell whether this answer is still the same", "FILE")
 EXPLAIN = Flag("--explain", "show how each score adds up")
 K = Flag("--k", "how many hits (10)", "N", least=0)
 QUESTION = (

@@ -28,6 +28,7 @@ def ask_of(flags: Namespace) -> Ask:
         snapshot=getattr(flags, "snapshot", None),
         fresh=getattr(flags, "fresh", False),
         strict_fresh=getattr(flags, "strict_fresh", False),
+        receipt=getattr(flags, "receipt", None) is not None,
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from recall_core import paths
-from recall_core.errors import RecallError
+from recall_core.errors import RecallError, why_unread
 
 
 @contextmanager
@@ -39,6 +39,33 @@ def replacing(target: Path, *, hint: str, is_private: bool = False, mode: int | 
         raise RecallError("out_unwritable", message, hint=hint) from error
     finally:
         with suppress(OSError):  # where the part could not be made, there is none to take away
+            part.unlink()
+
+
+def expect_new(target: Path, *, hint: str) -> None:
+    """Raises RecallError `receipt_exists` where anything has that name."""
+    if os.path.lexists(target):
+        raise RecallError("receipt_exists", f"{target} exists already.", hint=hint)
+
+
+def write_new(target: Path, text: str, *, hint: str) -> None:
+    """Write a file that was not there, for its owner alone; whoever looks for it finds all of it or nothing.
+
+    Raises RecallError `receipt_exists`, `out_unwritable` with the hint.
+    """
+    part = target.parent / f".recall-{os.urandom(8).hex()}"
+    try:
+        paths.make_private(part)
+        part.write_text(text, encoding="utf-8", newline="\n")
+        paths.put_new(part, target)
+    except FileExistsError:
+        expect_new(target, hint=hint)
+        raise
+    except OSError as error:
+        message = f"{target} cannot be written: {why_unread(error)}."
+        raise RecallError("out_unwritable", message, hint=hint) from error
+    finally:
+        with suppress(OSError):
             part.unlink()
 
 

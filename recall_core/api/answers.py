@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recall_core.api.engine import Engine
     from recall_core.config import Settings
     from recall_core.contract.packing import AccountPart
+    from recall_core.contract.replaying import ReceiptPart
     from recall_core.contract.responses import (
         ContextResponse,
         ExplainResponse,
@@ -136,6 +137,11 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     following = plan.offset + len(shown)
     has_more = shown and following < found.total and _is_paged(found)
     next_part: NextPart = {"next_offset": following} if has_more else {}
+    receipt: ReceiptPart = {}
+    if ask.receipt:
+        from recall_core.api.replay import receipt_of_rows  # noqa: PLC0415 - few answers have one
+
+        receipt["receipt"] = receipt_of_rows(found, ask, engine.store)
     return {
         **OK,
         "query": views.query_echo(plan, found.pool, limit=plan.limit),
@@ -147,6 +153,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
         "stats": stats_view(found, started),
         "warnings": [*engine.notes(), *found.warnings, *stale],
         **next_part,
+        **receipt,
     }
 
 
@@ -167,6 +174,11 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
         for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(found, shown), strict=True):
             if hit.score is not None:
                 chunk["explain"] = explain_view(hit, found.plan, leaves)
+    receipt: ReceiptPart = {}
+    if ask.receipt:
+        from recall_core.api.replay import receipt_of_context  # noqa: PLC0415 - few answers have one
+
+        receipt["receipt"] = receipt_of_context(found, ask, options, view, store)
     return {
         **OK,
         "query": views.query_echo(found.plan, found.pool, limit=stop - start),
@@ -174,6 +186,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
         "context": view,
         "stats": stats_view(found, started),
         "warnings": [*engine.notes(), *found.warnings, *made.warnings, *stale],
+        **receipt,
     }
 
 

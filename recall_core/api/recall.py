@@ -163,6 +163,12 @@ class Recall:
         ask, pack = asked_and_packed(ask, pack, fields)
         return answers.packed(self.engine, self._plan(words, rql, ask), ask, pack)
 
+    def replay(self, receipt: Path | str) -> responses.ReplayResponse:
+        """The question of a receipt, by its file or its text, asked again; and what is another by now."""
+        from recall_core.api.replay import replay  # noqa: PLC0415 - a search never needs it
+
+        return replay(self.engine, receipt)
+
     def explain(
         self,
         words: str | None,
@@ -365,8 +371,7 @@ class Recall:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
         from recall_core.evaluate.fixture.rates import checked  # noqa: PLC0415 - a search never needs it
 
-        with self.store.reading():
-            view = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
+        view = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": list(self.engine.notes())}
 
     def calibrate_sparse(

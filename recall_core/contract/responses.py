@@ -9,6 +9,7 @@ from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
 from recall_core.contract.ledger import ExplanationView
 from recall_core.contract.packing import ContextView
+from recall_core.contract.replaying import ReceiptView, ReplayView
 from recall_core.contract.tuning import TuningView
 from recall_core.contract.views import (
     BackupView,
@@ -54,6 +55,7 @@ class SearchResponse(Head):
     stats: StatsView
     warnings: list[str]
     next_offset: NotRequired[int]
+    receipt: NotRequired[ReceiptView]
 
 
 class ContextResponse(Head):
@@ -63,6 +65,14 @@ class ContextResponse(Head):
     sparse: NotRequired[SparseView]
     context: ContextView
     stats: StatsView
+    warnings: list[str]
+    receipt: NotRequired[ReceiptView]
+
+
+class ReplayResponse(Head):
+    """What replay answers."""
+
+    replay: ReplayView
     warnings: list[str]
 
 
@@ -280,6 +290,7 @@ class ErrorResponse(Head):
 AnyResponse: TypeAlias = (
     SearchResponse
     | ContextResponse
+    | ReplayResponse
     | ExplainResponse
     | WhyNotResponse
     | TraceResponse
@@ -325,6 +336,10 @@ class Response(TypedDict):
     """What sparse-document recall did."""
     context: NotRequired[ContextView]
     """The packed text with its sources."""
+    receipt: NotRequired[ReceiptView]
+    """What the answer was, to be held against a later one."""
+    replay: NotRequired[ReplayView]
+    """An answer beside its receipt."""
     ingest: NotRequired[IngestView]
     """What came in."""
     store: NotRequired[StoreView]

@@ -29,6 +29,8 @@ class Ask(NamedTuple):
     snapshot: str | None = None
     fresh: bool = False
     strict_fresh: bool = False
+    receipt: bool = False
+    """Give the answer's receipt with it, where the answer is a list or a context."""
 
 
 class Pack(NamedTuple):
@@ -55,6 +57,7 @@ class AskFields(TypedDict, total=False):
     snapshot: str | None
     fresh: bool
     strict_fresh: bool
+    receipt: bool
 
 
 class QuestionFields(AskFields, total=False):

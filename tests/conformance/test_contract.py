@@ -67,6 +67,7 @@ READING: dict[str, list[str]] = {
     "context in markdown": ["context", "retry", "--format", "markdown", "--diversity", "1", "--explain"],
     "context too small": ["context", "retry", "--budget-tokens", "1"],
     "context by rql": ["context", "--rql", RQL, "--counter", "approx"],
+    "replay": ["replay", "retry.json"],
     "get": ["get", "docs/a.md"],
     "get lines": ["get", "docs/a.md:1-2"],
     "stats": ["stats"],
@@ -87,6 +88,7 @@ FAILING: dict[str, tuple[list[str], int]] = {
     "unknown target of rm": (["rm", "nowhere.md"], 8),
     "snapshot mismatch": (["search", "retry", "--snapshot", "0" * 64], 4),
     "missing file": (["add", "nowhere"], 1),
+    "missing receipt": (["replay", "nowhere.json"], 2),
     "missing import": (["import", "nowhere.jsonl"], 1),
     "no store": (["--store", "elsewhere/none.db", "stats"], 1),
 }
@@ -110,6 +112,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(home)
         assert run("init")[0] == 0
         assert run("add", "docs", "--tag", "docs", "--source", "test", "--meta", "year=2024")[0] == 0
+        assert run("search", "retry", "--receipt", "retry.json")[0] == 0
     return home
 
 
@@ -192,6 +195,18 @@ def test_every_writing_command_fits_the_schema(store, check) -> None:  # type: i
     assert responses["add"]["ingest"]["skipped"]
     assert responses["rm"]["removed"]["documents"] == 1
     assert responses["purge"]["removed"]["purged"]
+
+
+def test_an_answer_with_a_receipt_fits_the_schema_and_so_does_what_became_another(store, check) -> None:  # type: ignore[no-untyped-def]
+    for argv in (["search", "retry"], ["query", RQL], ["context", "retry"]):
+        response = check(run(*argv, "--receipt", f"{argv[0]}.json", "--json")[1])
+        assert set(response["receipt"]) == {"sha256", "path"}
+    assert run("rm", "docs/b.txt")[0] == 0
+
+    for name in ("search", "query", "context"):
+        code, out, _ = run("replay", f"{name}.json", "--json")
+        assert code == 7
+        assert check(out)["replay"]["changes"]
 
 
 def test_a_search_result_carries_its_ledger_and_it_adds_up(store, check) -> None:  # type: ignore[no-untyped-def]

@@ -303,3 +303,27 @@ def test_a_question_whose_time_is_over_ends_with_exit_1(home: Path, words: tuple
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "error: There is no answer after 1e-06 s.\nhint: --timeout 60\n"
     assert run(*words, "--timeout", "600", cwd=home).returncode == 0
+
+
+def test_a_receipt_is_replayed_by_another_process_until_a_document_changes(home: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("Retry with backoff.\n")
+    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("add", "notes", cwd=tmp_path).returncode == 0
+    assert (
+        run("context", "retry", "--receipt", "r.json", cwd=tmp_path).stdout
+        == "[1] notes/a.md:1-1\nRetry with backoff.\n\n"
+    )
+    same = run("replay", "r.json", cwd=tmp_path)
+
+    (notes / "a.md").write_text("Retry twice.\n")
+    stale = run("replay", "r.json", cwd=tmp_path)
+    assert run("sync", cwd=tmp_path).returncode == 0
+    changed = run("replay", "r.json", cwd=tmp_path)
+
+    assert (same.returncode, same.stdout.split()[0], same.stderr) == (0, "identical", "")
+    assert (stale.returncode, stale.stdout.split()[0]) == (0, "identical")
+    assert "W_STALE: notes/a.md was changed since it was read" in stale.stderr
+    assert (changed.returncode, changed.stdout.split()[0]) == (7, "changed")
+    assert "document  edited  notes/a.md\n" in changed.stdout

@@ -4,6 +4,7 @@ from recall_core.adapters.flags import (
     CHECKS,
     EXPLAIN,
     QUESTION,
+    RECEIPT,
     RQL,
     SET,
     TIMEOUT,
@@ -27,7 +28,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:search"),
         in_lines("render:hits"),
         Operand("WORDS", WORDS, most=None),
-        (K, *QUESTION),
+        (K, *QUESTION, RECEIPT),
         (
             'recall search "zero-downtime deploy" --k 5',
             "recall search retries --filter \"doc.tag = 'docs'\" --explain",
@@ -40,7 +41,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:query"),
         in_lines("render:hits"),
         Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
-        (RQL, EXPLAIN, SET, *CHECKS, TIMEOUT),
+        (RQL, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT),
         (
             "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
             "recall query --rql @nightly.rql --json",
@@ -91,12 +92,26 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--drop", "leave this chunk out", "ID", many=True),
             _RAW,
             *(_ACCOUNT if flag is EXPLAIN else flag for flag in QUESTION),
+            RECEIPT,
         ),
         (
             'recall context "how we handle retries" --budget-tokens 1200 --diversity 2',
             "recall context retries --format markdown > context.md",
             "recall context --rql \"SELECT * FROM chunk USING lexical('retry')\" --json",
         ),
+    ),
+    Command(
+        "replay",
+        "Ask the question of a receipt again, and say whether the answer is the same.",
+        on_store("receipts:replay"),
+        in_lines("receipts:lines"),
+        Operand("FILE", "a receipt that --receipt wrote"),
+        (TIMEOUT,),
+        (
+            "recall search retries --receipt retries.json",
+            "recall replay retries.json",
+        ),
+        note="Exit 0 when the answer is identical, 7 with what was edited, deleted, relabelled or set otherwise.",
     ),
     Command(
         "get",
