@@ -266,6 +266,26 @@ def test_a_reader_sees_one_state_while_another_writes(tmp_path: Path) -> None:
     assert reader.info().documents == 2
 
 
+def test_a_block_of_one_state_reads_what_the_store_is_once() -> None:
+    store = memory_store()
+    statements: list[str] = []
+    store.db.exec_trace = lambda _cursor, sql, _bindings: bool(statements.append(sql) or True)
+    with store.reading():
+        assert len({store.info() for _ in range(3)}) == 1
+    assert len([sql for sql in statements if "FROM meta" in sql]) == 1
+
+    store.info()
+    assert len([sql for sql in statements if "FROM meta" in sql]) == 2
+
+
+def test_what_is_written_is_seen_by_whoever_reads_in_the_same_transaction() -> None:
+    store = memory_store()
+    with store.transaction(), store.reading():
+        before = store.info().generation
+        store.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+        assert store.info().generation == before + 1
+
+
 @pytest.mark.parametrize("journal_mode", ["wal", "delete"])
 def test_opening_waits_for_another_program_to_let_the_file_go(tmp_path: Path, journal_mode: str) -> None:
     path = str(tmp_path / "r.db")

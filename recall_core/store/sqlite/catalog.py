@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -130,30 +130,32 @@ class SqliteCatalog(OpenStore):
         """Path to a file with a status of it that was found out by reading it again."""
 
     def info(self) -> StoreInfo:
-        """Identity, sizes, generation and digest."""
+        """Identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
+        info = self._info_read or self._read_info()
+        self._info_read = info if self._is_reading else None
+        return info
+
+    def _read_info(self) -> StoreInfo:
         meta: dict[str, str] = dict(self.execute("SELECT key, value FROM meta"))
         newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
         with making_sense(self.path):
-            return self._info(meta, newest or "")
-
-    def _info(self, meta: Mapping[str, str], newest: str) -> StoreInfo:
-        return StoreInfo(
-            path=self.path,
-            schema_version=SCHEMA_VERSION,
-            embedder=meta["embedder"],
-            dimension=int(meta["dimension"]),
-            counter=meta["counter"],
-            chunker=meta["chunker"],
-            tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
-            generation=int(meta["generation"]),
-            digest=store_digest(meta["embedder"], meta["digest_sum"]),
-            documents=int(meta["documents"]),
-            chunks=int(meta["chunks"]),
-            vectors=int(meta["vectors"]),
-            tombstones=int(meta["tombstones"]),
-            windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
-            snapshot=newest,
-        )
+            return StoreInfo(
+                path=self.path,
+                schema_version=SCHEMA_VERSION,
+                embedder=meta["embedder"],
+                dimension=int(meta["dimension"]),
+                counter=meta["counter"],
+                chunker=meta["chunker"],
+                tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
+                generation=int(meta["generation"]),
+                digest=store_digest(meta["embedder"], meta["digest_sum"]),
+                documents=int(meta["documents"]),
+                chunks=int(meta["chunks"]),
+                vectors=int(meta["vectors"]),
+                tombstones=int(meta["tombstones"]),
+                windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
+                snapshot=newest or "",
+            )
 
     def generation(self) -> int:
         """How many transactions have changed what is stored."""

@@ -337,18 +337,26 @@ def reaching(path: Path) -> Iterator[None]:
         raise StoreError("store_unreadable", f"{path}: {why_unread(error)}.", hint=hint) from error
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
+class translated:  # noqa: N801 - read as a verb; a generator would cost every statement of an answer
     """SQLite's failures inside this block become RecallErrors that name the file."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise _meaning(error, path) from error
-    except UnicodeDecodeError as error:
-        raise damaged(path, f"a text in it is no text: {error}") from error
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Raises a RecallError in the place of SQLite's."""
+        if error is None:
+            return
+        if isinstance(error, apsw.Error):
+            raise _meaning(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise damaged(self._path, f"a text in it is no text: {error}") from error
 
 
-class making_sense:  # noqa: N801 - read as a verb; a generator would cost every row of an answer
+class making_sense:  # noqa: N801 - as above
     """Rows that were read become values inside this block; what cannot be one is damage."""
 
     def __init__(self, path: str) -> None:

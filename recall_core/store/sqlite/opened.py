@@ -17,6 +17,7 @@ from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite.connect import MEMORY, translated
 from recall_core.store.sqlite.write import SqliteWriter
+from recall_core.types import StoreInfo
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
@@ -42,6 +43,9 @@ class OpenStore:
         self._has_written = False
         self._is_left = False
         self._is_ended = False
+        self._is_reading = False
+        self._info_read: StoreInfo | None = None
+        """What `info` said in the `reading` block that runs, all of which is of one state."""
         db.pragma("query_only", True)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -110,8 +114,10 @@ class OpenStore:
         self.execute("BEGIN")
         try:
             self._expect_in_place()
+            self._is_reading = True
             yield
         finally:
+            self._is_reading, self._info_read = False, None
             self._roll_back()
 
     def _expect_in_place(self) -> None:

@@ -153,6 +153,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return postings.counted(self.db, self.execute, query, terms, rowids)
 
     def _live_chunks(self) -> int:
+        if self._info_read is not None:
+            return self._info_read.chunks
         return int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])
 
     def _is_small(self) -> bool:
