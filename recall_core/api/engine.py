@@ -97,10 +97,8 @@ class Engine:
             self._embedder = embedder_of(identity, self.config)
         return self._embedder
 
-    def reranker(self, config: Config) -> Reranker | None:
-        """What scores the best rows again under these settings; kept, because loading one takes time."""
-        if not config.rerank:
-            return None
+    def reranker(self, config: Config) -> Reranker:
+        """The reranker that these settings name; kept, because loading one takes time."""
         if config.rerank not in self._rerankers:
             from recall_core.embed.rescore import new_reranker  # noqa: PLC0415 - few questions are reranked
 
@@ -168,11 +166,14 @@ class Engine:
         """Search and rank: the only step that searches the store."""
         with self.store.reading():  # the question's vector and those it meets are of one embedder
             embedder = self.embedder if plan.semantic is not None else None
-        return answering.answer(plan, self.store, embedder, self.reranker(plan.config))
+        return answering.answer(
+            plan, self.store, embedder, self.reranker(plan.config) if plan.config.rerank else None
+        )
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
         """The same pool under other ranking settings: those of answer.plan.config with what is to be changed."""
-        return answering.weigh(answer, config, self.store, self.reranker(config))
+        reranker = self.reranker(config) if config.rerank else None
+        return answering.weigh(answer, config, self.store, reranker)
 
     def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
         """Ranks start + 1 to stop of the full list, with their texts."""

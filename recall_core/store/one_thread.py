@@ -36,30 +36,25 @@ class ThreadGuard:
 
     def call(self, function: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Its result. Raises UsageError `wrong_thread` beside another thread's call, and after a fork."""
-        mine = {"call": (getpid(), get_ident())}
-        if self._running == mine:
+        mine = (getpid(), get_ident())
+        if self._running.get("call") == mine:
             return function(*args, **kwargs)
         self.expect_own_process()
         try:
             # setdefault takes the turn in one step. Ctrl-C may raise as soon as it has returned, or the function has:
             # so what runs is looked at rather than remembered, and between that and letting go nothing is called.
-            self._running.setdefault("call", mine["call"])
-            if self._running != mine:
+            if self._running.setdefault("call", mine) is not mine:
                 raise self._refused("is used by another thread at this moment; open one in each thread")
             while self._dropped:
                 self._dropped.pop()
             return function(*args, **kwargs)
         finally:
-            if self._running == mine:
+            if self._running == {"call": mine}:
                 del self._running["call"]
-
-    def is_mine(self) -> bool:
-        """Whether a call of this thread runs."""
-        return self._running.get("call") == (getpid(), get_ident())
 
     def last_call(self, function: Callable[[], None]) -> None:
         """The same for what ends the connection, which no call may be in the midst of, one of this thread neither."""
-        if self._running == {"call": (getpid(), get_ident())}:
+        if self._running.get("call") == (getpid(), get_ident()):
             raise self._refused("cannot be closed in the midst of a call")
         self.call(function)
 
@@ -131,8 +126,7 @@ def _call(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         guard: ThreadGuard = self.guard
-        is_within = guard.is_mine()  # a search makes some calls within its own, which are to cost little
-        result = function(self, *args, **kwargs) if is_within else guard.call(function, self, *args, **kwargs)
+        result = guard.call(function, self, *args, **kwargs)
         return Steps(self.guard, result) if type(result) in (GeneratorType, Steps) else result
 
     return call
