@@ -60,6 +60,11 @@ def harmless(text: str) -> str:
     return text if text.isprintable() else _controls("\t\n").sub(_escaped, text.replace("\r\n", "\n"))
 
 
+def harmless_json(text: str) -> str:
+    """JSON for a terminal, which reads as the same: what a terminal would obey is escaped as JSON escapes it."""
+    return _controls("\t\n").sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
+
+
 @cache
 def _controls(kept: str) -> re.Pattern[str]:
     """What a terminal obeys, and what lets a text run from right to left; lone surrogates are no text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import termios
 import time
@@ -28,6 +29,10 @@ class Terminal:
             [*self._tmux, "new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), command],
             cwd=cwd, env={**environment, "PYTHONPATH": str(ROOT)}, check=True,
         )  # fmt: skip
+
+    def record(self, file: Path) -> None:
+        """Write down from here on every byte that the programs in it write."""
+        subprocess.run([*self._tmux, "pipe-pane", f"exec cat > {shlex.quote(str(file))}"], check=True)
 
     def press(self, *keys: str) -> None:
         subprocess.run([*self._tmux, "send-keys", *keys], check=True)

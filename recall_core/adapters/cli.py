@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recall_core import __version__
 from recall_core.adapters import parser
-from recall_core.adapters.streams import OutputLost, Streams
+from recall_core.adapters.streams import OutputLost, Streams, for_data
 from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def _defect(error: Exception, streams: Streams) -> RecallError:
     if os.environ.get("RECALL_DEBUG"):
         import traceback  # noqa: PLC0415 - only for a defect
 
-        traceback.print_exception(error, file=streams.stderr)
+        from recall_core.text import harmless  # noqa: PLC0415
+
+        streams.stderr.write(harmless("".join(traceback.format_exception(error))))
     text = f"Unexpected {type(error).__name__}: {error}"
     return RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
 
@@ -90,7 +92,7 @@ def _is_answered(error: RecallError, streams: Streams) -> bool:
     from recall_core.views import failure  # noqa: PLC0415
 
     with suppress(OutputLost):
-        streams.stdout.write(json_line(failure(error)))
+        for_data(streams.stdout).write(json_line(failure(error)))
         streams.stdout.flush()
         return True
     return False

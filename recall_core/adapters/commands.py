@@ -13,7 +13,7 @@ from recall_core.adapters.options import ask_of, check_question, mode_of, pack_o
 from recall_core.adapters.output import replacing
 from recall_core.adapters.progress import follow
 from recall_core.adapters.rql import given_rql, read_rql
-from recall_core.adapters.streams import Streams, shown
+from recall_core.adapters.streams import Streams, for_data, shown
 from recall_core.api.recall import Recall
 from recall_core.api.stores import NewStoreFields
 from recall_core.contract import response_of
@@ -79,7 +79,7 @@ def _command(request: Request) -> Command:
 def _emit(response: Response, request: Request, streams: Streams) -> None:
     command = _command(request)
     if request.json:
-        streams.stdout.write(render.json_line(response))
+        for_data(streams.stdout).write(render.json_line(response))
         return
     if not (streams.stdout.isatty() and _drawn(response, streams.stdout)):
         for piece in command.prints(response) if command.prints is not None else ():
@@ -241,7 +241,7 @@ def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     if request.flags.out in (None, "-"):
         if mode is not None:
             raise UsageError("conflicting_flags", "--mode is that of a file.", hint=hint)
-        return recall.export(streams.stdout, embeddings=embeddings)
+        return recall.export(for_data(streams.stdout), embeddings=embeddings)
     target = Path(request.flags.out)
     with replacing(target, hint=hint, is_private=True, mode=mode) as out:
         response = recall.export(out, embeddings=embeddings)

@@ -96,11 +96,13 @@ def on_store(verb: Callable[[Recall, Request, Streams], AnyResponse] | str) -> V
 
 
 def in_lines(lines: Callable[[Response], Iterable[str]] | str) -> Printer:
-    """An answer line by line. lines: a function, or its place as `later` takes it."""
+    """An answer line by line, whatever names stand in them. lines: a function, or its place as `later` takes it."""
     lines_of = later(lines) if isinstance(lines, str) else lines
 
     def prints(response: Response) -> Iterator[str]:
-        return (f"{line}\n" for line in lines_of(response))
+        from recall_core.text import one_line  # noqa: PLC0415 - help has no need of it
+
+        return (f"{one_line(line)}\n" for line in lines_of(response))
 
     return prints
 

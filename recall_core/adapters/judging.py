@@ -13,7 +13,7 @@ from recall_core.adapters import board
 from recall_core.adapters.output import replacing
 from recall_core.adapters.parser import Request
 from recall_core.adapters.progress import follow
-from recall_core.adapters.streams import Streams
+from recall_core.adapters.streams import Streams, for_data
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract.evaluation import CalibrationView, CeilingView, FixturesView, FixtureView, RateView
 from recall_core.contract.responses import AnyResponse, Response
@@ -87,7 +87,7 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
 
 def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
     if str(path) == "-":
-        return nullcontext(streams.stdout)
+        return nullcontext(for_data(streams.stdout))
     return replacing(path, hint=Hint("judge export", qrels="FILE"))
 
 

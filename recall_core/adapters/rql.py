@@ -106,12 +106,16 @@ def _written(response: RqlResponse, source: str, text: str) -> RqlResponse:
     return response
 
 
-def lines(response: Response) -> Iterator[str]:
-    """What check, format, explain or complete answers."""
+def pieces(response: Response) -> Iterator[str]:
+    """What check, format, explain or complete answers; a query stands as it is."""
+    yield from (f"{line}\n" for line in _lines(response))
+
+
+def _lines(response: Response) -> Iterator[str]:
     if "rql" in response:
         view = response["rql"]
         changed = "formatted" if view.get("changed") else "unchanged"
-        yield f"{changed}  {view['path']}" if "path" in view else view["text"]
+        yield one_line(f"{changed}  {view['path']}") if "path" in view else view["text"]
     if "explained" in response:
         yield from _explained(response)
     for candidate in response.get("candidates", []):

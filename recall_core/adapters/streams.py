@@ -100,6 +100,32 @@ def shown(text: str, stream: TextIO, *, raw: bool = False) -> str:
     return text
 
 
+class Lines:
+    """A terminal's stdout for data in lines, whose controls are escaped as JSON escapes them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write the text."""
+        from recall_core.text import harmless_json  # noqa: PLC0415 - as above
+
+        return self._stream.write(harmless_json(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write the lines, each with the end that it has."""
+        for line in lines:
+            self.write(line)
+
+
+def for_data(stream: TextIO) -> TextIO:
+    """The stream for lines of data: byte for byte, but on a terminal."""
+    return cast("TextIO", Lines(stream)) if stream.isatty() else stream
+
+
 def standard() -> Streams:
     """The process's own streams, in UTF-8 whatever the locale says.
 

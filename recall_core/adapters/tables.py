@@ -13,6 +13,7 @@ from rich.text import Text
 from recall_core.adapters import board, render
 from recall_core.contract.responses import Response
 from recall_core.contract.views import ResultView
+from recall_core.text import one_line
 
 _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _STATE = "yellow"
@@ -43,7 +44,7 @@ def _table(response: Response) -> RenderableType | None:
         return _embedders(response)
     if "evaluation" in response:
         view = response["evaluation"]
-        return Group(*map(_figures, board.tables(view)), *map(Text, board.runs(view)))
+        return Group(*map(_figures, board.tables(view)), *map(_cell, board.runs(view)))
     return None
 
 
@@ -94,6 +95,11 @@ def _ledger(result: ResultView) -> Iterator[Text]:
         yield Text(f"{points.rstrip()}\n    value {figures}" if value else line, style="dim")
 
 
+def _cell(text: str) -> Text:
+    """A text that steers no terminal, on one line."""
+    return Text(one_line(text))
+
+
 def _pairs(response: Response) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
@@ -109,7 +115,7 @@ def _checks(response: Response) -> Table:
         table.add_column(name, overflow="fold")
     for check in response["checks"]:
         severity = Text(check["severity"], style=_SEVERITY[check["severity"]])
-        table.add_row(severity, Text(check["code"]), Text(check["evidence"]), Text(check.get("fix", "")))
+        table.add_row(severity, *map(_cell, (check["code"], check["evidence"], check.get("fix", ""))))
     return table
 
 
@@ -120,7 +126,7 @@ def _figures(rows: board.Rows) -> Table:
         table.add_column(name, justify="left" if name in board.LEFT else "right", overflow="fold")
     for row in rows[1:]:
         is_bold = any(cell == "fails" or cell.startswith(("better", "worse")) for cell in row)
-        table.add_row(*map(Text, row), style="bold" if is_bold else "")
+        table.add_row(*map(_cell, row), style="bold" if is_bold else "")
     return table
 
 
@@ -131,5 +137,5 @@ def _embedders(response: Response) -> Table:
         table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=name == "embedder")
     for view in response["embedders"]:
         style = "green" if view["in_use"] else "" if view["available"] else "dim"
-        table.add_row(*(Text(cell) for cell in render.embedder_row(view)), style=style)
+        table.add_row(*map(_cell, render.embedder_row(view)), style=style)
     return table

@@ -18,6 +18,8 @@ class Disk(apsw.VFS):
     def __init__(self) -> None:
         self.reads = 0
         self.fails_from: int | None = None
+        self.is_back = False
+        """Only one read fails."""
         self.real = apsw.vfs_names()[0]
         super().__init__("failing", self.real)
 
@@ -34,7 +36,8 @@ class DiskFile(apsw.VFSFile):
     def xRead(self, amount: int, offset: int) -> bytes:
         if self.is_store:
             self.disk.reads += 1
-            if self.disk.fails_from is not None and self.disk.reads >= self.disk.fails_from:
+            later = self.disk.reads - (self.disk.fails_from or self.disk.reads + 1)
+            if later == 0 or (later > 0 and not self.disk.is_back):
                 error = apsw.IOError("the disk failed")
                 error.extendedresult = apsw.SQLITE_IOERR_READ  # type: ignore[attr-defined]
                 raise error
@@ -95,6 +98,17 @@ def test_a_read_that_fails_is_told_as_a_failure_of_the_disk(base: Path, disk: Di
             told.add((error.code, error.exit_code))
 
     assert told == {("io_error", 1)}
+
+
+def test_a_store_is_not_taken_for_one_that_cannot_be_written_where_a_single_read_failed(
+    base: Path, disk: Disk
+) -> None:
+    disk.reads, disk.fails_from, disk.is_back = 0, 1, True
+    with pytest.raises(RecallError) as caught:
+        Recall.open(str(base))
+    assert caught.value.code == "io_error"
+
+    Recall.open(str(base)).close()
 
 
 def test_doctor_says_of_each_check_that_the_disk_failed_and_mends_nothing(base: Path, disk: Disk) -> None:

@@ -111,6 +111,30 @@ def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old:
     db.close()
 
 
+def test_who_waited_for_the_upgrade_of_another_makes_no_copy_and_says_nothing(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[str] = []
+
+    def upgrades_first(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
+        if sql.startswith("BEGIN IMMEDIATE") and not others:
+            others.append("")
+            with Recall.open(str(old)) as other:
+                others[0] = other.store.upgrade
+        return True
+
+    def watched(db: apsw.Connection) -> None:
+        db.exec_trace = upgrades_first
+
+    monkeypatch.setattr(apsw, "connection_hooks", [watched])
+    with Recall.open(str(old)) as recall:
+        assert recall.store.upgrade == ""
+        assert recall.stats()["store"]["schema_version"] == 3
+
+    assert others != [""]
+    assert [path.name for path in old.parent.glob("*.bak*")] == ["recall.db.bak-schema-2"]
+
+
 def test_an_upgrade_whose_copy_cannot_be_made_changes_nothing(old: Path) -> None:
     Path(f"{old}.bak-schema-2").mkdir()
     before = old.read_bytes()

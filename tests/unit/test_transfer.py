@@ -403,15 +403,18 @@ def test_a_stores_own_export_is_in_it_already(saved: Callable[[str], Path]) -> N
     "change",
     [
         lambda writer: writer.tombstone(["stop.txt"]),
+        lambda writer: writer.tombstone(["a.txt"]),
         lambda writer: writer.relabel("stop.txt", tags=("new",), source=None, meta=None),
         lambda writer: writer.relabel("stop.txt", tags=None, source="new", meta=None),
         lambda writer: writer.relabel("stop.txt", tags=None, source=None, meta={"new": 1}),
         lambda writer: writer.refresh("stop.txt", size=8, mtime_ns=1),
-        lambda writer: writer.put(file("stop.txt", document("stop.txt", "other bytes"))),
+        lambda writer: writer.put(file("stop.txt", document("stop.txt", "of thy"))),
+        lambda writer: writer.put(file("stop.txt", document("stop.txt", "of the"))._replace(settings="text c-2")),
+        lambda writer: writer.put(file("stop.txt", document("stop.txt", "of the"), document("stop.txt#1", ""))),
         lambda writer: writer.put(file("stop.txt", document("stop.txt", "of the", title="Another title"))),
         lambda writer: writer.put(file("stop.txt")),
     ],
-    ids=["gone", "tags", "source", "meta", "time", "bytes", "title", "no document"],
+    ids=["gone", "first gone", "tags", "source", "meta", "time", "bytes", "cut", "more", "title", "none"],
 )
 def test_an_export_of_which_anything_is_otherwise_here_is_a_conflict(
     saved: Callable[[str], Path], change: Callable[[Any], object]

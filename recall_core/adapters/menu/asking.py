@@ -52,7 +52,7 @@ COMMANDS: tuple[Command, ...] = (
         "rql",
         "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
         later("rql:run"),
-        in_lines("rql:lines"),
+        later("rql:pieces"),
         Operand(
             "ACTION",
             "check, format, explain or complete; then the query: text, @FILE, or - for stdin",

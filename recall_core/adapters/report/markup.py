@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 _VOID = ("meta", "br", "hr", "circle", "line", "rect", "path")
-_TURNS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # they make a text look like another
+_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that make a text look like another."""
 _PICTURES = {
     **{code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"},
     0x7F: 0x2421,

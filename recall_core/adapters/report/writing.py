@@ -14,7 +14,7 @@ from recall_core.adapters.report.facts import account_facts, plan_facts, questio
 from recall_core.adapters.report.markup import visible
 from recall_core.adapters.report.page import page, place
 from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
+from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
 from recall_core.contract import response_of
 from recall_core.contract.comparing import ReportView
@@ -146,7 +146,7 @@ def lines(response: Response) -> Iterator[str]:
 
 def _write(text: str, target: str, streams: Streams) -> str:
     if target == STDOUT:
-        streams.stdout.write(text)
+        streams.stdout.write(shown(text, streams.stdout))
     else:
         with replacing(Path(target), hint=Hint("report", "WORDS", html="FILE")) as out:
             out.write(text)

@@ -181,14 +181,11 @@ def connect(path: str) -> Connected:
     """
     with reaching(Path(path)):
         is_there = Path(path).is_file()
-        is_empty = is_there and _size(path) == 0
-        has_log = is_empty and _size(f"{path}-wal") > 0
+        is_emptied = is_there and _size(path) == 0 < _size(f"{path}-wal")
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init"))
-    if has_log:  # SQLite would take the log away
+    if is_emptied:  # SQLite would take the log away
         raise damaged(path, "it is empty, and its log is not")
-    if is_empty:
-        raise unmade(path)
     with translated(path):
         db, writable = _open_somehow(path)
         try:
