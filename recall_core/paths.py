@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,26 +46,6 @@ def expect_file(path: Path) -> None:
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-"""What a disk says that has no links, such as FAT."""
-PRIVATE = 0o600
-"""The mode of a file that holds people's texts, unless they want another."""
-
-
-def make_private(path: Path, mode: int = PRIVATE) -> None:
-    """Make a new, empty file of exactly this mode, whatever the umask; never wider on the way.
-
-    Raises FileExistsError where anything has that name, OSError.
-    """
-    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & PRIVATE)
-    try:
-        if stat.S_IMODE(os.fstat(target).st_mode) != mode:
-            with suppress(PermissionError):  # a disk without modes, such as FAT, has none to give
-                os.fchmod(target, mode)
-    finally:
-        os.close(target)
-
-
 def path_of(location: Path, base: Path) -> str:
     """The name of a file as documents carry it: NFC, `/`-separated, relative to base where it lies below it."""
     return nfc(os_path_of(location, base))
@@ -85,36 +63,6 @@ def os_path_of(location: Path, base: Path) -> str:
 def spelt(path: Path) -> Path:
     """A path from the root without `.` and `..`, and with its links as they are: it keeps its user's spelling."""
     return Path(os.path.abspath(absolute(path)))  # noqa: PTH100 - without following links
-
-
-def put_in_place(part: Path, place: Path) -> None:
-    """Let a file that is closed take a name, in one step that outlasts a loss of power. Raises OSError."""
-    _flush(part)
-    part.replace(place)
-    _flush(place.parent)
-
-
-def put_new(part: Path, place: Path) -> None:
-    """The same where nothing may have the name yet; the part keeps its own. Raises FileExistsError, OSError."""
-    _flush(part)
-    try:
-        os.link(part, place)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        if os.path.lexists(place):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from error
-        part.replace(place)
-    _flush(place.parent)
-
-
-def _flush(place: Path) -> None:
-    handle = os.open(place, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems know no flush of a folder
-            os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class NewPlace(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import subprocess
@@ -10,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recall_core import paths, shell
+from recall_core import files, paths, shell
 from recall_core.errors import UsageError
 
 SUFFIX = ".rql"
@@ -42,20 +41,7 @@ def load(path: Path) -> str:
 
 def save(path: Path, text: str) -> None:
     """Write the text with one line break at its end; a failure leaves what was there. Raises OSError."""
-    paths.expect_file(path)
-    path = Path(os.path.realpath(path))  # resolve() has an error of its own for a link to itself
-    if not path.exists():
-        path.write_bytes(_bytes(text))
-        return
-    target, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(target, "wb") as file:
-            file.write(_bytes(text))
-        Path(name).chmod(path.stat().st_mode & 0o777)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    files.write(path, _bytes(text))
 
 
 def holds(path: Path, text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack, cast
 
-from recall_core import paths
+from recall_core import files, paths
 from recall_core.config import (
     FILE_NAME,
     Config,
@@ -22,7 +22,7 @@ from recall_core.config import (
 )
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.errors import ConfigError, StoreError, UsageError
-from recall_core.paths import PRIVATE
+from recall_core.files import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
@@ -220,10 +220,8 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     mode = options.get("mode", PRIVATE)
     store = _made(url, config, mode) if is_new else _created(url, config, mode)
     if is_new:
-        from recall_core.maintain.settings import put_in_place  # noqa: PLC0415 - a search never needs it
-
         try:
-            put_in_place(toml, render(config).encode())
+            files.write(toml, render(config).encode())
         except OSError as error:
             store.close()
             store_kind(url.kind).discard(url.where)

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from recall_core import paths
+from recall_core import files, paths
 from recall_core.contract.views import BackupView, CheckView, VerifiedView
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
 from recall_core.maintain.doctor import RESTORE, examined
@@ -34,7 +34,7 @@ def backup(
     RecallError `out_unwritable`, UsageError `bad_value` for the store's own file.
     """
     place = Path(os.path.realpath(target))
-    part = place.parent / f".recall-{os.urandom(8).hex()}"
+    part = files.part_of(place)
     try:
         _expect_room(store, target, place, force=force)
         _end_purge(store)
@@ -43,7 +43,7 @@ def backup(
         held = _held(kind, part, store.path)
         if mode is not None or place.exists():
             part.chmod(place.stat().st_mode if mode is None else mode)
-        paths.put_in_place(part, place)
+        files.put_in_place(part, place)
     except OSError as error:
         message = f"{target} cannot be written: {why_unread(error)}."
         raise RecallError("out_unwritable", message, hint=_AGAIN) from error

@@ -70,8 +70,11 @@ def codes() -> tuple[str, ...]:
 
 
 def examined(store: Store) -> list[CheckView]:
-    """Every check of what a store holds: neither the files around it nor an embedder is looked at."""
-    return [_ask(store, _nobody, *question) for question in _QUESTIONS if question[0] in _HELD]
+    """Every check of what a store holds: neither the files around it nor an embedder is looked at.
+
+    Raises StoreError `io_error` where the disk fails, and nothing is known.
+    """
+    return [_ask(store, _nobody, *question, is_sure=True) for question in _QUESTIONS if question[0] in _HELD]
 
 
 def _nobody() -> Embedder:
@@ -99,13 +102,23 @@ def _vectors_anew(store: Store, own: Own) -> dict[int, TextVector]:
     return made
 
 
-def _ask(store: Store, own: Own, code: str, question: Callable[[Store, Own], Finding], remedy: str) -> CheckView:
-    """A question that the file is too damaged to answer is answered by that."""
+def _ask(
+    store: Store,
+    own: Own,
+    code: str,
+    question: Callable[[Store, Own], Finding],
+    remedy: str,
+    *,
+    is_sure: bool = False,
+) -> CheckView:
+    """A question that the file is too damaged to answer is answered by that. is_sure: not by a disk that fails."""
     try:
         finding = question(store, own)
     except StoreLocked:
         raise
     except StoreError as error:
+        if is_sure and error.code == "io_error":
+            raise
         finding = Finding("error", error.message)
         remedy = error.hint or "" if error.code == "io_error" else remedy  # nothing to mend on a disk that fails
     except (Interrupted, EmbedError):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
+from recall_core import files
 from recall_core.errors import ConfigError, why_unread
 
 _BOM = "\ufeff"
@@ -25,7 +24,7 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         document = tomlkit.parse(text.removeprefix(_BOM))
         for key, value in values.items():
             document[key] = value
-        put_in_place(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
+        files.write(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
     except (OSError, UnicodeDecodeError, TOMLKitError) as error:
         by_hand = tomlkit.dumps(dict(values)).strip().replace("\n", ", ")
         why = str(error) if isinstance(error, TOMLKitError) else why_unread(error)
@@ -41,20 +40,3 @@ def settle(toml: Path, values: Mapping[str, str | float | bool]) -> tuple[str, .
     except ConfigError as error:
         return (f"W_CONFIG: {error.message}",)
     return ()
-
-
-def put_in_place(toml: Path, text: bytes) -> None:
-    """The file is whole and new, or as it was. Behind a symbolic link, its target is replaced; it keeps its mode."""
-    target = Path(os.path.realpath(toml))
-    part = target.with_name(f".recall-{os.urandom(8).hex()}")  # a name that no file of the owner's has
-    try:
-        with part.open("xb") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        if target.exists():
-            part.chmod(target.stat().st_mode)
-        part.replace(target)
-    finally:
-        with suppress(OSError):  # after the replacement, or where it could not be made, there is none to take away
-            part.unlink()

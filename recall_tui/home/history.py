@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core import files
 from recall_tui.home.xdg import state_folder
 
 MOST = 1_000  # queries that are remembered
@@ -98,10 +98,7 @@ def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
 
 def _rewrite(path: Path, newest_first: list[PastQuestion]) -> None:
     """Put a shorter file in the place of the old one; at no time is there none."""
-    target, name = tempfile.mkstemp(dir=path.parent, prefix=".history-")
-    with os.fdopen(target, "wb") as file:
-        file.writelines(map(_line, reversed(newest_first)))
-    Path(name).replace(path)
+    files.write(path, b"".join(map(_line, reversed(newest_first))), mode=files.PRIVATE)
 
 
 def _line(past: PastQuestion) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from recall_core import files
 
 
 def state_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
@@ -21,15 +22,7 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
 def write_private(path: Path, text: str) -> None:
     """Write a file that its owner alone reads, whole or not at all; folders are made. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(f".{path.name}-{os.getpid()}")
-    target = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(target, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
+    files.write(path, text.encode("utf-8", "replace"), mode=files.PRIVATE)
 
 
 def _folder(environ: Mapping[str, str], variable: str, otherwise: str, platform: str) -> Path | None:

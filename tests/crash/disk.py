@@ -140,6 +140,8 @@ class Log:
         """Do it, and write it down."""
         if call.kind in ("flush", "rename", "remove"):
             return self._of_python(call, do)
+        if call.kind == "open" and self._is_below(call.path):
+            self._look()  # Python may have made it
         done = do()
         if call.kind in ("create", "write", "truncate", "sync", "unlink") and self._is_below(call.path):
             self._of_sqlite.add(call.path)

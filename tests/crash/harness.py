@@ -321,7 +321,7 @@ def _to_copy(base: Path, files: int) -> None:
 ADD = Scene("add", _to_add, ("add", "{base}/notes", "--tag", "note"))
 SYNC = Scene("sync", _to_sync, ("sync",))
 COMPACT = Scene("compact", _to_compact, ("compact",))
-IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl", "--on-conflict", "skip"))
+IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl"))
 REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=128"))
 PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), (8,), tuple(SECRETS.values()))
 MIGRATE = Scene("migrate", _to_migrate, ("roots",))

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from tests.crash.disk import Call, Do, disk
-from tests.crash.harness import ADD, BACKUP, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, expect_whole, run
+from tests.crash.harness import ADD, BACKUP, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, command, expect_whole, run
 
 SEED = 19
 
@@ -99,7 +99,8 @@ def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int]) -> int:
         base = stage.trial(scene)
         fault = Fault(how, number)
         with disk(fault):
-            run(scene, base)
+            _, answer = command(base, *scene.argv)
+        assert answer.get("error", {}).get("code") not in ("store_corrupt", "not_a_store"), answer
         if fault.seen <= number:
             break
         expect_whole(scene, stage, base)

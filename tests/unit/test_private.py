@@ -14,7 +14,7 @@ from recall_core import Recall, RecallError
 from recall_core.adapters import cli
 from recall_core.adapters.output import replacing
 from recall_core.adapters.streams import Streams
-from recall_core.paths import make_private
+from recall_core.files import make_private
 
 
 @pytest.fixture(params=[0o000, 0o077, 0o277], ids=oct)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
-from recall_core import paths, shell
+from recall_core import files, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.shell import INSTALL, Hint
@@ -99,7 +99,7 @@ def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
         if is_alone and _is_left_over(path):
             discard(path)
         try:
-            paths.make_private(Path(os.path.realpath(path)), mode)  # SQLite gives its log and index the same
+            files.make_private(Path(os.path.realpath(path)), mode)  # SQLite gives its log and index the same
         except FileExistsError as error:
             raise _exists(path) from error
 
@@ -215,6 +215,7 @@ def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
         except apsw.IOError as error:
             if getattr(error, "extendedresult", 0) in _UNREAD:
                 raise  # no other way reads it either
+            continue
         return db, writable and not db.readonly("main")
     return _open_immutable(path), False
 
@@ -305,7 +306,7 @@ def backup(db: apsw.Connection, path: str) -> None:
     """A consistent copy of the whole store in a private file of its own; an older copy of that name is replaced."""
     with reaching(Path(path)):
         Path(path).unlink(missing_ok=True)
-        paths.make_private(Path(path))  # VACUUM INTO takes a file that is empty
+        files.make_private(Path(path))  # VACUUM INTO takes a file that is empty
     db.execute("VACUUM INTO ?", (path,))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from recall_core import paths, shell
+from recall_core import files, shell
 from recall_core.errors import RecallError, StoreError, StoreLocked
 from recall_core.store.sqlite.connect import connect, discard, translated
 
@@ -123,7 +123,7 @@ def copy_of_now(store: OpenStore, target: str) -> Iterator[tuple[int, int]]:
     Stopped, or failed, it leaves no file. Raises OSError where the file cannot be made.
     """
     is_whole = False
-    paths.make_private(Path(target))
+    files.make_private(Path(target))
     try:
         with store.reading(), translated(target):
             store.execute("SELECT count(*) FROM sqlite_schema")  # from here on one state is read

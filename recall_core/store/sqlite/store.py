@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recall_core.config import EXACT_VECTORS
-from recall_core.paths import PRIVATE
+from recall_core.files import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.sqlite import lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
