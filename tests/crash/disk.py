@@ -21,8 +21,8 @@ SECTOR = 512
 class Call(NamedTuple):
     """Something that is done to a file. path: from the root; "" for a temporary file without a name.
 
-    at: the offset of a read or write, the size after a truncation. content: what is written. other: where it is
-    renamed to. `flush`, `rename` and `remove` are Python's, `at` the number of the open file that is flushed; the
+    at: the offset of a read or write, the size after a truncation. content: what is written. other: its new name.
+    `flush`, `rename`, `link` and `remove` are Python's, `at` the number of the open file that is flushed; the
     others are SQLite's. At a `told` nothing is done: a commit has been told, of the generation `at`.
     """
 
@@ -55,7 +55,14 @@ def disk(act: Act) -> Iterator[None]:
         vfs.unregister()
 
 
-_OF_PYTHON = {"fsync": "flush", "replace": "rename", "rename": "rename", "unlink": "remove", "remove": "remove"}
+_OF_PYTHON = {
+    "fsync": "flush",
+    "replace": "rename",
+    "rename": "rename",
+    "link": "link",
+    "unlink": "remove",
+    "remove": "remove",
+}
 
 
 def _call_of_python(act: Act, name: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -63,8 +70,8 @@ def _call_of_python(act: Act, name: str, function: Callable[..., Any], *argument
     match _OF_PYTHON[name]:
         case "flush":
             return act(Call("flush", "", arguments[0]), do)
-        case "rename":
-            return act(Call("rename", _place(arguments[0]), other=_place(arguments[1])), do)
+        case "rename" | "link" as kind:
+            return act(Call(kind, _place(arguments[0]), other=_place(arguments[1])), do)
         case kind:
             return act(Call(kind, _place(arguments[0])), do)
 
@@ -138,7 +145,7 @@ class Log:
 
     def __call__(self, call: Call, do: Do) -> Any:
         """Do it, and write it down."""
-        if call.kind in ("flush", "rename", "remove"):
+        if call.kind in _OF_PYTHON.values():
             return self._of_python(call, do)
         if call.kind == "open" and self._is_below(call.path):
             self._look()  # Python may have made it
@@ -171,6 +178,9 @@ class Log:
             case "rename":
                 self.calls.append(call)
                 self._moved(path, call.other)
+            case "link":
+                self.calls.append(call)
+                self._own[call.other] = self._own[path]
             case _:
                 self.calls.append(Call("unlink", path))
                 self._own.pop(path, None)
@@ -235,6 +245,8 @@ def after_cut(start: dict[str, bytes], calls: Sequence[Call], rng: random.Random
                 current[call.path] = _OnDisk(b"")
             case "rename":
                 current[call.other] = current.pop(call.path)
+            case "link":
+                current[call.other] = current[call.path]
             case "unlink":
                 current.pop(call.path, None)
             case "write" | "truncate" if call.path in current:
@@ -256,6 +268,8 @@ def _cut_of_names(calls: Sequence[Call], rng: random.Random) -> int:
             made[call.path] = number
         elif call.kind == "rename":
             made[call.other] = made.pop(call.path, 0)
+        elif call.kind == "link":
+            made[call.other] = number
         elif call.kind == "sync":
             least = max(least, made.get(call.path, -1) + 1)
         elif call.kind == "sync_folder":

@@ -26,12 +26,12 @@ _FAILED = {
     "sync": apsw.SQLITE_IOERR_FSYNC,
     "truncate": apsw.SQLITE_IOERR_TRUNCATE,
     "unlink": apsw.SQLITE_IOERR_DELETE,
-    **dict.fromkeys(("flush", "rename", "remove"), errno.EIO),
+    **dict.fromkeys(("flush", "rename", "link", "remove"), errno.EIO),
 }
 _FULL = {
     **dict.fromkeys(("write", "truncate"), apsw.SQLITE_FULL),
     "sync": apsw.SQLITE_IOERR_FSYNC,
-    **dict.fromkeys(("flush", "rename"), errno.ENOSPC),
+    **dict.fromkeys(("flush", "rename", "link"), errno.ENOSPC),
 }
 FAULTS = {
     "failed": _FAILED,
@@ -58,7 +58,7 @@ class Fault:
             return do()
         if self.how == "short" and call.kind == "write":
             do.func(call.content[: call.size // 2], call.at)  # type: ignore[attr-defined]
-        if call.kind in ("flush", "rename", "remove"):
+        if call.kind in ("flush", "rename", "link", "remove"):
             raise OSError(code, os.strerror(code), call.path)
         raise apsw.exception_for(code)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from recall_core import files
 from tests.crash.disk import Call, Log, after_cut, contents
 from tests.crash.harness import SCENES, Scene, Stage, commits_told, expect_whole, run
 
@@ -48,6 +49,27 @@ def test_wherever_the_power_is_cut_nothing_is_lost_and_the_command_can_be_run_ag
     scene: Scene, large: Stage, counted: Callable[..., None]
 ) -> None:
     _cut(scene, large, cuts=CUTS, counted=counted)
+
+
+@pytest.mark.parametrize("write", [files.write, files.write_new], ids=lambda write: write.__name__)
+def test_a_file_of_our_own_is_whole_and_new_or_as_it_was_wherever_the_power_is_cut(
+    write: Callable[[Path, bytes], None], tmp_path: Path
+) -> None:
+    place, new, old = tmp_path / "file", b"new" * 1_000, b"old" * 500
+    if write is files.write:
+        place.write_bytes(old)
+    start, log = contents(tmp_path), Log(tmp_path)
+    with log.recorded():
+        write(place, new)
+
+    found = [
+        after_cut(start, log.calls[:end], random.Random(f"{SEED} {end} {number}")).get(str(place))
+        for end in range(len(log.calls) + 1)
+        for number in range(50)
+    ]
+
+    assert set(found) == {start.get(str(place)), new}
+    assert set(found[-50:]) == {new}
 
 
 def _cut(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None]) -> None:
