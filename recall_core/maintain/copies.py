@@ -134,6 +134,8 @@ def _store_verified(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[C
             if not any(check["severity"] == "error" and check["code"] in _DAMAGE for check in checks):
                 info = copy.info()
                 view |= {"documents": info.documents, "chunks": info.chunks, "digest": info.digest}
-    except StoreCorrupt as error:
+    except StoreError as error:
+        if not isinstance(error, StoreCorrupt) and error.code != "no_store":  # there is a file, with nothing in it
+            raise
         checks = [CheckView(code="integrity", severity="error", evidence=error.message, fix=RESTORE)]
     return view, checks
