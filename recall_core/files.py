@@ -51,6 +51,12 @@ def write(target: Path, content: bytes, *, mode: int | None = None) -> None:
         out.write(content)
 
 
+def write_private(target: Path, text: str) -> None:
+    """The same for a text that its owner alone reads; folders are made. Raises OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write(target, text.encode("utf-8", "replace"), mode=PRIVATE)
+
+
 def write_new(target: Path, content: bytes) -> None:
     """A file that was not there, for its owner alone; whoever looks for it finds all of it or nothing.
 

@@ -1,9 +1,11 @@
-"""Paths: where they start, how a person types them, and how a store spells them."""
+"""Paths: where they start, how a person types them, how a store spells them, and a person's own folders."""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,3 +80,22 @@ def spot(store: str | None) -> NewPlace:
     has_name = place.suffix and not os.path.isdir(place)  # noqa: PTH112 - False where nobody may look
     folder = str(place.parent if has_name else place)
     return NewPlace(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")
+
+
+def state_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """Below XDG_STATE_HOME where it is set, else where the platform keeps such things; None without a home."""
+    return _folder(environ, "XDG_STATE_HOME", ".local/state", platform)
+
+
+def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """Below XDG_CONFIG_HOME where it is set, else where the platform keeps such things; None without a home."""
+    return _folder(environ, "XDG_CONFIG_HOME", ".config", platform)
+
+
+def _folder(environ: Mapping[str, str], variable: str, otherwise: str, platform: str) -> Path | None:
+    named, home = environ.get(variable, ""), environ.get("HOME", "")
+    if Path(named).is_absolute():
+        return Path(named) / "recall"
+    if not home:
+        return None
+    return Path(home) / ("Library/Application Support" if platform == "darwin" else otherwise) / "recall"

@@ -61,6 +61,7 @@ from recall_tui.state.events import (
     Unread,
     Unusable,
     Unwatched,
+    Waits,
 )
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
@@ -171,6 +172,8 @@ class Workbench(Host):
                 store_handlers.store_opened(self, before, event)
             case Unread(error):
                 store_handlers.settings_unread(self, error)
+            case Waits(error):
+                store_handlers.settings_wait(self, error)
             case Changed():
                 ingest.folders_changed(self)
             case Unwatched():

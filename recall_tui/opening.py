@@ -47,6 +47,13 @@ def open_store(store: str | None) -> Recall:
     return Recall.open(store)
 
 
+def open_to_ask(store: str | None) -> Recall:
+    """The same, whose questions go by words alone while what recall.toml says waits to be accepted."""
+    recall = open_store(store)
+    recall.engine.goes_on = True
+    return recall
+
+
 def create_store(store: str | None, choice: FirstStore) -> Recall:
     """A new store where none was found, opened. A name that ends like a file names the database, else its folder.
 

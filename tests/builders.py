@@ -35,7 +35,8 @@ def memory_store(path: str = ":memory:") -> SqliteStore:
 def opened_by(kind: type[Engine], store: str | Path) -> Recall:
     """The store of that file, whose steps this kind of engine takes."""
     place = stores.find(str(store), start=None)
-    return Recall(kind(stores.open_store(place), config=place.config, base=place.base, toml=place.toml))
+    store_of, config, found = stores.open_store(place)
+    return Recall(kind(store_of, config=config, base=place.base, toml=place.toml, found=found))
 
 
 def new_chunk(text: str, *, offset: int = 0, line: int = 1, path: str = "", title: str = "") -> NewChunk:

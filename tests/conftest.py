@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -14,6 +15,10 @@ _KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "TEXTUAL_SNAPSHOT_TEMPDIR")
 for _name in list(os.environ):
     if _name in _TASTE or (_name.startswith(("TEXTUAL_", "RECALL_")) and _name not in _KEPT):
         del os.environ[_name]
+
+# What tests accept or remember is not the developer's.
+_STATE = TemporaryDirectory(prefix="recall-tests-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # The same examples in every run, so that a red build is red on every machine; nightly looks for new ones.
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -18,7 +19,7 @@ from recall_core.api.recall import Recall
 from recall_core.api.stores import NewStoreFields
 from recall_core.contract import response_of
 from recall_core.deadline import within
-from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
+from recall_core.errors import NO_STORE, RecallError, StoreError, UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.types import Progress, Root
 
@@ -158,6 +159,34 @@ def roots(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.roots(tuple(map(int, numbers)))
 
 
+def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    """What recall.toml says that waits, accepted where that is wanted."""
+    flags, store = request.flags, _settings_of(request, opener)
+    if sum((flags.yes, flags.show, flags.forget)) > 1:
+        raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
+    response = Recall.trust(store, accept=flags.yes, forget=flags.forget)
+    if flags.yes or flags.show or flags.forget or "trust" not in response or response["trust"]["accepted"]:
+        return response
+    if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
+        message = f"{response['trust']['toml']} waits to be accepted, and there is no terminal to ask on."
+        raise UsageError("not_accepted", message, hint=Hint("trust", yes=True))
+    for line in render.trust(response_of(response)):
+        streams.say(line)
+    streams.stderr.write("Accept this from now on? [y/N] ")
+    streams.stderr.flush()
+    if streams.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("not_accepted", "Nothing was accepted.", hint=Hint("trust"))
+    return Recall.trust(store, accept=True)
+
+
+def _settings_of(request: Request, opener: Opener) -> str | None:
+    """The name of the store whose settings are meant; it is opened only where somebody else knows which it is."""
+    if opener is not open_store:
+        with suppress(RecallError), opener(request.store) as recall:
+            return str(recall.engine.found.toml.parent)
+    return request.store or os.environ.get("RECALL_STORE") or None
+
+
 def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """The remembered folders once, or again and again."""
     if request.flags.watch:
@@ -277,7 +306,8 @@ def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse
     probe = request.flags.probe
     try:
         with opener(request.store) as recall:
-            return Recall.embedders(recall.config, in_use=recall.store.embedder(), probe=probe)
+            waits, in_use = recall.engine.usable != recall.config, recall.store.embedder()
+            return Recall.embedders(recall.config, in_use=in_use, probe=probe, waits=waits)
     except StoreError as error:
         if error.code not in NO_STORE or request.store is not None:
             raise

@@ -75,6 +75,18 @@ def roots(response: Response) -> Iterator[str]:
         yield from (f"     left out  {clean(path)}" for path in root["left_out"])
 
 
+def trust(response: Response) -> Iterator[str]:
+    """What waits, whether it is accepted, and the digest that says so elsewhere."""
+    view = response["trust"]
+    if "sha256" not in view:
+        yield f"{clean(view['toml'])} says nothing that has to be accepted"
+        return
+    yield f"{clean(view['toml'])} would"
+    yield from (f"  {clean(act)}" for act in view["acts"])
+    yield f"sha256  {view['sha256']}"
+    yield "accepted" + ("" if view["kept"] else " for this run") if view["accepted"] else "waits to be accepted"
+
+
 def store(response: Response) -> Iterator[str]:
     """The store's figures, one a line."""
     yield from (f"{name:<16}{value}" for name, value in store_rows(response))

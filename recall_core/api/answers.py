@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recall_core.contract.packing import AccountPart
     from recall_core.contract.replaying import ReceiptPart
     from recall_core.contract.responses import (
+        CompletionResponse,
         ContextResponse,
         ExplainResponse,
         NextPart,
@@ -60,6 +61,14 @@ def query_formatted(text: str) -> RqlResponse:
     from recall_core.rql.parser import format_query  # noqa: PLC0415 - a search never needs it
 
     return {**OK, "rql": {"text": format_query(text)}, "warnings": []}
+
+
+def query_completed(engine: Engine, text: str, cursor: int) -> CompletionResponse:
+    """What may stand at a cursor of a query that is being written."""
+    from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - a search never needs it
+
+    with engine.store.reading():
+        return views.completion(text, cursor, engine.store.vocabulary(SUGGESTIONS))
 
 
 def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:

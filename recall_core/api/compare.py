@@ -6,7 +6,7 @@ from collections import Counter as Tally
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core import views
 from recall_core.api.engine import Engine
@@ -24,6 +24,7 @@ from recall_core.contract.comparing import (
 from recall_core.contract.evaluation import ConditionView
 from recall_core.contract.responses import DiffResponse, QueryPart
 from recall_core.contract.views import QueryEcho, StatsView
+from recall_core.embed.trust import RERANKER, Found
 from recall_core.errors import ConfigError
 from recall_core.evaluate.formats import read_queries
 from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
@@ -32,6 +33,9 @@ from recall_core.retrieve import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.types import Progress, Table
+
+if TYPE_CHECKING:
+    from recall_core.api.engine import Engine
 
 FIGURES = ("rbo", "jaccard", "rbo_min", "jaccard_min", "queries_changed", "firsts_changed")
 
@@ -60,16 +64,17 @@ class _Compared(NamedTuple):
     diff: Diff
 
 
-def configured(config: Config, given: Sequence[str]) -> Config:
+def configured(config: Config, given: Sequence[str], *, is_vouched: bool = False) -> Config:
     """A store's config with the ranking and packing settings of recall.toml files, and with `key=value,…` settings.
 
     given: in order, later ones win. A file brings every such setting, its defaults too; what belongs to the store
-    stays. Raises ConfigError, UsageError.
+    stays. is_vouched: what the files say needs not be accepted. Raises ConfigError, UsageError.
     """
     for each in given:
         path = Path(each)
         if path.is_file():
             fresh = load(path)
+            Found(fresh, path, is_vouched=is_vouched).expect(RERANKER)
             config = config._replace(
                 **{key: getattr(fresh, key) for key, setting in SETTINGS.items() if setting.live}
             )

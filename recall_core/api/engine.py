@@ -10,6 +10,8 @@ from recall_core.api import stores
 from recall_core.api.packing import packing
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
+from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, Found
+from recall_core.errors import ConfigError, EmbedError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
 from recall_core.retrieve import answer as answering
@@ -42,7 +44,8 @@ def result_of(steps: Generator[Progress, None, Result]) -> Result:
 class Engine:
     """One store and what it takes to ask it, for one thread at a time, as class Recall says.
 
-    toml: where its settings stand; by default recall.toml in its folder.
+    toml: where its settings stand; by default recall.toml in its folder.  found: the settings as they were found,
+    where a person has to accept what they say; otherwise whoever makes this answers for them.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Engine:
         base: Path,
         toml: Path | None = None,
         embedder: Embedder | None = None,
+        found: Found | None = None,
     ) -> None:
         self.store = store
         """Its methods are not guarded: they are for the thread that uses this object."""
@@ -61,13 +65,21 @@ class Engine:
         self._config = config
         self.base = base
         self.toml = toml or base / FILE_NAME
+        self.found = found or Found(config, self.toml, is_vouched=True)
+        """The settings as recall.toml has them, and whether what they say may be done."""
+        self.goes_on = False
+        """Whether questions go by words alone while embedder or reranker wait to be accepted."""
+        self._may_embed = False
         self._watched: Event | None = None
         self._embedder = embedder
         self._rerankers: dict[str, Reranker] = {}
 
     def beside(self, config: Config | None = None, *, embedder: Embedder | None = None) -> Engine:
         """Another one of the same store, with settings and an embedder of its own."""
-        return Engine(self.store, config=config or self.config, base=self.base, toml=self.toml, embedder=embedder)
+        config = config or self.config
+        other = Engine(self.store, config=config, base=self.base, toml=self.toml, embedder=embedder, found=self.found)
+        other.goes_on = self.goes_on
+        return other
 
     def once(self) -> Engine:
         """Another one of the same store, whose embedder reads a question once however often it is asked in a row."""
@@ -85,23 +97,52 @@ class Engine:
         if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
             self._embedder, self._rerankers = None, {}
         self._config = config
+        self.found, self._may_embed = self.found._replace(config=config), False
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder that made this store's vectors, which a reembed may have changed since the last question."""
+        """The embedder that made this store's vectors, which a reembed may have changed since the last question.
+
+        Raises EmbedError; ConfigError `untrusted_config`.
+        """
         identity = self.store.embedder()
         if self._embedder is None or self._embedder.identity != identity:
-            if not agrees(self.config, identity):
-                fresh = load(self.toml)  # a reembed in another process has written it
-                self.config = self.config._replace(**{key: getattr(fresh, key) for key in EMBEDDING})
-            self._embedder = embedder_of(identity, self.config)
+            if not agrees(self.usable, identity):
+                self._follow(load(self.toml))  # a reembed in another process has written it
+            try:
+                self._embedder = embedder_of(identity, self.usable)
+            except EmbedError:
+                self.found.expect(EMBEDDER)
+                raise
         return self._embedder
+
+    def take_over(self, found: Found) -> None:
+        """Go by these settings from now on."""
+        self.config, self.found = found.config, found
+
+    def _follow(self, fresh: Config) -> None:
+        """Take over who makes the vectors."""
+        makers = {key: getattr(fresh, key) for key in EMBEDDING}
+        found = self.found.config._replace(**makers)
+        self.config = self.config._replace(**makers)
+        self.found = self.found._replace(config=found)
+
+    @property
+    def usable(self) -> Config:
+        """The settings, with `hash` in the place of an embedder that waits to be accepted."""
+        self._may_embed = self._may_embed or self.found.refusal(EMBEDDER) is None
+        return self.config if self._may_embed else self.config._replace(**AT_HOME)
+
+    def untrusted(self) -> ConfigError | None:
+        """Why a question by meaning, or one that is reranked, would be refused by what the settings say; or None."""
+        return self.found.refusal(EMBEDDER, RERANKER)
 
     def reranker(self, config: Config) -> Reranker:
         """The reranker that these settings name; kept, because loading one takes time."""
         if config.rerank not in self._rerankers:
             from recall_core.embed.rescore import new_reranker  # noqa: PLC0415 - few questions are reranked
 
+            self.found.expect_reranker(config.rerank)
             self._rerankers[config.rerank] = new_reranker(config.rerank, self.config)
         return self._rerankers[config.rerank]
 
@@ -160,7 +201,7 @@ class Engine:
 
     def replan(self, plan: Plan, ask: Ask = Ask()) -> Plan:
         """The question under the settings and for the rows of `ask`; all else stays, and no text is read again."""
-        return replan(plan, config=self.config, settings=ask.settings, k=ask.k)
+        return self._trusted(replan(plan, config=self.config, settings=ask.settings, k=ask.k))
 
     def answer(self, plan: Plan) -> Answer:
         """Search and rank: the only step that searches the store."""
@@ -195,17 +236,24 @@ class Engine:
     def words_plan(self, words: str, ask: Ask) -> Plan:
         """A search for these words, understood."""
         config = override(self.config, ask.settings)
-        return plan_words(words, config=config, mode=ask.mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
+        mode = "lexical" if self.goes_on and self.found.refusal(EMBEDDER) else ask.mode
+        plan = plan_words(words, config=config, mode=mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
+        return self._trusted(plan)
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
         """A query in RQL, understood. Raises RqlError."""
-        plan = plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings)
+        plan = self._trusted(plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings))
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 
     def notes(self) -> tuple[str, ...]:
         """Where recall.toml and the store disagree."""
-        return stores.disagreements(self.config, self.store.info())
+        return stores.disagreements(self.config, self.usable, self.store.info())
 
     def store_config(self) -> Config:
         """The settings with those that the store was made with in place of what recall.toml says by now."""
         return stores.stored_config(self.config, self.store.info())
+
+    def _trusted(self, plan: Plan) -> Plan:
+        """The plan, without a reranker that waits where questions go on all the same."""
+        waits = self.goes_on and plan.config.rerank and self.found.refusal(RERANKER)
+        return plan._replace(config=plan.config._replace(rerank="")) if waits else plan

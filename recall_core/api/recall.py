@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
-from recall_core import deadline, views
+from recall_core import deadline
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config, Settings
@@ -52,34 +52,33 @@ class Recall:
         self.guard = engine.guard
 
     @classmethod
-    def open(cls, store: str | None = None, *, start: Path | None = None, create: bool = False) -> Self:
+    def open(
+        cls, store: str | None = None, *, start: Path | None = None, create: bool = False, trust: bool = False
+    ) -> Self:
         """The store at that path or URL, or the one named by the nearest recall.toml upwards from `start`.
 
         start: None is the current folder. `:memory:` is a new, empty store that ends with this object, under the
         settings of that recall.toml or else the defaults. create: where no file is, make it and its recall.toml as
-        `init` does; a name that ends like a file names the database, any other its folder.
+        `init` does; a name that ends like a file names the database, any other its folder. trust: what recall.toml
+        says may be done without a person who accepts it.
         """
         try:
             place = stores.find(store, start=start)
-            opened = stores.open_store(place)
+            opened, config, found = stores.open_store(place, is_vouched=trust)
         except StoreError as error:
             url = stores.store_url(store or str(start or "."))
             if not create or error.code != "no_store" or url.kind != "sqlite":
                 raise
             folder, name = spot(url.where)
-            cls.init(folder, settings={"store_path": name} if name else {}, name=name)
-            return cls.open(store, start=start)
-        return cls(Engine(opened, config=place.config, base=place.base, toml=place.toml))
+            cls.init(folder, settings={"store_path": name} if name else {}, name=name, trust=trust)
+            return cls.open(store, start=start, trust=trust)
+        return cls(Engine(opened, config=config, base=place.base, toml=place.toml, found=found))
 
     @staticmethod
     def init(folder: str = ".", **options: Unpack[stores.NewStoreFields]) -> responses.StatsResponse:
         """Make a store and its recall.toml in a folder. options: see NewStoreFields."""
-        place, store, warnings, resolved = stores.make(Path(folder), **options)
+        place, store, warnings = stores.make(Path(folder), **options)
         with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
-            if resolved:
-                from recall_core.maintain.settings import settle  # noqa: PLC0415 - rarely needed
-
-                warnings += settle(place.toml, resolved)
             response = recall.stats()
             return {**response, "warnings": [*warnings, *response["warnings"]]}
 
@@ -136,7 +135,7 @@ class Recall:
         """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
         from recall_core.api.compare import configured  # noqa: PLC0415 - a search never needs it
 
-        return Recall(self.engine.beside(configured(self.config, given)))
+        return Recall(self.engine.beside(configured(self.config, given, is_vouched=self.engine.found.is_vouched)))
 
     # Commands that read.
 
@@ -238,7 +237,8 @@ class Recall:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
         from recall_core.maintain.doctor import doctor  # noqa: PLC0415 - a search never needs it
 
-        checks = doctor(self.store, self.engine.base, config=self.config, fix=fix, dups=dups)
+        engine, store = self.engine, self.store
+        checks = doctor(store, engine.base, config=engine.usable, own=lambda: engine.embedder, fix=fix, dups=dups)
         return {**OK, "checks": checks, "warnings": []}
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
@@ -263,12 +263,12 @@ class Recall:
 
     @staticmethod
     def embedders(
-        config: Config = Config(), *, in_use: str | None = None, probe: bool = False
+        config: Config = Config(), *, in_use: str | None = None, probe: bool = False, waits: bool = False
     ) -> responses.EmbeddersResponse:
         """Every kind of embedder under these settings; no store is needed. in_use: the identity of a store's own."""
         from recall_core.maintain.embedders import embedders  # noqa: PLC0415 - a search never needs it
 
-        return {**OK, "embedders": embedders(config, in_use=in_use, probe=probe), "warnings": []}
+        return {**OK, "embedders": embedders(config, in_use=in_use, probe=probe, waits=waits), "warnings": []}
 
     def diff(
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()
@@ -317,10 +317,7 @@ class Recall:
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
         """What may stand at a cursor (code points) of a query that is being written."""
-        from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - a search never needs it
-
-        with self.store.reading():
-            return views.completion(text, cursor, self.store.vocabulary(SUGGESTIONS))
+        return answers.query_completed(self.engine, text, cursor)
 
     # Commands that measure.
 
@@ -430,8 +427,8 @@ class Recall:
         """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
         from recall_core.maintain.reembed import reembed  # noqa: PLC0415 - a search never needs it
 
-        done = yield from reembed(self.store, name, settings, config=self.config, toml=self.engine.toml)
-        self.engine.config = done.config
+        done = yield from reembed(self.store, name, settings, found=self.engine.found, toml=self.engine.toml)
+        self.engine.take_over(done.found)
         return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *self.engine.notes()]}
 
     def roots(self, accept: Sequence[int] = ()) -> responses.RootsResponse:
@@ -439,6 +436,9 @@ class Recall:
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
         return filling.roots(self.engine, accept)
+
+    trust = staticmethod(stores.trust)
+    """What the recall.toml of a store says that waits for the person; accept, forget: from now on."""
 
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
         """Read an export into this store, whole or not at all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack, cast
 
 from recall_core import files, paths
 from recall_core.config import (
@@ -20,13 +20,18 @@ from recall_core.config import (
     settings_of,
     written,
 )
+from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.embed.trust import EMBEDDER, STORE, Found
 from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.files import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.types import StoreInfo
+
+if TYPE_CHECKING:
+    from recall_core.contract.responses import TrustResponse
 
 STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
 """What is built in: name to `module:attribute` of a StoreKind, imported when a store of that kind is meant."""
@@ -72,12 +77,21 @@ def store_kind(name: str) -> StoreKind:
 
 
 class StorePlace(NamedTuple):
-    """A store's URL, its settings, the folder that its relative paths start from, and where the settings stand."""
+    """A store's URL, its settings, the folder that its relative paths start from, and where the settings stand.
+
+    found: the file that they were read from, where it is another one.  needs: what opening it does that waits.
+    """
 
     url: StoreUrl
     config: Config
     base: Path
     toml: Path
+    found: Path | None = None
+    needs: tuple[str, ...] = ()
+
+    def settings(self, *, is_vouched: bool) -> Found:
+        """The settings as they were found. is_vouched: see there."""
+        return Found(self.config, self.found or self.toml, is_vouched)
 
 
 def find(store: str | None, *, start: Path | None) -> StorePlace:
@@ -117,9 +131,10 @@ def _nearest(first: Path) -> Path | None:
 def _apart(url: StoreUrl, first: Path) -> StorePlace:
     """A store that is no file. Its settings are never written: those that stand in a folder are of another store."""
     toml = _nearest(first)
-    config = initial_config(None, ())[0] if toml is None else _resolved(load(toml))[0]
+    config = initial_config(None, ())[0] if toml is None else load(toml)
     base = first if toml is None else toml.parent
-    return StorePlace(url, config, base, base / ":" / FILE_NAME)
+    needs = (EMBEDDER,) if url.where == MEMORY or config.embedding == AUTO else ()
+    return StorePlace(url, config, base, base / ":" / FILE_NAME, toml, needs)
 
 
 def _nowhere(first: Path) -> StoreError:
@@ -139,14 +154,29 @@ def _nowhere(first: Path) -> StoreError:
 def _beside(toml: Path) -> StorePlace:
     config = load(toml)
     path = toml.parent / config.store_path
-    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml)
+    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml, needs=(STORE,))
 
 
-def open_store(place: StorePlace) -> Store:
-    """An existing store, or a new one in memory. Raises StoreError, UsageError, EmbedError."""
-    if place.url == StoreUrl("sqlite", MEMORY):
-        return _created(place.url, place.config)
-    return store_kind(place.url.kind).open(place.url.where)
+class OpenStore(NamedTuple):
+    """A store, its settings as they hold, and as they were found."""
+
+    store: Store
+    config: Config
+    found: Found
+
+
+def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenStore:
+    """An existing store, or a new one in memory. is_vouched: what its settings say needs not be accepted.
+
+    Raises StoreError, UsageError, EmbedError; ConfigError `untrusted_config` where opening it waits.
+    """
+    found = place.settings(is_vouched=is_vouched)
+    if place.needs:
+        found.expect(*place.needs)
+    config = _resolved(place.config)[0] if EMBEDDER in place.needs else place.config
+    is_new = place.url == StoreUrl("sqlite", MEMORY)
+    store = _created(place.url, config) if is_new else store_kind(place.url.kind).open(place.url.where)
+    return OpenStore(store, config, found)
 
 
 def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
@@ -161,6 +191,33 @@ def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     )
 
 
+def trust(
+    store: str | None = None, *, start: Path | None = None, accept: bool = False, forget: bool = False
+) -> TrustResponse:
+    """What the recall.toml of that store, found as `find` does, says that waits. accept, forget: from now on.
+
+    Raises ConfigError `trust_unkept`.
+    """
+    from recall_core.contract.views import TrustView  # noqa: PLC0415 - a search never needs it
+    from recall_core.embed import accepted  # noqa: PLC0415 - as above
+
+    found = find(store, start=start).settings(is_vouched=False)
+    if accept:
+        found.keep()
+    if forget:
+        accepted.forget(found.folder)
+    acts = found.acts()
+    view = TrustView(
+        toml=str(found.toml),
+        acts=[accepted.told(act) for act in acts],
+        accepted=found.is_accepted(),
+        kept=found.is_kept(),
+    )
+    if acts:
+        view["sha256"] = accepted.digest(acts)
+    return {**OK, "trust": view, "warnings": []}
+
+
 def tokenizers() -> tuple[Words, Words]:
     """How a text becomes words, folded and stemmed, for those who have no store at hand."""
     from recall_core.store.sqlite.lexical import tokenizers  # noqa: PLC0415 - beside its only use
@@ -169,27 +226,25 @@ def tokenizers() -> tuple[Words, Words]:
 
 
 class NewStore(NamedTuple):
-    """A new store and what was decided for it.
-
-    resolved: what an existing recall.toml is to say as well, in place of `auto` and where it names no weight.
-    """
+    """A new store, and what was decided for it."""
 
     place: StorePlace
     store: Store
     warnings: tuple[str, ...]
-    resolved: dict[str, str | float]
 
 
 class NewStoreFields(TypedDict, total=False):
-    """What is asked of a new store. embedding, settings: see `initial_config`.
+    """What is asked of a new store. embedding, settings: see `initial_config`; who gives them accepts what they do.
 
-    name: of the database, whatever the settings call it. mode: of its file, which is private by default.
+    name: of the database, whatever the settings call it. mode: of its file, which is private by default. trust: what
+    a recall.toml says that is there already may be done without a person who accepts it.
     """
 
     embedding: str | None
     settings: Settings | Sequence[str]
     name: str
     mode: int
+    trust: bool
 
 
 def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
@@ -201,7 +256,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     path, name = paths.absolute(folder), options.get("name", "")
     embedding, settings = options.get("embedding"), options.get("settings", ())
     config, warnings = initial_config(embedding, settings)
-    resolved: dict[str, str | float] = {}
+    kept: Kept | None = None
     _expect_apart(path, name or config.store_path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -213,7 +268,10 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     with reaching(toml):
         is_new = not toml.exists()
     if not is_new:
-        config, warnings, resolved = _kept(toml, has_flags=embedding is not None or bool(settings))
+        found = Found(load(toml), toml, options.get("trust", False))
+        found.expect(EMBEDDER, *(() if name else (STORE,)))
+        kept = _kept(found, has_flags=embedding is not None or bool(settings))
+        config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
     url = StoreUrl("sqlite", str(path))
@@ -226,7 +284,24 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
             store.close()
             store_kind(url.kind).discard(url.where)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
-    return NewStore(StorePlace(url, config, path.parent, toml), store, warnings, resolved)
+    place = StorePlace(url, config, path.parent, toml)
+    return NewStore(place, store, (*warnings, *_settled(place, kept)))
+
+
+def _settled(place: StorePlace, kept: Kept | None) -> tuple[str, ...]:
+    """What is new in recall.toml, accepted by who made it; and what to tell of that."""
+    before = Found(Config(), place.toml)
+    told: tuple[str, ...] = ()
+    if kept is not None:
+        before = kept.found
+        if kept.resolved:
+            from recall_core.maintain.settings import settle  # noqa: PLC0415 - rarely needed
+
+            told = settle(place.toml, kept.resolved)
+    if not place.settings(is_vouched=False).acts():
+        return told
+    after = Found(load(place.toml), place.toml, before.is_vouched)
+    return (*told, *after.follow(before, () if kept else after.acts()).warnings)
 
 
 def _made(url: StoreUrl, config: Config, mode: int) -> Store:
@@ -247,7 +322,7 @@ def _begun(url: StoreUrl, config: Config) -> Store | None:
     except StoreError:
         return None
     info = store.info()
-    if info.generation == 0 and not store.judged_queries() and not disagreements(config, info):
+    if info.generation == 0 and not store.judged_queries() and not disagreements(config, config, info):
         return store
     store.close()
     return None
@@ -274,12 +349,20 @@ def initial_config(embedding: str | None, settings: Settings | Sequence[str]) ->
     return (config if values.keys() & _WEIGHTS else _weighed(config)), warnings
 
 
-def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict[str, str | float]]:
+class Kept(NamedTuple):
     """What a recall.toml that was there before says, with an embedder for `auto` and its weights where none is named.
 
-    Also what warns of that, and what is to be written.
+    warnings: of that.  resolved: what it is to say as well.
     """
-    before = load(toml)
+
+    found: Found
+    config: Config
+    warnings: tuple[str, ...]
+    resolved: dict[str, str | float]
+
+
+def _kept(found: Found, *, has_flags: bool) -> Kept:
+    before, toml = found.config, found.toml
     config, warnings = _resolved(before)
     resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
     suited = _weighed(config)
@@ -290,7 +373,7 @@ def _kept(toml: Path, *, has_flags: bool) -> tuple[Config, tuple[str, ...], dict
         config, resolved = suited, {**resolved, **weights}
     if has_flags:
         warnings += (f"W_CONFIG: {FILE_NAME} was there already and is kept; the flags of init were not used",)
-    return config, warnings, resolved
+    return Kept(found, config, warnings, resolved)
 
 
 def _weighed(config: Config) -> Config:
@@ -315,9 +398,12 @@ def stored_config(config: Config, info: StoreInfo) -> Config:
     )
 
 
-def disagreements(config: Config, info: StoreInfo) -> tuple[str, ...]:
-    """Where recall.toml and the store disagree: the store wins, and says so."""
-    embedder = info.embedder if agrees(config, info.embedder) else config.embedding
+def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str, ...]:
+    """Where recall.toml and the store disagree: the store wins, and says so.
+
+    usable: the settings without an embedder that waits to be accepted, which is not asked whether it agrees.
+    """
+    embedder = info.embedder if usable != config or agrees(config, info.embedder) else config.embedding
     pairs = (
         ("embedder", embedder, info.embedder),
         ("counter", config.counter, info.counter),

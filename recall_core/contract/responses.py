@@ -28,6 +28,7 @@ from recall_core.contract.views import (
     StoreView,
     TextView,
     TransferView,
+    TrustView,
     VerifiedView,
 )
 from recall_core.contract.whynot import TraceView, WhyNotView
@@ -157,6 +158,13 @@ class RootsResponse(Head):
     """What roots answers."""
 
     roots: list[RootView]
+    warnings: list[str]
+
+
+class TrustResponse(Head):
+    """What trust answers."""
+
+    trust: TrustView
     warnings: list[str]
 
 
@@ -301,6 +309,7 @@ AnyResponse: TypeAlias = (
     | IngestResponse
     | RemoveResponse
     | RootsResponse
+    | TrustResponse
     | CompactResponse
     | TransferResponse
     | BackupResponse
@@ -348,6 +357,8 @@ class Response(TypedDict):
     """What went out."""
     roots: NotRequired[list[RootView]]
     """The folders and files that were added."""
+    trust: NotRequired[TrustView]
+    """What recall.toml says that waits to be accepted."""
     found: NotRequired[TextView]
     """The text."""
     checks: NotRequired[list[CheckView]]

@@ -279,6 +279,17 @@ class RootView(TypedDict):
     left_out: list[str]
 
 
+class TrustView(TypedDict):
+    """What a recall.toml says that waits until it is accepted. acts: in words, none where nothing waits; sha256: of
+    all of them, for RECALL_TRUST; accepted: they may happen; kept: from now on, and not for this run alone."""
+
+    toml: str
+    acts: list[str]
+    sha256: NotRequired[str]
+    accepted: bool
+    kept: bool
+
+
 class TextView(TypedDict):
     """What get found: a document, a chunk, or lines of a document."""
 

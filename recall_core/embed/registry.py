@@ -37,7 +37,7 @@ GROUP = "recall.embedder"
 
 AUTO = "auto"
 
-_FOUND_BY_AUTO = ("local", "openai", "gemini")
+FOUND_BY_AUTO = ("local", "openai", "gemini")
 
 _KNOWN_BY_IDENTITY = ("hash", "local", "minilm")
 
@@ -232,7 +232,7 @@ def _auto_names(config: Config) -> tuple[str, ...]:
     if config.embedding_fallback == AUTO:
         message = "embedding_fallback cannot be auto itself."
         raise ConfigError("bad_value", message, hint='embedding_fallback = "hash"')
-    return tuple(dict.fromkeys((*_FOUND_BY_AUTO, config.embedding_fallback)))
+    return tuple(dict.fromkeys((*FOUND_BY_AUTO, config.embedding_fallback)))
 
 
 def _obstacle(config: Config) -> str | None:

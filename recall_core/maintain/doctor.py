@@ -10,7 +10,7 @@ from pathlib import Path
 from recall_core.config import Config
 from recall_core.contract.views import CheckView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
-from recall_core.errors import EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
+from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
@@ -25,16 +25,23 @@ _INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
 
 
 def doctor(
-    store: Store, base: Path, *, config: Config = Config(), fix: bool = False, dups: bool = False
+    store: Store,
+    base: Path,
+    *,
+    config: Config = Config(),
+    own: Own | None = None,
+    fix: bool = False,
+    dups: bool = False,
 ) -> list[CheckView]:
     """Every check in a fixed order; an error among them is exit 6. Only StoreLocked and Interrupted end it early.
 
-    base: the store's directory.  dups: hold every two chunks against each other too.
+    base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
+    dups: hold every two chunks against each other too.
     fix: where an error is of the kind that can be computed again, copy the store to `….bak-<generation>`, repair,
     and check anew; the copy is named by a check of its own. Where there is none, nothing is written, so that a
     second run changes nothing. A file whose pages are damaged is left alone.
     """
-    own = cache(lambda: embedder_of(store.embedder(), config))
+    own = cache(own or (lambda: embedder_of(store.embedder(), config)))
     if fix and _pending(store):  # before any backup, which would keep what is to go
         store.purge()
     questions = _questions(base, config, dups=dups)
@@ -153,7 +160,7 @@ def _vectors(store: Store, own: Own) -> Finding:
         for rows in store.without_vector():
             without += len(rows)
             missing += sum(1 for made in embed([text for _, text in rows], own()) if made.vector)
-    except EmbedError as error:
+    except (EmbedError, ConfigError) as error:
         without = sum(map(len, store.without_vector()))
         return Finding("warning", f"{without} chunks have no vector; {error.message}", error.hint or "")
     if missing:
@@ -180,7 +187,7 @@ def _selves(store: Store, own: Own, *, config: Config) -> Finding:
         if kind(config.embedding).sends_text(config):
             return self_retrieval(store, None, instead="the embedder sends text off this machine")
         return self_retrieval(store, own())
-    except EmbedError as error:
+    except (EmbedError, ConfigError) as error:
         return self_retrieval(store, None, instead=error.message.rstrip("."))
 
 
@@ -190,7 +197,7 @@ def _ceiling(store: Store, own: Own, *, config: Config) -> Finding:
         if kind(config.embedding).sends_text(config):
             return Finding("ok", "not tried, because the embedder sends text off this machine")
         return ceiling_reachable(store, own(), config)
-    except EmbedError as error:
+    except (EmbedError, ConfigError) as error:
         return Finding("ok", f"not tried: {error.message}")
 
 

@@ -23,15 +23,18 @@ _PROBE_TEXTS = tuple(
 )
 
 
-def embedders(config: Config, *, in_use: str | None, probe: bool) -> list[EmbedderView]:
+def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = False) -> list[EmbedderView]:
     """Every kind in its standing order. in_use: the identity behind a store's vectors.
 
     probe: embed for about a second with each that is available and sends nothing off this machine.
+    waits: the one that the settings name is left alone, because nobody has accepted what they say.
     """
-    return [_view(kind, config, in_use=in_use, probe=probe) for kind in kinds()]
+    return [_view(kind, config, in_use=in_use, probe=probe, waits=waits) for kind in kinds()]
 
 
-def _view(kind: EmbedderKind, config: Config, *, in_use: str | None, probe: bool) -> EmbedderView:
+def _view(
+    kind: EmbedderKind, config: Config, *, in_use: str | None, probe: bool, waits: bool = False
+) -> EmbedderView:
     own = config if _is_named(kind, config) else _bare(kind, config)
     size = (in_use or "").rpartition(":")[2]
     recorded = own._replace(embedding_dim=int(size)) if size.isdecimal() else own
@@ -51,7 +54,9 @@ def _view(kind: EmbedderKind, config: Config, *, in_use: str | None, probe: bool
     dimension = kind.dimension(own)
     if dimension is not None:
         view["dimension"] = dimension
-    if reason is None:
+    if waits and _is_named(kind, config):
+        view["reason"] = reason or f"it waits for {Hint('trust')}"
+    elif reason is None:
         _look_closer(view, kind, own, probe=probe)
     if view["available"] and not is_in_use:
         view["hint"] = Hint("reembed", kind.name)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from recall_core.config import COMMIT_SECONDS, Config, Settings, assign, assignments, replace, settings_of
 from recall_core.contract.views import ReembedView
-from recall_core.embed.registry import agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.embed.trust import EMBEDDER, Act, Found
 from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of
 from recall_core.maintain.settings import settle
@@ -27,21 +28,22 @@ class Reembedded(NamedTuple):
     """What was done, and the settings as they are by now."""
 
     view: ReembedView
-    config: Config
+    found: Found
     warnings: tuple[str, ...]
 
 
 def reembed(
-    store: Store, name: str, settings: Settings | Sequence[str], *, config: Config, toml: Path
+    store: Store, name: str, settings: Settings | Sequence[str], *, found: Found, toml: Path
 ) -> Generator[Progress, None, Reembedded]:
     """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
 
-    settings: those that go with the embedder; they are written down too. Stopping at any event, or a failure,
+    settings: those that go with the embedder; they are written down too. Whoever gives name and settings accepts what
+    they do; what else `found` says decides nothing that was not accepted. Stopping at any event, or a failure,
     leaves the store answering as before, and the same call goes on where it was; each distinct text is embedded
     once. For the embedder that the store has already, nothing is embedded.
     Raises ConfigError, UsageError `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
     """
-    wanted, reasons = resolve_auto(_wanted(name, settings, config))
+    wanted, reasons, asked = _resolved(name, settings, found)
     embedder = new_embedder(wanted)
     previous = store.embedder()
     command = Hint("reembed", wanted.embedding, set=assignments(settings))
@@ -53,10 +55,24 @@ def reembed(
         yield run.event("done")
     else:
         yield from run.all_vectors()
-    changed = _changed(wanted, settings, is_new=not agrees(config, embedder.identity))
+    changed = _changed(wanted, settings, is_new=_is_new(wanted, embedder, found))
     if changed:
         warnings += settle(toml, changed)
-    return Reembedded(run.view(previous), replace(wanted, changed, where=str(toml)), tuple(warnings))
+    config = replace(wanted, changed, where=str(toml))
+    after = found._replace(config=config).follow(found, asked, is_written=toml == found.toml)
+    return Reembedded(run.view(previous), after.found, (*warnings, *after.warnings))
+
+
+def _resolved(
+    name: str, settings: Settings | Sequence[str], found: Found
+) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
+    """The settings with the new embedder, a sentence on each that `auto` looked at, and what is accepted with it."""
+    named, is_auto = settings_of(settings, where=flag("set")), name == AUTO
+    before = _wanted(name, settings, found.config)
+    if is_auto:
+        found.expect_fallback(named)
+    wanted, reasons = resolve_auto(before)
+    return wanted, reasons, found.asked(wanted, named, is_auto=is_auto)
 
 
 def _wanted(name: str, settings: Settings | Sequence[str], config: Config) -> Config:
@@ -66,6 +82,13 @@ def _wanted(name: str, settings: Settings | Sequence[str], config: Config) -> Co
             hint = Hint("reembed", setting.partition("=")[2] or "NAME") if key == "embedding" else Hint("init")
             raise UsageError("setting_fixed", f"{key} cannot be set along with a new embedder.", hint=hint)
     return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
+
+
+def _is_new(wanted: Config, embedder: Embedder, found: Found) -> bool:
+    """Whether recall.toml names another embedder; one that waits is not asked."""
+    if wanted.embedding != found.config.embedding and found.refusal(EMBEDDER) is not None:
+        return True
+    return not agrees(found.config, embedder.identity)
 
 
 def _changed(wanted: Config, settings: Settings | Sequence[str], *, is_new: bool) -> dict[str, Any]:

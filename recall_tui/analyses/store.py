@@ -14,7 +14,8 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
     with recall.store.reading():
         view, found = recall.stats()["store"], recall.store.root_sources()
     run.checkpoint()
-    listed = recall.embedders(recall.config, in_use=view["embedder"])["embedders"]
+    waits = recall.engine.usable != recall.config
+    listed = recall.embedders(recall.config, in_use=view["embedder"], waits=waits)["embedders"]
     return StoreOverview(view, found, tuple(listed))
 
 
@@ -23,9 +24,8 @@ def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
     from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
 
     recall = run.recall
-    check = check_one(
-        recall.store, analysis.target, lambda: recall.engine.embedder, base=recall.engine.base, config=recall.config
-    )
+    engine = recall.engine
+    check = check_one(recall.store, analysis.target, lambda: engine.embedder, base=engine.base, config=engine.usable)
     return Health(check)
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.errors import RecallError, RqlError, UsageError
+from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
 from recall_tui import commandline, themes
 from recall_tui.commandline import Output
 from recall_tui.handlers import shell
 from recall_tui.home import history
-from recall_tui.home.xdg import state_folder
 from recall_tui.state import session as state
 from recall_tui.state.events import Ran
 from recall_tui.state.store_pane import is_outdated

@@ -177,6 +177,12 @@ def settings_unread(app: Host, error: ConfigError) -> None:
     app.notify(said, severity="warning", markup=False)
 
 
+def settings_wait(app: Host, error: ConfigError) -> None:
+    """Say what recall.toml would do, that questions go by words alone, and what accepts it."""
+    said = f"{error.message} Questions go by words alone; :trust --yes accepts it."
+    app.notify(said, severity="warning", timeout=15, markup=False)
+
+
 def _choose(app: Host, row: int) -> None:
     if rows := store_pane.rows_of(app.session):
         app.become(state.pointed(app.session, store_pane.list_of(app.session), row, rows))

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from recall_core import __version__
 from recall_core.errors import RecallError
-from recall_tui.home.xdg import state_folder, write_private
+from recall_core.files import write_private
+from recall_core.paths import state_folder
 
 EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h: an internal fault, and no exit code of `recall`
 MOST_ACTIONS = 20  # actions before the defect that the report names

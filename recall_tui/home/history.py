@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import files
-from recall_tui.home.xdg import state_folder
+from recall_core.paths import state_folder
 
 MOST = 1_000  # queries that are remembered
 LONGEST = 20_000  # characters; a longer text was pasted by mistake

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from recall_core.errors import why_unread
+from recall_core.paths import config_folder
 from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import SWALLOWED, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.home.xdg import config_folder
 from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_tui.home.xdg import state_folder, write_private
+from recall_core.files import write_private
+from recall_core.paths import state_folder
 
 FILE = "workbench.json"
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import ConfigError, why_unread
-from recall_tui.home.xdg import state_folder, write_private
+from recall_core.files import write_private
+from recall_core.paths import state_folder
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import KEYS

@@ -127,6 +127,12 @@ class Unread(NamedTuple):
     error: ConfigError
 
 
+class Waits(NamedTuple):
+    """What recall.toml says waits to be accepted; until then questions go by words alone."""
+
+    error: ConfigError
+
+
 class Unusable(NamedTuple):
     """The store cannot be opened."""
 
@@ -218,6 +224,7 @@ Event: TypeAlias = (
     | StoreOpened
     | Learned
     | Unread
+    | Waits
     | Unusable
     | Advanced
     | Held

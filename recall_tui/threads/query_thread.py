@@ -24,6 +24,7 @@ from recall_tui.state.events import (
     StoreOpened,
     Unread,
     Unusable,
+    Waits,
 )
 from recall_tui.state.records import Packing
 from recall_tui.state.requests import QueryRequest
@@ -152,6 +153,7 @@ class QueryThread:
                     )
                     upgrade = recall.store.upgrade
                     self._post(opened._replace(config=recall.config, toml=recall.engine.toml, upgrade=upgrade))
+                    self._say_what_waits(recall)
                     self._serve_all(recall)
                     is_another = True
         except RecallError as error:
@@ -232,7 +234,12 @@ class QueryThread:
         else:
             recall.engine.config = config
             self._post(StoreOpened(info, config, recall.engine.toml))
+            self._say_what_waits(recall)
         self._settings = settings
+
+    def _say_what_waits(self, recall: Recall) -> None:
+        if (error := recall.engine.untrusted()) is not None:
+            self._post(Waits(error))
 
     def _tell(self, recall: Recall, *, is_altered: bool = False) -> StoreOpened:
         """What there is to say of the store; from then on it is known."""

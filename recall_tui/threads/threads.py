@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_core.config import Config
-from recall_tui.opening import open_store
+from recall_tui.opening import open_store, open_to_ask
 from recall_tui.state.events import TaskDone
 from recall_tui.state.requests import query_request, wanted
 from recall_tui.state.session import Session
@@ -26,7 +26,7 @@ class Threads:
     """One thread that answers, one that analyses, one that writes, and one while files are added."""
 
     def __init__(self, store: str | None, post: Post, clock: Clock) -> None:
-        self._opener = partial(open_store, store)
+        self._opener = partial(open_to_ask, store)
         self._store = store
         self._post = post
         self._clock = clock

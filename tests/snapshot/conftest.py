@@ -10,9 +10,9 @@ import pytest_textual_snapshot
 from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 
+from recall_core.files import write_private
 from recall_tui.app import Workbench
 from recall_tui.handlers import query
-from recall_tui.home.xdg import write_private
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines

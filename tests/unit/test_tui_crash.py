@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import StoreError
+from recall_core.paths import config_folder, state_folder
 from recall_tui.home.crash import (
     EXIT_CODE,
     MOST_REPORTS,
@@ -27,7 +28,6 @@ from recall_tui.home.crash import (
     report,
     shortened,
 )
-from recall_tui.home.xdg import config_folder, state_folder
 from tests.workbench_corpus import build_store
 
 ROOT = Path(__file__).parents[2]

@@ -174,6 +174,19 @@ CARE: tuple[Command, ...] = (
 
 COMMANDS: tuple[Command, ...] = (
     Command(
+        "trust",
+        "Accept what the recall.toml here says that sends texts, loads code or reaches out of its folder.",
+        later("commands:trust"),
+        in_lines("render:trust"),
+        flags=(
+            Flag("--show", "only say what it is, and its digest for RECALL_TRUST"),
+            Flag("--yes", "accept it without being asked"),
+            Flag("--forget", "accept it no longer"),
+        ),
+        examples=("recall trust", "recall trust --show", "recall trust --yes"),
+        note="Where nothing can be kept, RECALL_TRUST=SHA256 in the environment accepts it for one run.",
+    ),
+    Command(
         "embedders",
         "List the embedders: which can be used here, why not the others, and what each is good for.",
         later("commands:embedders"),

@@ -1,0 +1,240 @@
+"""What settings that were found may do only once a person has accepted it.
+
+A recall.toml may have come with the folder that it lies in. It does not decide alone where texts and keys go, what
+code is loaded, nor what outside of its own folder is read or written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from recall_core import paths
+from recall_core.config import Config, SettingValue, assignments
+from recall_core.embed import registry
+from recall_core.errors import ConfigError
+from recall_core.shell import Hint
+
+EMBEDDER, RERANKER, STORE = "embedder", "reranker", "store"
+"""What an act is for."""
+AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
+"""The settings of an embedder that keeps to itself, for the place of one that waits."""
+
+_AT_HOME = frozenset(("hash", "local", "minilm"))
+
+
+class Act(NamedTuple):
+    """Something that waits for a person.
+
+    role: what for.  what: a kind of embedder or reranker, or a place on disk.  url, model: what the kind is given,
+    its own ones where the settings name none.  network: whether it may leave this machine.  keys: the variables of
+    the environment of which one is sent along.
+    """
+
+    role: str
+    what: str
+    url: str = ""
+    model: str = ""
+    network: bool = False
+    keys: tuple[str, ...] = ()
+
+    @property
+    def deed(self) -> tuple[object, ...]:
+        """What happens, whatever for."""
+        return self[1:]
+
+
+class Found(NamedTuple):
+    """Settings as they stand in a recall.toml. is_vouched: this program answers for them, whatever they say."""
+
+    config: Config
+    toml: Path
+    is_vouched: bool = False
+
+    def acts(self, *roles: str) -> tuple[Act, ...]:
+        """All that these settings would have done which waits; of these roles, where some are named."""
+        wanted = roles or (EMBEDDER, RERANKER, STORE)
+        return tuple(act for role in wanted for act in self._acts(role))
+
+    def is_accepted(self) -> bool:
+        """Whether all of it may happen."""
+        if self.is_vouched or not (acts := self.acts()):
+            return True
+        from recall_core.embed import accepted  # noqa: PLC0415 - few settings wait
+
+        return accepted.is_named(accepted.digest(acts)) or self.is_kept()
+
+    def is_kept(self) -> bool:
+        """Whether a person has accepted it for good."""
+        from recall_core.embed import accepted  # noqa: PLC0415 - as above
+
+        acts = self.acts()
+        is_known = bool(acts) and accepted.of_folder(self.folder) == accepted.digest(acts)
+        return is_known and accepted.is_own(self.toml)
+
+    def refusal(self, *roles: str) -> ConfigError | None:
+        """Why what is for these may not happen, `untrusted_config`; None where it may, or there is none of it."""
+        acts = self.acts(*roles)
+        if not acts or self.is_accepted():
+            return None
+        from recall_core.embed import accepted  # noqa: PLC0415 - as above
+
+        return accepted.untrusted(acts, toml=self.toml, digest=accepted.digest(self.acts()))
+
+    def expect(self, *roles: str) -> None:
+        """Raises ConfigError `untrusted_config` where what is for these waits."""
+        if (refused := self.refusal(*roles)) is not None:
+            raise refused
+
+    def keep(self) -> None:
+        """Accept all of it from now on. Raises ConfigError `trust_unkept` where that cannot be kept."""
+        if not (acts := self.acts()):
+            return
+        from recall_core.embed import accepted  # noqa: PLC0415 - as above
+
+        accepted.keep(self.folder, accepted.digest(acts), toml=self.toml)
+
+    @property
+    def folder(self) -> str:
+        """What is accepted is accepted for this folder."""
+        return os.path.realpath(self.toml.parent)
+
+    # What a person asks for by name.
+
+    def expect_reranker(self, name: str) -> None:
+        """That a question may be reranked by this one, which it may have named itself.
+
+        Raises ConfigError `untrusted_config` where settings that were found would decide what that does.
+        """
+        if name == self.config.rerank:
+            self.expect(RERANKER)
+        elif (act := _act(RERANKER, name, self.config, self.toml.parent)) is not None:
+            hint = f'rerank = "{name}" in {self.toml.name}, then {Hint("trust")}'
+            self._expect_named(act, _unnamed(act, self.config, {}), hint=hint)
+
+    def asked(self, wanted: Config, named: Mapping[str, SettingValue], *, is_auto: bool) -> tuple[Act, ...]:
+        """What waits no longer in the settings that a new embedder brings, because a person asked for it.
+
+        named: the settings that they gave along; all else in `wanted` was found.  is_auto: they gave no name.
+        Raises ConfigError `untrusted_config` where settings that were found would decide what that does.
+        """
+        embedder = _act(EMBEDDER, wanted.embedding, wanted, self.toml.parent)
+        reranker = _act(RERANKER, wanted.rerank, wanted, self.toml.parent) if "rerank" in named else None
+        for act in filter(None, (embedder, reranker)):
+            found = _unnamed(act, wanted, named)
+            if is_auto and act.network and "allow_network" not in named:
+                found["allow_network"] = True
+            hint = Hint("reembed", wanted.embedding, set=assignments({**named, **found}))
+            self._expect_named(act, found, hint=hint)
+        return tuple(filter(None, (embedder, reranker)))
+
+    def expect_fallback(self, named: Mapping[str, SettingValue]) -> None:
+        """That `auto` may look at the embedder it falls back to. Raises ConfigError `untrusted_config`."""
+        name = self.config.embedding_fallback
+        act = None if "embedding_fallback" in named else _act(EMBEDDER, name, self.config, self.toml.parent)
+        if act is not None:
+            self._expect_named(act, {"embedding_fallback": name}, hint=Hint("reembed", name))
+
+    def follow(self, before: Found, asked: tuple[Act, ...] = (), *, is_written: bool = True) -> Followed:
+        """These settings in the place of others, accepted where a person has accepted all that they do.
+
+        asked: what they asked for now, beside what they had accepted before.  is_written: they stand in recall.toml;
+        those that do not hold for this program alone.
+        """
+        known = {act.deed for act in (*asked, *(before.acts() if before.is_accepted() else ()))}
+        is_known = all(act.deed in known for act in self.acts())
+        going_on = self._replace(is_vouched=self.is_vouched or is_known)
+        if self.is_accepted() or not is_written:
+            return Followed(going_on, ())
+        try:
+            self.keep() if is_known else self.expect()
+        except ConfigError as error:
+            return Followed(going_on, (f"W_TRUST: {error.message} {error.hint}",))
+        return Followed(going_on, ())
+
+    def _expect_named(self, act: Act, found: Mapping[str, SettingValue], *, hint: str) -> None:
+        """Raises ConfigError where settings that were found decide what the act is, and it was not accepted."""
+        if self.is_vouched or not found or (self.is_accepted() and act.deed in {each.deed for each in self.acts()}):
+            return
+        from recall_core.embed import accepted  # noqa: PLC0415 - few settings wait
+
+        raise accepted.unnamed(act, toml=self.toml, found=tuple(found), hint=hint)
+
+    # What waits.
+
+    def _acts(self, role: str) -> Iterator[Act]:
+        if role == STORE:
+            yield from self._store()
+            return
+        for name in self._embedders() if role == EMBEDDER else (self.config.rerank,):
+            if name and (act := _act(role, name, self.config, self.toml.parent)) is not None:
+                yield act
+
+    def _embedders(self) -> tuple[str, ...]:
+        config = self.config
+        if config.embedding != registry.AUTO:
+            return (config.embedding,)
+        return tuple(dict.fromkeys((*registry.FOUND_BY_AUTO, config.embedding_fallback)))
+
+    def _store(self) -> Iterator[Act]:
+        """The database, where it is not in the folder of its settings."""
+        name, folder = self.config.store_path, self.toml.parent
+        if os.path.basename(name) == name and not os.path.islink(folder / name) and name != "..":  # noqa: PTH114, PTH119
+            return
+        place = os.path.realpath(folder / name)
+        if not Path(place).is_relative_to(self.folder):
+            yield Act(STORE, place)
+
+
+class Followed(NamedTuple):
+    """Settings that were written. found: as this program may go on with them.  warnings: what is to be told."""
+
+    found: Found
+    warnings: tuple[str, ...]
+
+
+def _act(role: str, name: str, config: Config, folder: Path) -> Act | None:
+    """What an embedder or reranker of this name does; None where it keeps to itself, or there is none."""
+    bare, _, argument = name.partition(":")
+    if bare in _AT_HOME:
+        return None
+    if bare == "onnx":
+        return _model_elsewhere(role, argument, folder)
+    if bare not in registry.KINDS:
+        known = Act(role, name, config.embedding_url, config.embedding_model, config.allow_network)
+        return known if bare in _plug_ins() else None
+    if bare == "sentence-transformers":
+        from recall_core.embed.providers.sentence import MODEL  # noqa: PLC0415 - few settings wait
+
+        return Act(role, bare, model=config.embedding_model or MODEL, network=config.allow_network)
+    from recall_core.embed.providers.remote import RemoteKind  # noqa: PLC0415 - as above
+
+    server = cast(RemoteKind, registry.kind(bare))
+    sends_text = server.sends_text(config)
+    if sends_text and not config.allow_network:
+        return None  # which is `network_not_allowed` for whoever asks it
+    url, model = config.embedding_url or server.url, config.embedding_model or server.model
+    return Act(role, bare, url, model, sends_text, server.variables)
+
+
+def _unnamed(act: Act, config: Config, named: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
+    """What the settings say of the act's server and model that nobody named."""
+    said = {"embedding_url": config.embedding_url, "embedding_model": config.embedding_model}
+    own = {"embedding_url": act.url, "embedding_model": act.model}
+    return {key: value for key, value in said.items() if value and own[key] and key not in named}
+
+
+def _model_elsewhere(role: str, argument: str, folder: Path) -> Act | None:
+    place = os.path.realpath(folder / paths.expanded(argument))
+    return None if Path(place).is_relative_to(os.path.realpath(folder)) else Act(role, f"onnx:{place}")
+
+
+def _plug_ins() -> set[str]:
+    """The names of those that are installed; none is loaded."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms
+
+    from recall_core.embed.rescore import GROUP  # noqa: PLC0415 - few settings wait
+
+    return {point.name for group in (registry.GROUP, GROUP) for point in entry_points(group=group)}

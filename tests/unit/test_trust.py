@@ -1,0 +1,644 @@
+"""Settings that were found: nothing is sent, and no code loaded, that nobody accepted; and each way to accept it."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.config import Config, load
+from recall_core.embed import registry
+from recall_core.embed.trust import EMBEDDER, Found
+from recall_core.errors import ConfigError
+from recall_core.maintain.settings import write_settings
+from recall_tui.opening import open_store, open_to_ask
+from recall_tui.state.events import Answered, Ran, Repacked, Waits
+from recall_tui.state.records import Packing
+from recall_tui.state.requests import QueryRequest
+from recall_tui.threads.command_thread import CommandThread
+from recall_tui.threads.query_thread import QueryThread
+from tests.event_log import EventLog
+from tests.provider_server import ProviderServer, provider_server
+
+KEY = "the-key-of-this-person"
+PLUG_IN = """
+from pathlib import Path
+Path(__file__).with_name("loaded").touch()
+from recall_core.embed.hash import HASH
+class Kind:
+    name, purpose, vector_weight = "stranger", "a stranger's", 0.5
+    def sends_text(self, config): return False
+    def missing(self, config): return None
+    def dimension(self, config): return 64
+    def recognises(self, identity, config): return identity == "hash-1:64"
+    def new(self, config, *, dimension=None): return HASH.new(config, dimension=64)
+KIND = Kind()
+"""
+
+
+@pytest.fixture(autouse=True)
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Somebody with a key and a state folder of their own, who has accepted nothing yet."""
+    state = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("RECALL_TRUST", raising=False)
+    return state / "recall" / "trust.json"
+
+
+@pytest.fixture
+def server() -> Iterator[ProviderServer]:
+    with provider_server() as listening:
+        yield listening
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as a stranger hands it on: a store, and a recall.toml that names their server."""
+    folder = tmp_path / "foreign"
+    (folder / "docs").mkdir(parents=True)
+    (folder / "docs" / "a.txt").write_text("the quokka smiles\n")
+    with monkeypatch.context() as theirs:
+        theirs.setenv("XDG_STATE_HOME", str(tmp_path / "their-state"))
+        Recall.init(str(folder), embedding="openai", settings=to(server))
+        with Recall.open(str(folder)) as recall:
+            recall.index(str(folder / "docs"))
+    server.seen.clear()
+    return folder
+
+
+def to(server: ProviderServer) -> dict[str, str]:
+    return {"embedding_url": server.url, "embedding_model": "theirs"}
+
+
+def run(*argv: str, terminal: str | None = None) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command. terminal: what is typed on one; None without one."""
+    screen: type[io.StringIO] = io.StringIO if terminal is None else Screen
+    out, err = io.StringIO(), screen()
+    code = cli.main(argv, streams=Streams(screen(terminal or ""), out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+class Screen(io.StringIO):
+    """What a person sits before."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def answer(*argv: str) -> dict[str, object]:
+    code, out, _ = run(*argv, "--json")
+    decoded: dict[str, object] = json.loads(out)
+    assert decoded["ok"] is (code == 0)
+    return decoded
+
+
+ASKING = (
+    ("search", "quokka"),
+    ("search", "--vector", "quokka"),
+    ("query", "SELECT * FROM chunk USING semantic('quokka')"),
+    ("context", "quokka"),
+    ("whynot", "quokka", "--target", "docs/a.txt"),
+    ("trace", "quokka"),
+    ("report", "quokka", "--md", "-"),
+    ("diff", "quokka", "--b", "vector_weight=0.7"),
+    ("sync",),
+    ("add", "docs"),
+    ("search", "quokka", "--bm25", "--fresh"),
+)
+
+
+@pytest.mark.parametrize("argv", ASKING, ids=" ".join)
+def test_what_asks_an_embedder_beside_a_foreign_recall_toml_sends_nothing_and_says_what_would_go_where(
+    foreign: Path, server: ProviderServer, argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+
+    code, _, told = run(*argv)
+
+    assert (code, server.seen) == (2, [])
+    assert f"recall.toml in {foreign} would send every question and text to {server.url} as model theirs" in told
+    assert "with the key in OPENAI_API_KEY" in told
+    assert "hint: recall trust, or recall search --bm25 …\n" in told
+
+
+@pytest.mark.parametrize("way", ["folder", "flag", "variable", "file"])
+def test_naming_a_store_accepts_nothing(
+    foreign: Path, server: ProviderServer, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ("--store", str(foreign / "recall.db")) if way == "file" else ()
+    before = ("--store", str(foreign)) if way == "flag" else before
+    if way == "variable":
+        monkeypatch.setenv("RECALL_STORE", str(foreign))
+    if way == "folder":
+        monkeypatch.chdir(foreign / "docs")
+
+    assert run(*before, "search", "quokka")[0] == 2
+    assert server.seen == []
+
+
+def test_what_needs_no_embedder_goes_on(
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    lines = (
+        ("search", "--bm25", "quokka"), ("query", "SELECT * FROM chunk USING lexical('quokka')"),
+        ("get", "docs/a.txt"), ("stats",), ("doctor",), ("export",), ("roots",), ("embedders", "--probe"),
+        ("context", "--bm25", "quokka"), ("compact",), ("rm", "docs/a.txt", "--dry-run"),
+    )  # fmt: skip
+
+    assert [(line[0], run(*line)[0]) for line in lines] == [(line[0], 0) for line in lines]
+    assert "smiles" in run("search", "--bm25", "quokka")[1]
+    assert "W_CONFIG" not in run("stats")[2]
+    assert server.seen == []
+
+
+def test_a_person_accepts_what_they_are_shown_and_nothing_else(
+    foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    _, shown, _ = run("trust", "--show")
+    assert f"send every question and text to {server.url} as model theirs with the key in OPENAI_API_KEY" in shown
+
+    code, _, asked = run("trust", terminal="y\n")
+
+    assert code == 0
+    assert server.url in asked
+    assert json.loads(person.read_text()) == {str(foreign): shown.split("sha256")[1].split()[0]}
+    assert oct(person.stat().st_mode & 0o777) == "0o600"
+    assert run("search", "quokka")[0] == 0
+    assert server.seen[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(("argv", "typed"), [(("trust",), "n\n"), (("trust",), ""), (("trust",), None)])
+def test_without_a_yes_nothing_is_accepted(
+    foreign: Path, person: Path, argv: tuple[str, ...], typed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+
+    code, _, told = run(*argv, terminal=typed)
+
+    assert code == 2
+    assert "recall trust" in told
+    assert not person.exists()
+
+
+@pytest.mark.parametrize("change", ["embedding_url", "embedding_model", "rerank"])
+def test_other_values_ask_again(
+    foreign: Path, server: ProviderServer, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    assert run("trust", "--yes")[0] == 0
+    assert run("search", "quokka")[0] == 0
+    server.seen.clear()
+    values = {"embedding_url": f"{server.url}/other", "embedding_model": "another", "rerank": "openai"}
+    write_settings(foreign / "recall.toml", {change: values[change]})
+
+    code, _, told = run("search", "quokka")
+
+    assert (code, server.seen) == (2, [])
+    assert "Other settings than these were accepted." in told
+
+
+def test_what_was_accepted_can_be_taken_back(
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    run("trust", "--yes")
+
+    assert run("trust", "--forget")[0] == 0
+
+    assert run("search", "quokka")[0] == 2
+    assert server.seen == []
+
+
+def test_ci_accepts_by_the_digest_that_was_shown(
+    foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    view = answer("trust", "--show")["trust"]
+    assert isinstance(view, dict)
+    assert (view["accepted"], view["kept"]) == (False, False)
+    monkeypatch.setenv("RECALL_TRUST", f"{'0' * 64},{view['sha256']}")
+
+    assert run("search", "quokka")[0] == 0
+    assert len(server.seen) == 1
+    write_settings(foreign / "recall.toml", {"embedding_model": "another"})
+    assert run("search", "quokka")[0] == 2
+    assert len(server.seen) == 1
+    assert not person.exists()
+
+
+def test_the_digest_is_of_the_settings_and_not_of_the_folder(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "recall.toml").write_text('embedding = "ollama"\n')
+
+    one, two = (answer("--store", str(tmp_path / name), "trust", "--show")["trust"] for name in ("one", "two"))
+
+    assert isinstance(one, dict)
+    assert isinstance(two, dict)
+    assert one["sha256"] == two["sha256"]
+
+
+def test_a_program_answers_for_what_it_opens_with_trust(foreign: Path, server: ProviderServer, person: Path) -> None:
+    with Recall.open(str(foreign), trust=True) as recall:
+        assert len(recall.search("quokka")["results"]) == 1
+
+    assert len(server.seen) == 1
+    assert not person.exists()
+    with Recall.open(str(foreign)) as recall, pytest.raises(ConfigError) as caught:
+        recall.search("quokka")
+    assert caught.value.code == "untrusted_config"
+
+
+def test_in_a_container_without_a_home_it_is_told_and_the_digest_works(
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME")
+    assert "without a home folder nothing can be kept" in run("search", "quokka")[2]
+
+    code, _, told = run("trust", "--yes")
+
+    hint = told.partition("hint: export ")[2].strip()
+    assert (code, server.seen) == (2, [])
+    monkeypatch.setenv(*hint.split("="))
+    assert run("search", "quokka")[0] == 0
+
+
+def test_the_file_of_another_user_is_accepted_for_one_run_only(
+    foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    monkeypatch.setattr(os, "geteuid", lambda: (foreign / "recall.toml").stat().st_uid + 1)
+    assert "The file belongs to another user" in run("search", "quokka")[2]
+
+    code, _, told = run("trust", "--yes")
+
+    assert (code, person.exists(), server.seen) == (2, False, [])
+    monkeypatch.setenv(*told.partition("hint: export ")[2].strip().split("="))
+    assert run("search", "quokka")[0] == 0
+    with Recall.open(str(foreign), trust=True) as recall:
+        assert recall.search("quokka")["results"]
+
+
+def test_a_file_that_changed_hands_is_accepted_no_longer(
+    foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    run("trust", "--yes")
+    owner = person.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+
+    assert run("search", "quokka")[0] == 2
+    assert server.seen == []
+
+
+def test_after_an_upgrade_the_first_message_names_the_change(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(foreign)
+
+    assert "Since version 0.1.0 such settings wait until you accept them." in run("search", "quokka")[2]
+
+
+# What a person asks for.
+
+
+def test_a_new_store_accepts_what_its_maker_named(
+    tmp_path: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("a quokka\n")
+    flags = [word for key, value in to(server).items() for word in ("--set", f"{key}={value}")]
+    assert run("init", "--embedding", "openai", *flags)[0] == 0
+
+    assert [run(*line)[0] for line in (("add", "a.txt"), ("search", "quokka"))] == [0, 0]
+    assert list(json.loads(person.read_text())) == [str(tmp_path)]
+
+
+def test_a_store_that_sends_nothing_leaves_nothing_in_the_state_folder(tmp_path: Path, person: Path) -> None:
+    Recall.init(str(tmp_path / "plain"))
+    with Recall.open(str(tmp_path / "plain")) as recall:
+        recall.search("quokka")
+
+    assert not person.parent.exists()
+
+
+def test_a_new_store_without_a_home_says_how_it_is_accepted(
+    tmp_path: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME")
+
+    warnings = Recall.init(str(tmp_path / "made"), embedding="openai", settings=to(server))["warnings"]
+
+    (warning,) = [each for each in warnings if each.startswith("W_TRUST")]
+    monkeypatch.setenv(*warning.partition("export ")[2].split("="))
+    with Recall.open(str(tmp_path / "made")) as recall:
+        assert recall.search("quokka")["results"] == []
+
+
+@pytest.mark.parametrize("flags", [(), ("--embedding", "auto"), ("--embedding", "openai"), ("--embedding", "hash")])
+def test_init_where_a_recall_toml_stands_accepts_nothing_of_it(
+    tmp_path: Path, server: ProviderServer, person: Path, flags: tuple[str, ...]
+) -> None:
+    lines = "".join(f'{key} = "{value}"\n' for key, value in to(server).items())
+    (tmp_path / "recall.toml").write_text(f'embedding = "openai"\nallow_network = true\n{lines}')
+
+    code, _, told = run("init", str(tmp_path), *flags)
+
+    assert (code, server.seen, person.exists()) == (2, [], False)
+    assert server.url in told
+    assert not (tmp_path / "recall.db").exists()
+
+
+def test_auto_in_a_recall_toml_that_was_found_takes_no_key_along(tmp_path: Path, server: ProviderServer) -> None:
+    (tmp_path / "recall.toml").write_text(
+        f'embedding = "auto"\nallow_network = true\nembedding_url = "{server.url}"\nembedding_model = "x"\n'
+    )
+
+    assert run("init", str(tmp_path), "--embedding", "auto")[0] == 2
+    assert server.seen == []
+
+
+def test_a_store_in_memory_below_a_foreign_recall_toml_sends_nothing(foreign: Path, server: ProviderServer) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Recall.open(":memory:", start=foreign)
+
+    assert (caught.value.code, server.seen) == ("untrusted_config", [])
+    with Recall.open(":memory:", start=foreign, trust=True) as recall:
+        assert recall.search("quokka")["results"] == []
+
+
+@pytest.fixture
+def plain(tmp_path: Path, server: ProviderServer) -> Path:
+    """A store of hash vectors, whose recall.toml names a server all the same."""
+    folder = tmp_path / "plain"
+    Recall.init(str(folder))
+    (folder / "a.txt").write_text("a quokka\n")
+    with Recall.open(str(folder)) as recall:
+        recall.index(str(folder / "a.txt"))
+    write_settings(folder / "recall.toml", {**to(server), "allow_network": True})
+    return folder
+
+
+def test_an_embedder_by_name_brings_no_server_along_that_was_found(plain: Path, server: ProviderServer) -> None:
+    code, _, told = run("--store", str(plain), "reembed", "openai")
+
+    assert (code, server.seen) == (2, [])
+    assert f"--set embedding_url={server.url} --set embedding_model=theirs" in told
+    named = [word for key, value in to(server).items() for word in ("--set", f"{key}={value}")]
+    assert run("--store", str(plain), "reembed", "openai", *named)[0] == 0
+    assert run("--store", str(plain), "search", "quokka")[0] == 0
+
+
+def test_auto_sends_nothing_where_only_the_file_allows_the_network(
+    plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_settings(plain / "recall.toml", {"embedding_url": "", "embedding_model": ""})
+    monkeypatch.setattr(registry, "FOUND_BY_AUTO", ("openai",))
+
+    code, _, told = run("--store", str(plain), "reembed", "auto")
+
+    assert code == 2
+    assert "https://api.openai.com/v1" in told
+    assert "--set allow_network=true" in told
+
+
+def test_what_waits_beside_a_new_embedder_goes_on_waiting(plain: Path, server: ProviderServer) -> None:
+    write_settings(plain / "recall.toml", {"rerank": "openai", "embedding_model": ""})
+    named = ("--set", f"embedding_url={server.url}", "--set", "embedding_model=mine")
+
+    code, _, told = run("--store", str(plain), "reembed", "ollama", *named)
+
+    assert code == 0
+    assert "W_TRUST: " in told
+    server.seen.clear()
+    assert run("--store", str(plain), "search", "quokka")[0] == 2
+    assert server.seen == []
+
+
+def test_a_new_embedder_at_home_keeps_what_was_accepted(
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    write_settings(foreign / "recall.toml", {"rerank": "openai"})
+    run("trust", "--yes")
+
+    assert run("reembed", "hash")[0] == 0
+
+    server.seen.clear()
+    assert run("search", "quokka")[0] == 0
+    assert server.seen != []
+
+
+# Rerankers, plug-ins, places.
+
+
+@pytest.mark.parametrize("way", ["found", "flag", "option", "file"])
+def test_a_reranker_asks_no_server_that_was_found(
+    plain: Path, server: ProviderServer, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(plain)
+    argv = {
+        "found": ("search", "--bm25", "quokka"),
+        "flag": ("search", "--bm25", "quokka", "--set", "rerank=openai"),
+        "option": ("query", "SELECT * FROM chunk USING lexical('quokka') OPTION rerank openai"),
+        "file": ("diff", "--bm25", "quokka", "--b", str(plain / "other.toml")),
+    }[way]
+    (plain / "other.toml").write_text('rerank = "openai"\nembedding_url = "http://127.0.0.1:9/v1"\n')
+    if way == "found":
+        write_settings(plain / "recall.toml", {"rerank": "openai"})
+
+    code, _, told = run(*argv)
+
+    assert (code, server.seen) == (2, [])
+    assert "best texts" in told
+
+
+def test_a_reranker_that_was_accepted_asks(
+    plain: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(plain)
+    write_settings(plain / "recall.toml", {"rerank": "openai"})
+    run("trust", "--yes")
+
+    assert run("search", "quokka")[0] == 0
+    assert server.seen != []
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A plug-in; the file is there once it was loaded."""
+    site = tmp_path / "site"
+    info = site / "stranger-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "stranger_to_trust.py").write_text(PLUG_IN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[recall.embedder]\nstranger = stranger_to_trust:KIND\n[recall.reranker]\nscorer = stranger_to_trust:KIND\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, "stranger_to_trust", raising=False)
+    importlib.invalidate_caches()
+    return site / "loaded"
+
+
+@pytest.mark.parametrize("settings", [{"embedding": "stranger"}, {"rerank": "scorer"}, {"rerank": "stranger"}])
+def test_a_plug_in_that_was_found_is_not_even_loaded(
+    plain: Path, installed: Path, settings: dict[str, str | float | bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(plain)
+    write_settings(plain / "recall.toml", settings)
+    for line in (("search", "quokka"), ("search", "--bm25", "quokka"), ("stats",), ("doctor",), ("sync",)):
+        run(*line)
+    with monkeypatch.context() as at_init:
+        at_init.chdir(plain.parent)
+        (plain.parent / "recall.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in settings.items()))
+        run("init")
+
+    assert not installed.exists()
+    assert "the plug-in s" in run("trust", "--show")[1]
+
+
+def test_a_plug_in_that_was_accepted_is_loaded(plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(plain)
+    write_settings(plain / "recall.toml", {"embedding": "stranger"})
+    run("trust", "--yes")
+
+    run("search", "quokka")
+
+    assert installed.exists()
+
+
+@pytest.mark.parametrize("way", ["absolute", "upwards", "link", "linked folder"])
+def test_a_store_elsewhere_waits(tmp_path: Path, way: str) -> None:
+    Recall.init(str(tmp_path / "private"))
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    (folder / "recall.db").symlink_to(tmp_path / "private" / "recall.db")
+    (folder / "inside").symlink_to(tmp_path / "private")
+    place = {
+        "absolute": str(tmp_path / "private" / "recall.db"),
+        "upwards": "../private/recall.db",
+        "link": "recall.db",
+        "linked folder": "inside/recall.db",
+    }[way]
+    (folder / "recall.toml").write_text(f'store_path = "{place}"\n')
+
+    for verb in ("stats", "search"):
+        code, _, told = run("--store", str(folder), verb, *("quokka",) * (verb == "search"))
+        assert code == 2
+        assert str(tmp_path / "private" / "recall.db") in told
+    assert run("--store", str(folder), "trust", "--yes")[0] == 0
+    assert run("--store", str(folder), "stats")[0] == 0
+
+
+def test_a_store_that_its_maker_put_elsewhere_needs_no_second_word(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    Recall.init(str(tmp_path / "here"), settings={"store_path": str(tmp_path / "disk" / "big.db")})
+
+    assert run("--store", str(tmp_path / "here"), "stats")[0] == 0
+
+
+def test_a_store_in_a_folder_below_needs_nobody(tmp_path: Path) -> None:
+    (tmp_path / "here" / "data").mkdir(parents=True)
+    Recall.init(str(tmp_path / "here"), settings={"store_path": "data/recall.db"})
+
+    assert Found(load(tmp_path / "here" / "recall.toml"), tmp_path / "here" / "recall.toml").acts() == ()
+
+
+@pytest.mark.parametrize(("model", "waits"), [("models/e5", False), ("../e5", True), ("/models/e5", True)])
+def test_a_model_elsewhere_waits(tmp_path: Path, model: str, waits: bool) -> None:
+    toml = tmp_path / "recall.toml"
+    toml.write_text(f'embedding = "onnx:{model}"\n')
+
+    assert bool(Found(load(toml), toml).acts(EMBEDDER)) is waits
+
+
+def test_a_name_with_a_line_break_forges_no_line(tmp_path: Path) -> None:
+    toml = tmp_path / "recall.toml"
+    toml.write_text('embedding = "ollama"\nembedding_model = "m\\naccepted"\n')
+
+    code, shown, _ = run("--store", str(tmp_path), "trust", "--show")
+
+    assert code == 0
+    assert "accepted" not in shown.splitlines()
+
+
+def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
+    toml = tmp_path / "recall.toml"
+    toml.write_text('embedding = "ollama"\nembedding_url = "http://me:secret@127.0.0.1:9/v1"\n')
+
+    assert "secret" not in run("--store", str(tmp_path), "trust", "--show")[1]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{", '{"FOLDER": 3}', '{"FOLDER": "' + "0" * 64 + '"}'])
+def test_a_list_of_what_was_accepted_that_cannot_be_read_accepts_nothing(
+    foreign: Path, server: ProviderServer, person: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(foreign)
+    person.parent.mkdir(parents=True)
+    person.write_text(damage.replace("FOLDER", str(foreign)))
+
+    assert run("search", "quokka")[0] == 2
+    assert server.seen == []
+    assert run("trust", "--yes")[0] == 0
+    assert run("search", "quokka")[0] == 0
+
+
+def test_settings_that_a_program_makes_are_its_own(tmp_path: Path, server: ProviderServer) -> None:
+    config = Config(embedding="openai", **to(server))
+
+    assert Found(config, tmp_path / "recall.toml", is_vouched=True).refusal(EMBEDDER) is None
+
+
+# The workbench.
+
+
+def test_the_workbench_goes_on_by_words_alone_and_says_why(
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_settings(foreign / "recall.toml", {"rerank": "openai"})
+    log = EventLog()
+    thread = QueryThread(lambda: open_to_ask(str(foreign)), log.post, time.monotonic)
+    thread.start()
+    thread.submit(QueryRequest(1, "quokka", (0, 10), Packing(500), question=1))
+    log.wait_for(lambda event: isinstance(event, Repacked))
+
+    (told,) = [event for event in log.events if isinstance(event, Waits)]
+    (answered,) = [event for event in log.events if isinstance(event, Answered)]
+    assert told.error.code == "untrusted_config"
+    assert (answered.answer.total, answered.answer.plan.semantic, server.seen) == (1, None, [])
+    run("--store", str(foreign), "trust", "--yes")
+    thread.submit(QueryRequest(2, "quokka smiles", (0, 10), Packing(500), question=2))
+    log.wait_for(lambda event: isinstance(event, Repacked) and event.generation == 2)
+    thread.stop()
+    assert {text for texts in server.texts() for text in texts} >= {"quokka smiles"}
+
+
+def test_a_line_typed_in_the_workbench_is_refused_as_in_a_shell_and_accepts_as_one(
+    foreign: Path, server: ProviderServer
+) -> None:
+    def ran(line: str) -> Ran:
+        log = EventLog()
+        thread = CommandThread([line], str(foreign), open_store, log.post, None)
+        thread.start()
+        event = log.wait_for(lambda event: isinstance(event, Ran))
+        assert isinstance(event, Ran)
+        return event
+
+    assert (ran("search quokka").code, ran("trust").code, server.seen) == (2, 2, [])
+    assert (ran("trust --yes").code, ran("search quokka").code) == (0, 0)
+    assert server.seen != []
