@@ -829,6 +829,7 @@ def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(t
         log.wait_for(is_packed(1))
         known = load(tmp_path / "recall.toml")
         write_settings(tmp_path / "recall.toml", {"embedding_url": after.url})
+        Recall.trust(str(tmp_path), accept=True)
 
         thread.submit(request_for(2, "household tea")._replace(saved=known))
         log.wait_for(is_packed(2))
