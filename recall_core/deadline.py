@@ -7,9 +7,9 @@ is not handed from function to function: ranking and packing are pure, and what 
 
 from __future__ import annotations
 
+from _contextvars import ContextVar  # contextvars, which hands it on, costs a cold search a file
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from math import inf, isfinite
 from time import monotonic
 
