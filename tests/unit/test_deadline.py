@@ -41,7 +41,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.lexical import stem_spans, stemmed
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.text import counter
 from recall_core.types import Hit, RawQuery
 from tests.builders import EMBEDDER, fish_store, memory_store, new_file, put
@@ -142,6 +142,20 @@ def test_waiting_for_another_writer_ends_with_the_deadline(tmp_path: Path) -> No
 
     other.execute("ROLLBACK")
     put(store, new_file("a.txt", ["alpha"]))
+
+
+def test_waiting_for_who_keeps_the_whole_file_ends_with_the_deadline(tmp_path: Path) -> None:
+    path = tmp_path / "recall.db"
+    memory_store(str(path)).close()
+    other = apsw.Connection(str(path))
+    other.pragma("locking_mode", "exclusive")
+    other.execute("BEGIN EXCLUSIVE")
+
+    with within(0.01), pytest.raises(TimedOut):
+        open_store(str(path))
+
+    other.close()
+    open_store(str(path)).close()
 
 
 def test_a_request_to_a_server_that_does_not_answer_ends() -> None:

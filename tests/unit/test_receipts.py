@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -362,4 +363,6 @@ def test_a_receipt_that_cannot_be_read_is_refused(here: Path) -> None:
     assert code == 2
     assert err.splitlines()[0] == "error: none.json cannot be read: no such file or directory."
     assert run("replay", ".")[0] == 2
+    os.mkfifo(here / "pipe")
+    assert run("replay", "pipe")[0] == 2  # and nobody waits for what may never come
     assert run("replay", "a.txt")[2].splitlines()[0] == "error: a.txt is no receipt."

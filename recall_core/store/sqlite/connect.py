@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
-from recall_core import files, paths, shell
+from recall_core import deadline, files, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.shell import INSTALL, Hint
@@ -234,8 +234,13 @@ def _read_once(name: str, flags: int) -> apsw.Connection:
 def _connection(name: str, flags: int) -> apsw.Connection:
     """A connection that waits for others from its first statement on: who closes a store locks it for a moment."""
     db = apsw.Connection(name, flags=flags)
-    db.set_busy_timeout(BUSY_TIMEOUT_MS)
+    db.set_busy_timeout(busy_timeout_ms())
     return db
+
+
+def busy_timeout_ms() -> int:
+    """How long another process is waited for: never past the deadline, if there is one."""
+    return BUSY_TIMEOUT_MS if not deadline.is_set() else min(BUSY_TIMEOUT_MS, 1 + int(deadline.seconds_left() * 1000))
 
 
 def _open_immutable(path: str) -> apsw.Connection:
@@ -376,6 +381,7 @@ def damaged(path: str, how: str) -> StoreCorrupt:
 
 def _meaning(error: apsw.Error, path: str) -> RecallError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
+        deadline.check()
         return _locked(path)
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):

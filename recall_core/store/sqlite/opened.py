@@ -15,7 +15,7 @@ from recall_core import deadline, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
-from recall_core.store.sqlite.connect import MEMORY, translated
+from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, translated
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
@@ -60,13 +60,10 @@ class OpenStore:
     def _execute_in_time(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The same under a deadline: once it is over, TimedOut ends the statement, and any wait for others."""
         deadline.check()
-        self.db.set_busy_timeout(min(BUSY_TIMEOUT_MS, 1 + int(deadline.seconds_left() * 1000)))
+        self.db.set_busy_timeout(busy_timeout_ms())
         self.db.set_progress_handler(_look, LOOK_STEPS)
         try:
             return self.db.execute(sql, parameters).fetchall()
-        except apsw.BusyError:
-            deadline.check()
-            raise
         finally:
             self.db.set_progress_handler(None)
             self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
