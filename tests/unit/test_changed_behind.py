@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import mmap
 import os
@@ -16,6 +17,8 @@ from time import time_ns
 import pytest
 
 from recall_core import Ask, Recall, RecallError
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
 from recall_core.ingest import read
 from recall_core.retrieve import freshness
 from recall_core.steps import Segment, chunk, index
@@ -442,6 +445,23 @@ def test_a_change_behind_an_answer_is_marked_in_every_answer(base: Path, recall:
     change(base)
 
     expect(recall, WAYS[change])
+
+
+@pytest.mark.parametrize("asked", ["search smiles", "query", "context smiles", "explain smiles"])
+def test_a_command_that_is_to_be_strict_ends_with_three_whatever_took_the_files_place(
+    base: Path, recall: Recall, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    monkeypatch.chdir(base)
+    words = asked.split()
+    words += ["SELECT * FROM doc"] if asked == "query" else []
+    words += ["--chunk", recall.search("quokka", k=1)["results"][0]["chunk"]["id"]] if words[0] == "explain" else []
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert cli.main((*words, "--strict-fresh", "--json"), streams=streams) == 0
+    copied_over_with_its_time(base)
+
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert cli.main((*words, "--strict-fresh", "--json"), streams=streams) == 3
+    assert json.loads(streams.stdout.getvalue())["error"]["details"] == {"paths": ["docs/a.txt"]}  # type: ignore[attr-defined]
 
 
 def names_turned_around(base: Path) -> None:
