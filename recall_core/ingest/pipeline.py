@@ -233,7 +233,7 @@ class _IngestRun:
             if is_no_file(place) or (path not in self.skips and is_gone(place)):
                 self.batch.gone.append(path)
                 self.removed += 1
-            elif path not in self.skips and self.is_sync and not is_as_read(file, place):
+            elif path not in self.skips and self.is_sync and not is_as_read(file, place, self.config):
                 reason = "a rule leaves it out by now, and what was read of it stays"
                 self._skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
 

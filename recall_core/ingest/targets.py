@@ -16,7 +16,7 @@ from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
 from recall_core.text import nfc
-from recall_core.types import Fingerprint, Root
+from recall_core.types import Fingerprint, Root, Stamp
 
 
 def named_roots(targets: Sequence[str], *, template: Root, config: Config, base: Path) -> tuple[Root, ...]:
@@ -107,10 +107,17 @@ def is_no_file(place: Path) -> bool:
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
-def is_as_read(file: Fingerprint, place: Path) -> bool:
-    """True when size and time are those of the file that was read, or cannot be told."""
+def is_as_read(file: Fingerprint, place: Path, config: Config) -> bool:
+    """True when a file has the bytes that were read, by its status or else by their hash, or it cannot be told."""
     status = _status(place)
-    return status is None or (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
+    if status is None or file.may_be(Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)):
+        return True
+    try:
+        return read_raw(place, path=file.path, config=config).digest == file.hash
+    except IngestError:  # it is too large to be what was read
+        return False
+    except OSError:
+        return True
 
 
 def _status(place: Path) -> os.stat_result | None:

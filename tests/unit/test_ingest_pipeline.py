@@ -235,18 +235,25 @@ def test_an_excluded_file_is_named_by_every_sync_until_it_is_as_it_was_read_or_t
 ) -> None:
     place = folder.write("docs/a.md", "one")
     status = place.stat()
+    folder.config = folder.config._replace(max_file_bytes=50)
     folder.ingest("docs")
     folder.write("docs/.gitignore", "a.md\n")
     assert folder.sync().skipped == ()
-    changes = {"of another size": ("three", status.st_mtime_ns), "of equal size": ("two", status.st_mtime_ns + 1)}
+    changes = {
+        "of another size": ("three", status.st_mtime_ns),
+        "of equal size": ("two", status.st_mtime_ns + 1),
+        "of equal size and time": ("two", status.st_mtime_ns),
+        "too large": ("x" * (folder.config.max_file_bytes + 1), status.st_mtime_ns),
+    }
 
     for text, mtime_ns in changes.values():
         folder.write("docs/a.md", text)
         os.utime(place, ns=(status.st_atime_ns, mtime_ns))
         assert [skip.code for skip in (*folder.sync().skipped, *folder.sync().skipped)] == ["excluded", "excluded"]
     folder.write("docs/a.md", "one")
-    os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert folder.sync().skipped == ()
+    for later in (0, 1):
+        os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns + later))
+        assert folder.sync().skipped == ()
     folder.write("docs/a.md", "three")
     with folder.store.writer() as writer:
         writer.tombstone(["docs/a.md"])
