@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -93,10 +92,11 @@ def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and
     bytes_of_other = other.read_bytes()
     (base / "new.md").write_text(NEW)
 
-    with suppress(RecallError), Recall.open(str(base)) as recall:
+    with pytest.raises(RecallError) as caught, Recall.open(str(base)) as recall:
         recall.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
         use(recall, lambda: change(store))
 
+    assert caught.value.code == ("store_corrupt" if change in (cut_off, empty) else "store_replaced")
     if change is replace:
         assert _content(store) == bytes_of_other
     if change is delete:
