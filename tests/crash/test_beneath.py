@@ -92,9 +92,8 @@ def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and
     bytes_of_other = other.read_bytes()
     (base / "new.md").write_text(NEW)
 
-    with pytest.raises(RecallError) as caught, Recall.open(str(base)) as recall:
-        recall.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
-        use(recall, lambda: change(store))
+    with pytest.raises(RecallError) as caught:
+        _play(base, use, lambda: change(store))
 
     assert caught.value.code == ("store_corrupt" if change in (cut_off, empty) else "store_replaced")
     if change is replace:
@@ -104,6 +103,12 @@ def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and
     _back(base)
     expect_whole(ADD, stage, base)
     stage.end(base)
+
+
+def _play(base: Path, use: Callable[[Recall, Change], None], change: Change) -> None:
+    with Recall.open(str(base)) as recall:
+        recall.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
+        use(recall, change)
 
 
 def _content(store: Path) -> bytes:
