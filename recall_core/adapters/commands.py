@@ -264,6 +264,11 @@ def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     return Recall.verify(source)
 
 
+def recover(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    """What is left of a damaged store."""
+    return Recall.recover(*request.words)
+
+
 def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every document and chunk, on stdout or into a file that is whole or as it was."""
     embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")

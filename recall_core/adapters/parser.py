@@ -318,7 +318,7 @@ def _operand_usage(command: Command) -> str:
     operand = command.operand
     if operand is None:
         return ""
-    name = operand.name if operand.most == 1 else f"{operand.name}..."
+    name = operand.name if operand.most in (1, operand.least) else f"{operand.name}..."
     return name if operand.least else f"[{name}]"
 
 

@@ -12,7 +12,7 @@ from recall_core.adapters import board
 if TYPE_CHECKING:
     from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView
     from recall_core.contract.responses import Response
-    from recall_core.contract.views import EmbedderView, ResultView
+    from recall_core.contract.views import EmbedderView, LostView, ResultView
 
 SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted
@@ -97,6 +97,27 @@ def checks(response: Response) -> Iterator[str]:
     for check in response["checks"]:
         fix = f"  fix: {check['fix']}" if "fix" in check else ""
         yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}{fix}"
+        yield from lost_lines(check.get("lost", []))
+
+
+def lost_lines(lost: Sequence[LostView]) -> Iterator[str]:
+    """What mending could not bring back, one a line."""
+    for each in lost:
+        yield "  ".join(
+            [f"  lost {each['kind']}", *(clean(part) for part in (each["path"], each.get("place", "")) if part)]
+        )
+
+
+def recovered(response: Response) -> Iterator[str]:
+    """What the new store holds, what is lost, and the checks that are not good."""
+    view = response["recovered"]
+    amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
+    without = f", {view['without_vector']} without a vector" if view["without_vector"] else ""
+    yield f"{clean(view['path'])}: {amount}{without}  digest {view['digest']}"
+    yield from lost_lines(view["lost"])
+    for check in response["checks"]:
+        if check["severity"] != "ok":
+            yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}  fix: {check['fix']}"
 
 
 def compacted(response: Response) -> Iterator[str]:

@@ -38,7 +38,7 @@ def _table(response: Response) -> RenderableType | None:
         return _hits(results) if all(map(render.is_whole, results)) else _chosen(results)
     if "store" in response:
         return _pairs(response)
-    if "checks" in response and "verified" not in response:
+    if "checks" in response and not {"verified", "recovered"} & response.keys():
         return _checks(response)
     if "embedders" in response:
         return _embedders(response)
@@ -115,7 +115,8 @@ def _checks(response: Response) -> Table:
         table.add_column(name, overflow="fold")
     for check in response["checks"]:
         severity = Text(check["severity"], style=_SEVERITY[check["severity"]])
-        table.add_row(severity, *map(_cell, (check["code"], check["evidence"], check.get("fix", ""))))
+        told = Text("\n").join(map(_cell, [check["evidence"], *render.lost_lines(check.get("lost", []))]))
+        table.add_row(severity, _cell(check["code"]), told, _cell(check.get("fix", "")))
     return table
 
 

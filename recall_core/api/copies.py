@@ -1,14 +1,16 @@
-"""Copies of stores as responses: a backup that is checked, and what a file holds."""
+"""Copies of stores as responses: a backup that is checked, what a file holds, and what is left of a damaged one."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
 
+from recall_core import paths
 from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
+from recall_core.config import FILE_NAME, load
 from recall_core.contract import OK
-from recall_core.contract.responses import BackupResponse, VerifyResponse
+from recall_core.contract.responses import BackupResponse, RecoverResponse, VerifyResponse
 from recall_core.maintain import copies
 from recall_core.types import Progress
 
@@ -30,3 +32,11 @@ def verify(source: Path) -> VerifyResponse:
     """Check a store's file, a backup or an export."""
     view, checks = copies.verify(source, store_kind("sqlite"))
     return {**OK, "verified": view, "checks": checks, "warnings": []}
+
+
+def recover(old: Path, new: Path) -> RecoverResponse:
+    """Make a new store of what can be read of a damaged one."""
+    toml = paths.absolute(old).parent / FILE_NAME
+    config = load(toml) if toml.is_file() else None
+    view, checks = copies.recover(old, new, kind=store_kind("sqlite"), config=config)
+    return {**OK, "recovered": view, "checks": checks, "warnings": []}

@@ -262,6 +262,13 @@ class Recall:
         return copies.verify(Path(source))
 
     @staticmethod
+    def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
+        """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
+        return copies.recover(Path(old), Path(new))
+
+    @staticmethod
     def embedders(
         config: Config = Config(), *, in_use: str | None = None, probe: bool = False, waits: bool = False
     ) -> responses.EmbeddersResponse:

@@ -19,6 +19,7 @@ from recall_core.contract.views import (
     ErrorView,
     IngestView,
     QueryEcho,
+    RecoveredView,
     ReembedView,
     RemovedView,
     ResultView,
@@ -197,6 +198,14 @@ class VerifyResponse(Head):
     warnings: list[str]
 
 
+class RecoverResponse(Head):
+    """What recover answers. checks: of the new store."""
+
+    recovered: RecoveredView
+    checks: list[CheckView]
+    warnings: list[str]
+
+
 class EmbeddersResponse(Head):
     """What embedders answers."""
 
@@ -314,6 +323,7 @@ AnyResponse: TypeAlias = (
     | TransferResponse
     | BackupResponse
     | VerifyResponse
+    | RecoverResponse
     | EmbeddersResponse
     | ReembedResponse
     | RqlResponse
@@ -371,6 +381,8 @@ class Response(TypedDict):
     """The copy that was written."""
     verified: NotRequired[VerifiedView]
     """The file that was checked."""
+    recovered: NotRequired[RecoveredView]
+    """The store that was made of a damaged one."""
     rql: NotRequired[RqlView]
     """The query in its canonical spelling."""
     explained: NotRequired[ExplainedView]

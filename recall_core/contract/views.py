@@ -301,13 +301,24 @@ class TextView(TypedDict):
     text: str
 
 
+class LostView(TypedDict):
+    """What could not be read of a damaged store. A `text` is a chunk of the document of that path, at that place;
+    `labels` are the title, source, times, tags or metadata of one whose texts are there. path: the folder of a root,
+    the query of a judgement, and "" where nobody knows it."""
+
+    kind: Literal["document", "text", "labels", "root", "judgement"]
+    path: str
+    place: NotRequired[str]
+
+
 class CheckView(TypedDict):
-    """One check of doctor. evidence: what was counted; fix: a command."""
+    """One check of doctor. evidence: what was counted; fix: a command. lost: what mending could not bring back."""
 
     code: str
     severity: Literal["ok", "warning", "error"]
     evidence: str
     fix: NotRequired[str]
+    lost: NotRequired[list[LostView]]
 
 
 class CompactView(TypedDict):
@@ -340,6 +351,17 @@ class BackupView(TypedDict):
     documents: int
     chunks: int
     digest: str
+
+
+class RecoveredView(TypedDict):
+    """A store made of what could be read of a damaged one. without_vector: chunks whose vector is to be made yet."""
+
+    path: str
+    documents: int
+    chunks: int
+    without_vector: int
+    digest: str
+    lost: list[LostView]
 
 
 class VerifiedView(TypedDict):

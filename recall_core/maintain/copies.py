@@ -1,4 +1,4 @@
-"""Copies of a store: a backup that is checked before it gets its name, and what a file holds."""
+"""Copies of a store: a backup that is checked before it gets its name, what a file holds, and what is left of one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import errno
 import os
 from collections.abc import Generator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from recall_core import files, paths
-from recall_core.contract.views import BackupView, CheckView, VerifiedView
+from recall_core.config import Config
+from recall_core.contract.views import BackupView, CheckView, RecoveredView, VerifiedView
+from recall_core.embed.registry import embedder_of
+from recall_core.embed.registry import kind as embedder_kind
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
-from recall_core.maintain.doctor import RESTORE, examined
+from recall_core.maintain.doctor import RESTORE, examined, lost_view, made_with, make_vectors
 from recall_core.maintain.transfer import checked_export
 from recall_core.shell import Hint, quote
 from recall_core.store.port import Store, StoreKind
@@ -113,6 +117,45 @@ def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]
         message = f"{source} cannot be read: {why_unread(error)}."
         raise StoreError("store_unreadable", message, hint=f"ls -l {quote(str(source))}") from error
     return _export_verified(source) if is_export else _store_verified(source, kind)
+
+
+def recover(old: Path, new: Path, *, kind: StoreKind, config: Config | None) -> tuple[RecoveredView, list[CheckView]]:
+    """Make a new store of what can be read of a damaged one, which is only read, and check it.
+
+    config: the settings that stand beside the old one, or None; they tell what it was made with where it cannot.
+    Vectors that are lost are made anew where that sends no text off this machine. Nothing stands at the new name
+    until all of it is there.
+    Raises StoreError `no_store`, `store_exists`, `disk_full`, StoreCorrupt where nothing can be read, RecallError
+    `out_unwritable`.
+    """
+    if not old.is_file():
+        raise StoreError("no_store", f"There is no store at {old}.", hint=Hint("recover", "OLD", "NEW"))
+    place = Path(os.path.realpath(new))
+    if os.path.lexists(new) or Path(f"{place}-wal").exists():
+        raise StoreError("store_exists", f"{new} exists already.", hint=Hint("recover", "OLD", "NEW"))
+    part = files.part_of(place)
+    try:
+        store, lost = kind.recover(str(old), str(part), made_with=partial(made_with, config))
+        with closing(store):
+            if config is None or not embedder_kind(config.embedding).sends_text(config):
+                make_vectors(store, partial(embedder_of, store.embedder(), config or Config()))
+            checks, info = examined(store), store.info()
+            without = sum(map(len, store.without_vector()))
+        files.put_in_place(part, place)
+    except OSError as error:
+        message = f"{new} cannot be written: {why_unread(error)}."
+        raise RecallError("out_unwritable", message, hint=Hint("recover", "OLD", "NEW")) from error
+    finally:
+        kind.discard(str(part))
+    view = RecoveredView(
+        path=str(new),
+        documents=info.documents,
+        chunks=info.chunks,
+        without_vector=without,
+        digest=info.digest,
+        lost=[lost_view(each) for each in lost],
+    )
+    return view, checks
 
 
 def _export_verified(source: Path) -> tuple[VerifiedView, list[CheckView]]:

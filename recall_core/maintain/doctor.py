@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
-from recall_core.config import Config
-from recall_core.contract.views import CheckView
-from recall_core.embed.registry import HASH_NOTE, embedder_of, kind
+from recall_core.config import Config, chunker_identity
+from recall_core.contract.views import CheckView, LostView
+from recall_core.embed.registry import HASH_NOTE, embedder_of, kind, new_embedder
 from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
-from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
+from recall_core.store.values import READ_AGAIN, Finding, Lost, MadeWith, StoreCheck
 
 _REPAIR = Hint("doctor", fix=True)
 RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
+_FROM_DISK = f"{_REPAIR}, then {Hint('sync')}"
 _COMPACT = Hint("compact")
 _INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
 
@@ -37,33 +40,103 @@ def doctor(
 
     base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
     dups: hold every two chunks against each other too.
-    fix: where an error is of the kind that can be computed again, copy the store to `….bak-<generation>`, repair,
-    and check anew; the copy is named by a check of its own. Where there is none, nothing is written, so that a
-    second run changes nothing. A file whose pages are damaged is left alone.
+    fix: where an error can be mended, copy the store's file to `….bak-<generation>`, mend it, and check anew; the
+    copy is named by a check of its own, and so is what is lost. What follows from the texts is computed again; a file
+    whose indexes are damaged gets new ones, and one whose tables are is made anew of what can be read of it. Where
+    there is nothing to mend, nothing is written, so that a second run changes nothing.
     """
     own = cache(own or (lambda: embedder_of(store.embedder(), config)))
-    if fix and _pending(store):  # before any backup, which would keep what is to go
-        store.purge()
+    if fix:
+        _end_purge(store)  # before any backup, which would keep what is to go
     questions = _questions(base, config, dups=dups)
     found = [_ask(store, own, *question) for question in questions]
-    errors = [each for each in found if each["severity"] == "error"]
-    repairable = any(each.get("fix") == _REPAIR for each in errors)
-    if not fix or not repairable or any(each["code"] == "integrity" for each in errors):
+    broken = {each["code"] for each in found if each["severity"] == "error" and each.get("fix") in _MENDING}
+    if not fix or not broken:
         return found
-    identity = store.embedder()
-    made = _vectors_anew(store, own)
+    is_damaged = bool(broken & _DAMAGE) or store.has_lost_rows()
+    made = {} if is_damaged else _vectors_anew(store, own)
     backup = store.back_up()
-    store.repair(embedder=identity, made=made)
-    copied = CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}")
+    rebuild = partial(store.rebuild, made_with=partial(made_with, config))
+    lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not broken & _TABLES)
+    if is_damaged or lost is not None:
+        make_vectors(store, own)
     found = [_ask(store, own, *question) for question in questions]
-    return [*found, *([copied] if backup else [])]
+    if backup:
+        found.append(CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}"))
+    return found if lost is None else [*found, _rebuilt(lost)]
 
 
-def _pending(store: Store) -> bool:
+def _end_purge(store: Store) -> None:
+    """As far as a damaged file lets it."""
+    with suppress(StoreCorrupt):
+        if store.pending_purge() is not None:
+            store.purge()
+
+
+def _mended(
+    store: Store,
+    rebuild: Callable[[], tuple[Lost, ...]],
+    made: Mapping[int, TextVector],
+    *,
+    is_damaged: bool,
+    is_index: bool,
+) -> tuple[Lost, ...] | None:
+    """Mend what is broken; what was lost where that took a new store, else None.
+
+    made: as `Store.repair` takes it. is_damaged: of the file, and not only what follows from the texts. is_index: it
+    may be an index alone.
+    """
+    if not is_damaged:
+        with suppress(StoreCorrupt):  # the index of words cannot even be emptied, say
+            store.repair(embedder=store.embedder(), made=made)
+            return None
+    return None if is_index and store.reindex() else rebuild()
+
+
+def make_vectors(store: Store, own: Own) -> None:
+    """Make anew what vectors a store lacks, where its embedder is at hand, and may be asked."""
     try:
-        return store.pending_purge() is not None
-    except StoreCorrupt:
-        return False
+        made = _vectors_anew(store, own)
+    except (EmbedError, ConfigError):  # doctor tells how many, and what is missing
+        return
+    if made or any(store.broken_vectors()):
+        store.repair(embedder=store.embedder(), made=made)
+
+
+def made_with(config: Config | None) -> MadeWith | None:
+    """What a store of these settings is made with; None where nobody can tell here."""
+    if config is None:
+        return None
+    try:
+        embedder = new_embedder(config)
+    except EmbedError:
+        return None
+    return MadeWith(embedder.identity, embedder.dimension, config.counter, chunker_identity(config))
+
+
+def lost_view(lost: Lost) -> LostView:
+    """As the contract spells it."""
+    view = LostView(kind=lost.kind, path=lost.path)
+    if lost.place:
+        view["place"] = lost.place
+    return view
+
+
+def _rebuilt(lost: Sequence[Lost]) -> CheckView:
+    """That the store was made anew, and what that could not bring back."""
+    if not lost:
+        return CheckView(code="rebuilt", severity="ok", evidence="made anew of what could be read; nothing is lost")
+    told = Counter(each.kind for each in lost)
+    counted = ", ".join(
+        f"{count} {kind}{'s' * (count > 1 and kind != 'labels')}" for kind, count in sorted(told.items())
+    )
+    return CheckView(
+        code="rebuilt",
+        severity="warning",
+        evidence=f"made anew of what could be read; lost: {counted}",
+        fix=Hint("sync"),
+        lost=[lost_view(each) for each in lost],
+    )
 
 
 def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
@@ -207,15 +280,15 @@ Own = Callable[[], Embedder]
 Question = tuple[str, Callable[[Store, Own], Finding], str]
 
 _QUESTIONS: tuple[Question, ...] = (
-    ("integrity", _checked("integrity"), RESTORE),
-    ("foreign_keys", _checked("foreign_keys"), RESTORE),
+    ("integrity", _checked("integrity"), _REPAIR),
+    ("foreign_keys", _checked("foreign_keys"), _REPAIR),
     ("schema", _checked("schema"), Hint(INSTALL, "recall-tui", upgrade=True)),
     ("fulltext", _checked("fulltext"), _REPAIR),
     ("fulltext_rows", _checked("fulltext_rows"), _REPAIR),
     ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),
     ("vector_values", _checked("vector_values"), _REPAIR),
     ("vectors", _vectors, _REPAIR),
-    ("texts", _checked("texts"), READ_AGAIN),
+    ("texts", _checked("texts"), _FROM_DISK),
     ("documents", _checked("documents"), READ_AGAIN),
     ("ids", _checked("ids"), READ_AGAIN),
     ("slices", _checked("slices"), READ_AGAIN),
@@ -229,5 +302,13 @@ _QUESTIONS: tuple[Question, ...] = (
     ("embedder", _embedder, ""),
 )
 """Code, question, and the command that helps where the answer is not ok."""
+
+_MENDING = (_REPAIR, _FROM_DISK)
+
+_DAMAGE = frozenset(("integrity", "texts"))
+"""Checks by which the file itself is known to be damaged."""
+
+_TABLES = frozenset(("texts", "foreign_keys", "documents", "ids", "slices", "digest"))
+"""Checks by which a table is, and not an index alone."""
 
 _HELD = frozenset(code for code, _, _ in _QUESTIONS) - {"vectors", "space", "duplicates", "reembed", "embedder"}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
-    from recall_core.store.values import Finding, JudgementRow, NearPairs, ReembedTarget, StoreCheck
+    from recall_core.store.values import Finding, JudgementRow, Lost, MadeWith, NearPairs, ReembedTarget, StoreCheck
 
 
 class JudgementWriter(Protocol):
@@ -55,7 +55,8 @@ class Maintenance(Protocol):
         missing here."""
 
     def back_up(self) -> str | None:
-        """A copy of the store beside it, named by its generation; its path, or None where there is none to make."""
+        """A copy of the store beside it as it lies there, damage and all, named by its generation; its path, or None
+        where there is none to make."""
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store of one moment into a new file of this kind, for its owner alone, beside readers and writers.
@@ -69,6 +70,18 @@ class Maintenance(Protocol):
 
     def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
         """The same of every live chunk whose vector cannot be one."""
+
+    def has_lost_rows(self) -> bool:
+        """Whether rows are known to have been there that are not there any more."""
+
+    def reindex(self) -> bool:
+        """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
+
+    def rebuild(self, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+        """Put a new store of what can be read of this one in its place, in one step; what cannot.
+
+        No text that is not what was stored is in it. made_with: asked where the store cannot say it any more.
+        """
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
         """Rebuild what is derived from the text, in one transaction that is one step of the generation.

@@ -6,7 +6,7 @@ a store gives out and takes back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
         Capability,
         FilterCounts,
         KnownRoot,
+        Lost,
+        MadeWith,
         Nearest,
         Sizes,
         Source,
@@ -317,6 +319,15 @@ class StoreKind(Protocol):
         """A copy of the store there, for as long as the block: whatever is done to it, nothing changes there.
 
         Raises as `open` does, of the store itself.
+        """
+
+    def recover(
+        self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
+    ) -> tuple[Store, tuple[Lost, ...]]:
+        """A new store at target of what can be read of a damaged one, and what cannot; the old one is only read.
+
+        made_with: asked where the old store cannot say what it was made with. Raises StoreError, StoreCorrupt where
+        nothing can be read.
         """
 
 

@@ -83,6 +83,28 @@ READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
 """What helps where a document is not what was stored, and its file is."""
 
 
+class Lost(NamedTuple):
+    """What could not be read of a damaged store.
+
+    kind: a text is a chunk; labels are title, source, times, tags or metadata of a document whose texts are there.
+    path: of the document, "" where nobody knows it; the folder of a root, the query of a judgement.
+    place: which part of it.
+    """
+
+    kind: Literal["document", "text", "labels", "root", "judgement"]
+    path: str
+    place: str = ""
+
+
+class MadeWith(NamedTuple):
+    """What a store is made with, for one that cannot say it any more."""
+
+    embedder: str
+    dimension: int
+    counter: str
+    chunker: str
+
+
 class Finding(NamedTuple):
     """The answer to one check: how bad it is, what was counted, and a command of its own that helps."""
 

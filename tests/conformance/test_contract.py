@@ -184,6 +184,7 @@ def test_every_writing_command_fits_the_schema(store, check) -> None:  # type: i
         "fix": run("doctor", "--fix", "--json"),
         "export": run("export", "--out", "all.jsonl", "--json"),
         "verify": run("verify", "all.jsonl", "--json"),
+        "recover": run("recover", "recall.db", "recovered.db", "--json"),
         "init": run("init", "other", "--json"),
         "import": run("--store", "other/recall.db", "import", "all.jsonl", "--json"),
     }

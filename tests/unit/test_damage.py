@@ -97,11 +97,25 @@ def test_doctor_finds_what_changed_behind_the_stores_back(recall: Recall, statem
 
 
 def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
+    with recall.store.writer() as writer:
+        writer.relabel("docs/b.md", tags=None, source=None, meta={"year": 2024})
+    damage(recall, FLIPPED, "UPDATE doc SET meta = '{\"year\":1999}' WHERE rowid = 2")
+
+    (rebuilt,) = (check for check in recall.doctor(fix=True)["checks"] if check["code"] == "rebuilt")
+
+    assert rebuilt["lost"] == [{"kind": "document", "path": "docs/a.md"}, {"kind": "labels", "path": "docs/b.md"}]
+    assert [hit["doc"]["path"] for hit in recall.search("quokka")["results"]] == ["docs/b.md"]
+    assert errors(recall) == {"digest"}
+
+
+def test_a_title_that_its_chunks_still_have_is_put_right(recall: Recall) -> None:
+    before = recall.get("docs/b.md")["found"]["doc"]
     damage(recall, FLIPPED, "UPDATE doc SET title = 'Another title' WHERE rowid = 2")
 
     recall.doctor(fix=True)
 
-    assert {"texts", "digest"} <= errors(recall)
+    assert errors(recall) == set()
+    assert recall.get("docs/b.md")["found"]["doc"] == before
 
 
 def test_a_repair_makes_damaged_vectors_anew_and_drops_those_that_were_kept(recall: Recall) -> None:

@@ -258,7 +258,7 @@ def test_a_store_in_memory_is_repaired_without_a_copy() -> None:
     assert "backup" not in {each["code"] for each in checks}
 
 
-def test_damaged_pages_are_an_error_and_never_repaired(store: SqliteStore, path: str) -> None:
+def test_damaged_pages_are_an_error_until_the_store_is_made_anew(store: SqliteStore, path: str) -> None:
     store.db.pragma("query_only", False)
     store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     root = store.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk'")[0][0]
@@ -269,11 +269,13 @@ def test_damaged_pages_are_an_error_and_never_repaired(store: SqliteStore, path:
     broken.close()
     reopened = open_store(path)
 
-    found = wrong(reopened, fix=True)
+    found = wrong(reopened)
+    mended = wrong(reopened, fix=True)
 
     reopened.close()
     assert found["integrity"] == "error"
-    assert list(Path(path).parent.glob("*.bak-*")) == []
+    assert mended == {"rebuilt": "warning"}
+    assert [each.name for each in Path(path).parent.glob("*.bak-*")] == ["recall.db.bak-1"]
 
 
 def test_much_waste_is_a_warning_that_names_compact(store: SqliteStore) -> None:

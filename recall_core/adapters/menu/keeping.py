@@ -121,6 +121,14 @@ CARE: tuple[Command, ...] = (
         examples=("recall verify notes-2026-05.db", "recall verify export.jsonl --json"),
     ),
     Command(
+        "recover",
+        "Make a new store of what can be read of a damaged one; say what is lost.",
+        later("commands:recover"),
+        in_lines("render:recovered"),
+        Operand("OLD NEW", "the damaged store, which is only read, and the file for the new one", least=2, most=2),
+        examples=("recall recover recall.db recovered.db",),
+    ),
+    Command(
         "export",
         "Write every document and chunk as JSON lines.",
         on_store("commands:export"),

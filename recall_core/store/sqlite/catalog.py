@@ -12,7 +12,7 @@ import apsw
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import records
 from recall_core.store.sqlite.compile import json_path
-from recall_core.store.sqlite.connect import making_sense
+from recall_core.store.sqlite.connect import damaged, making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
@@ -277,6 +277,8 @@ class SqliteCatalog(OpenStore):
         pieces: list[str] = []
         end = 0
         for row in self.chunks_of(doc_id):
+            if row.chunk.offset > end:  # doctor names it
+                raise damaged(self.path, f"a part of {row.doc.path} is missing")
             pieces.append(row.chunk.text[end - row.chunk.offset :])
             end = row.chunk.end
         return "".join(pieces)

@@ -6,21 +6,21 @@ Those are kept beside the ones in use until all of them take over at once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
-from recall_core.store.sqlite.connect import MEMORY, backup, translated
+from recall_core.store.sqlite.connect import MEMORY, discard
 from recall_core.store.sqlite.schema import vector_checksum
 from recall_core.store.sqlite.write import COUNTS, digest_of, keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
-    from recall_core.store.values import Finding, NearPairs, ReembedTarget, StoreCheck
+    from recall_core.store.values import Finding, Lost, MadeWith, NearPairs, ReembedTarget, StoreCheck
 
 _EMBED_BATCH = 256
 
@@ -71,15 +71,25 @@ class SqliteMaintenance(SqliteCatalog):
         return CHECKS[code](self)
 
     def back_up(self) -> str | None:
-        """A copy of the store beside it, named by its generation; its path, or None for a store in memory."""
+        """A copy of the store's file beside it, byte for byte; its path, or None for a store in memory."""
         if self.path == MEMORY:
             return None
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        path = f"{self.path}.bak-{self.info().generation}"
-        with self.unlocked(), translated(path):  # VACUUM INTO counts as writing
-            backup(self.db, path)
+        from recall_core.store.sqlite.copying import copy_bytes  # noqa: PLC0415 - as above
+
+        path = f"{self.path}.bak-{self._name_of_now()}"
+        discard(path)
+        self.fold()
+        with self.without_writers():
+            copy_bytes(self.path, path)
         return path
+
+    def _name_of_now(self) -> str:
+        try:
+            return str(self.generation())
+        except (StoreCorrupt, ValueError, IndexError):
+            return "damaged"
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store of one moment into a new file, beside readers and writers; (pages done, of all)."""
@@ -103,6 +113,24 @@ class SqliteMaintenance(SqliteCatalog):
             rows = self.execute(_BROKEN, (json.dumps(bad[start : start + _EMBED_BATCH]),))
             if rows:
                 yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
+
+    def has_lost_rows(self) -> bool:
+        """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
+        from recall_core.store.sqlite.mend import has_lost_rows  # noqa: PLC0415 - a search never needs it
+
+        return has_lost_rows(self)
+
+    def reindex(self) -> bool:
+        """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
+        from recall_core.store.sqlite.mend import is_reindexed  # noqa: PLC0415 - a search never needs it
+
+        return is_reindexed(self)
+
+    def rebuild(self, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+        """Put a new store of what can be read of this one in its place, in one step; what cannot."""
+        from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - as above
+
+        return rebuild_in_place(self, made_with=made_with)
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
         """Rebuild what is derived from the text, in one transaction that is one step of the generation.

@@ -85,6 +85,19 @@ class OpenStore:
                 self._roll_back()
 
     @contextmanager
+    def without_writers(self) -> Iterator[None]:
+        """Nobody writes inside this block, nor does the block. A damaged file could not be committed to."""
+        if not self.writable:
+            raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
+        with self.unlocked():
+            self.execute("BEGIN IMMEDIATE")
+            try:
+                self._expect_in_place()
+                yield
+            finally:
+                self._roll_back()
+
+    @contextmanager
     def writing(self) -> Iterator[None]:
         """A write transaction before which whatever others have left half done is ended."""
         self.end_unfinished()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ from recall_core.types import (
 
 if TYPE_CHECKING:
     from recall_core.store.port import Store
-    from recall_core.store.values import Capability, FilterCounts, Nearest
+    from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
@@ -100,6 +100,14 @@ class SqliteKind:
                 yield store
             finally:
                 store.close()
+
+    def recover(
+        self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
+    ) -> tuple[Store, tuple[Lost, ...]]:
+        """A new store at target of what can be read of the one at where, and what cannot."""
+        from recall_core.store.sqlite.mend import recover  # noqa: PLC0415 - a search never needs it
+
+        return recover(where, target, made_with=made_with)
 
 
 SQLITE = SqliteKind()

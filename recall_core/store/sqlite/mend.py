@@ -1,0 +1,164 @@
+"""Mending a damaged database file: into another one, or where it lies."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import apsw
+
+from recall_core.config import BUSY_TIMEOUT_MS
+from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
+from recall_core.store.sqlite.connect import damaged, discard, reaching, translated
+from recall_core.store.sqlite.copying import STEP_PAGES, copy_aside
+from recall_core.store.sqlite.opened import OpenStore
+from recall_core.store.sqlite.rebuild import rebuild
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.values import Lost, MadeWith, StoreCheck
+
+_TABLES = frozenset(("doc", "chunk"))
+
+_SOUND: tuple[StoreCheck, ...] = (
+    *("integrity", "foreign_keys", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
+    *("texts", "documents", "ids", "counts"),
+)
+"""What holds of a new store, whatever the old one has lost."""
+
+_INDEXED = ("root", "file", "doc", "chunk")
+
+_TRIES = 5
+
+
+def recover(
+    where: str, target: str, *, made_with: Callable[[], MadeWith | None]
+) -> tuple[SqliteStore, tuple[Lost, ...]]:
+    """A new store at target of what can be read of the file at where, and what cannot.
+
+    The file is copied byte for byte and only the copy is opened.
+    """
+    base = Path(where).absolute().parent
+    with (
+        reaching(Path(target)),
+        tempfile.TemporaryDirectory(prefix=".recall-", dir=Path(target).absolute().parent) as folder,
+    ):
+        copy = str(Path(folder) / "old.db")
+        copy_aside(where, copy)
+        with translated(where), closing(_opened(copy, where)) as db:
+            new, lost = rebuild(db, target, base=base, made_with=made_with)
+    try:
+        _expect_sound(new, where)
+    except BaseException:
+        new.close()
+        raise
+    return new, lost
+
+
+def rebuild_in_place(store: OpenStore, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+    """Put a new store of what can be read of this one in its place; what could not be read.
+
+    Nobody writes from the first thing that is read to the last that is written, and whoever reads sees the one or the
+    other: the pages of the new one are written through SQLite into the file, as one transaction.
+    """
+    place = Path(os.path.realpath(store.path))
+    part = str(place.parent / f".recall-{os.urandom(8).hex()}")
+    for _ in range(_TRIES):
+        try:
+            with store.without_writers(), translated(store.path):
+                new, lost = rebuild(store.db, part, base=place.parent, made_with=made_with)
+            seen = store.changes()
+            with closing(new):
+                _expect_sound(new, store.path)
+            if _is_written_over(store, part, seen):
+                return lost
+        finally:
+            discard(part)
+    raise StoreLocked(
+        "store_locked", f"{store.path} is being written all the time.", hint="wait for it and try again"
+    )
+
+
+def _is_written_over(store: OpenStore, part: str, seen: int) -> bool:
+    """Whether the content of a file has taken the place of the store's; False where somebody has written since."""
+    with (
+        translated(store.path),
+        closing(apsw.Connection(part)) as source,
+        closing(apsw.Connection(store.path, flags=apsw.SQLITE_OPEN_READWRITE)) as target,
+    ):
+        target.set_busy_timeout(BUSY_TIMEOUT_MS)
+        with target.backup("main", source, "main") as work:
+            work.step(0)  # from here on nobody else writes
+            if store.changes() != seen:
+                return False
+            while not work.done:
+                work.step(STEP_PAGES)
+        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return True
+
+
+def _expect_sound(new: SqliteStore, path: str) -> None:
+    """Raises StoreCorrupt where what was made is not fit to take the place of anything."""
+    for code in _SOUND:
+        finding = new.check(code)
+        if finding.severity == "error":
+            raise damaged(path, f"what can be read of it makes no store: {finding.evidence} ({code})")
+
+
+def is_reindexed(store: OpenStore) -> bool:
+    """Make every index and the full text anew, where the tables hold all that there is; whether that mended it.
+
+    Of a table that has lost rows, its indexes are what tells which.
+    """
+    try:
+        with store.transaction():
+            if has_lost_rows(store):
+                raise damaged(store.path, "a table has lost rows")
+            store.execute("REINDEX")
+            store.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+            if store.execute("PRAGMA integrity_check") != [("ok",)]:
+                raise damaged(store.path, "more than its indexes")
+    except StoreCorrupt:
+        return False
+    except StoreError as error:
+        if error.code != "store_failed":  # two rows where an index takes one
+            raise
+        return False
+    return True
+
+
+def has_lost_rows(store: OpenStore) -> bool:
+    """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
+    try:
+        return any(_has_lost(store, table) for table in _INDEXED)
+    except StoreCorrupt:
+        return True
+
+
+def _has_lost(store: OpenStore, table: str) -> bool:
+    for _, index, *_ in store.execute(f"PRAGMA index_list({table})"):
+        definition = str(store.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (index,))[0][0])
+        where = definition.partition(" WHERE ")[2] or "1"
+        held = store.execute(f"SELECT count(*) FROM {table} NOT INDEXED WHERE {where}")
+        with suppress(StoreCorrupt):
+            if store.execute(f"SELECT count(*) FROM {table} INDEXED BY {index} WHERE {where}") > held:
+                return True
+    return False
+
+
+def _opened(copy: str, where: str) -> apsw.Connection:
+    """A connection to a file that may be damaged anywhere. Raises StoreCorrupt where it has no tables to be read."""
+    db = apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        db.pragma("writable_schema", True)  # a damaged definition does not hide the others
+        named = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if not named & _TABLES:
+            raise damaged(where, "it has no table of documents")
+    except (apsw.Error, UnicodeDecodeError) as error:
+        db.close()
+        raise damaged(where, f"its list of tables cannot be read ({error})") from error
+    except BaseException:
+        db.close()
+        raise
+    return db

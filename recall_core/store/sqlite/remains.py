@@ -1,0 +1,196 @@
+"""The documents and files of a damaged store, as far as they are known.
+
+What one table has lost, another may still tell: an index has the values of its column, a file the hash of the
+document that is all of it. It is taken where an id says that it is right.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from recall_core.store.sqlite.salvage import Salvage, text_of
+from recall_core.text import document_id, nfc
+
+REREAD = ""
+"""Settings that no file is read with: the next sync reads it again."""
+
+_DOC = ("id", "path", "file", "mtime", "size", "hash", "title", "source", "meta", "digest", "deleted")
+_FILE = ("path", "os_path", "size", "mtime_ns", "hash", "settings", "root", "ctime_ns", "inode")
+
+
+class OldFile:
+    """A file that was read. None stands for what is not known."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.os_path: str | None = None
+        self.size: int | None = None
+        self.mtime_ns: int | None = None
+        self.hash: str | None = None
+        self.settings = REREAD
+        self.root: int | None = None
+        self.ctime_ns: int | None = None
+        self.inode: int | None = None
+
+
+class OldDocument:
+    """A live document whose id, path and hash name each other. None stands for what is not known.
+
+    titles: as its chunks have it, with CJK characters apart.  digest: as it was kept, or "".  is_cut: a text is lost.
+    """
+
+    def __init__(self, own_id: str, path: str, digest: str) -> None:
+        self.id = own_id
+        self.path = path
+        self.hash = digest
+        self.file: int | None = None
+        self.mtime: str | None = None
+        self.size: int | None = None
+        self.title: str | None = None
+        self.source: str | None = None
+        self.meta: str | None = None
+        self.digest = ""
+        self.tags: tuple[str, ...] = ()
+        self.titles: set[str] = set()
+        self.is_cut = False
+
+
+class Remains:
+    """Live documents and their files by rowid, read when this is made. lost: paths of documents that are gone."""
+
+    def __init__(self, old: Salvage) -> None:
+        self._old = old
+        self.documents: dict[int, OldDocument] = {}
+        self.files: dict[int, OldFile] = {}
+        self._paths = self._told("doc", "path", "doc_live_path", "deleted = 0")
+        self._ids = self._told("doc", "id", "sqlite_autoindex_doc_1")
+        self._hashes = self._of_files()
+        self._read_documents()
+        self._read_tags()
+        self._read_files()
+        self.lost = [path for rowid, path in self._paths.items() if rowid not in self.documents]
+
+    def _told(self, table: str, column: str, index: str, where: str = "1") -> dict[int, str]:
+        """rowid to text, as an index has them."""
+        sql = f"SELECT rowid, CAST({column} AS BLOB) FROM {table} INDEXED BY {index} WHERE {where}"
+        return {rowid: text for rowid, each in self._old.told(sql) if (text := text_of(each)) is not None}
+
+    def _of_files(self) -> dict[str, str]:
+        """Path to hash of every file: a document that is all of it has the same."""
+        rows = self._old.rows("file", ("path", "hash"))
+        named = ((text_of(path), text_of(digest)) for _, path, digest in rows)
+        return {path: digest for path, digest in named if path and digest}
+
+    def _read_documents(self) -> None:
+        for rowid, *values in self._old.rows("doc", _DOC, {*self._paths, *self._ids}):
+            row = dict(zip(_DOC, values, strict=True))
+            if not _is_live(row["deleted"], row["file"], is_listed=rowid in self._paths):
+                self._paths.pop(rowid, None)
+            elif document := self._of_row(rowid, row):
+                self.documents[rowid] = document
+        for rowid in self._paths.keys() - self.documents.keys():
+            if document := self._of_indexes(rowid):
+                self.documents[rowid] = document
+
+    def _of_row(self, rowid: int, row: Mapping[str, Any]) -> OldDocument | None:
+        texts = {name: text_of(row[name]) for name in ("id", "path", "hash", "mtime", "title", "source", "meta")}
+        found = self._named(
+            (texts["path"], self._paths.get(rowid)), (texts["id"], self._ids.get(rowid)), texts["hash"]
+        )
+        if found is not None:
+            found.file = whole(row["file"])
+            found.size = whole(row["size"])
+            found.mtime, found.title, found.source = texts["mtime"], texts["title"], texts["source"]
+            found.meta, found.digest = texts["meta"], text_of(row["digest"]) or ""
+        return found
+
+    def _of_indexes(self, rowid: int) -> OldDocument | None:
+        """The document whose row is gone: its path, id, time, label and file stand in indexes too."""
+        found = self._named((self._paths[rowid],), (self._ids.get(rowid),), None)
+        if found is not None:
+            files = self._old.told("SELECT rowid, file FROM doc INDEXED BY doc_file")
+            found.file = next((whole(file) for each, file in files if each == rowid), None)
+            found.mtime = self._told("doc", "mtime", "doc_live_mtime", "deleted = 0").get(rowid)
+            found.source = self._told("doc", "source", "doc_live_source", "deleted = 0").get(rowid)
+        return found
+
+    def _named(
+        self, paths: Sequence[str | None], ids: Sequence[str | None], digest: str | None
+    ) -> OldDocument | None:
+        """The document that one of these ids names with one of these paths, and with a hash."""
+        for path, own_id in product(filter(None, paths), filter(None, ids)):
+            for each in (digest, self._hashes.get(path)):
+                if each and document_id(path, each) == own_id:
+                    return OldDocument(own_id, path, each)
+        return None
+
+    def _read_tags(self) -> None:
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        rows = self._old.keyed("doc_tag", ("doc", "tag"), "doc, tag")
+        if "doc_tag" in self._old.damaged:
+            sql = "SELECT doc, CAST(tag AS BLOB) FROM doc_tag INDEXED BY doc_tag_tag"
+            rows += self._old.told(sql)
+        for rowid, tag in rows:
+            if (text := text_of(tag)) is not None:
+                found[rowid].add(text)
+        for rowid, document in self.documents.items():
+            document.tags = tuple(sorted(found[rowid]))
+
+    def _read_files(self) -> None:
+        paths = self._told("file", "path", "sqlite_autoindex_file_1")
+        within: defaultdict[int | None, list[OldDocument]] = defaultdict(list)
+        for document in self.documents.values():
+            within[document.file].append(document)
+        wanted = {rowid for rowid in within if rowid is not None}
+        for rowid, *values in self._old.rows("file", _FILE, wanted | paths.keys()):
+            row = dict(zip(_FILE, values, strict=True))
+            if old := _file_of(row, paths.get(rowid), within[rowid]):
+                self.files[rowid] = old
+        for rowid in sorted(wanted - self.files.keys()):
+            self.files[rowid] = OldFile(paths.get(rowid) or _path_of(within[rowid]))
+        for document in self.documents.values():
+            file = self.files.get(document.file) if document.file is not None else None
+            if document.size is None and file is not None and file.path == document.path:
+                document.size = file.size
+        by_path = {file.path: rowid for rowid, file in sorted(self.files.items(), reverse=True)}
+        for document in self.documents.values():
+            if document.file is None:
+                document.file = by_path.get(document.path) or by_path.get(document.path.partition("#")[0])
+
+
+def _is_live(deleted: object, file: object, *, is_listed: bool) -> bool:
+    """What two of three say: the flag, that a tombstone has no file, and the index of live paths."""
+    return (deleted == 0) + (file is not None) + is_listed >= 2
+
+
+def _file_of(row: Mapping[str, Any], listed: str | None, within: Sequence[OldDocument]) -> OldFile | None:
+    """The file of a row; its path as that of its documents goes on, where that can be told."""
+    own = text_of(row["path"])
+    path = next((each for each in (own, listed) if each and _holds(each, within)), own or listed)
+    if not path:
+        return None
+    file = OldFile(path)
+    os_path, digest, settings = (text_of(row[name]) for name in ("os_path", "hash", "settings"))
+    file.os_path = os_path if os_path is not None and (not os_path or nfc(os_path) == path) else path
+    file.size, file.mtime_ns, file.root = whole(row["size"]), whole(row["mtime_ns"]), whole(row["root"])
+    file.ctime_ns, file.inode = whole(row["ctime_ns"]), whole(row["inode"])
+    file.hash, file.settings = digest, settings or REREAD
+    return file
+
+
+def _holds(path: str, within: Sequence[OldDocument]) -> bool:
+    return all(document.path == path or document.path.startswith(f"{path}#") for document in within)
+
+
+def _path_of(within: Sequence[OldDocument]) -> str:
+    """The path of a file of which only documents are left; several are its records."""
+    first = within[0].path
+    return first if len(within) == 1 else first.partition("#")[0]
+
+
+def whole(value: object) -> int | None:
+    """A whole number that no store would refuse, or None."""
+    return value if isinstance(value, int) and value >= 0 else None

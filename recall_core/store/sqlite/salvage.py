@@ -1,0 +1,137 @@
+"""What can still be read of a damaged database: every table row by row, past the pages that cannot be read.
+
+No index is asked for a row: a damaged one would hide it. Where a table itself is gone, its indexes still tell some of
+its columns. A text comes as its bytes, because damaged ones are no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import apsw
+
+_HIGHEST = 1 << 62  # of a rowid; no store comes near it
+
+_NO_DAMAGE = (apsw.InterruptError, apsw.BusyError, apsw.LockedError, apsw.FullError)
+
+_TEXTS = frozenset(
+    """key value spec path os_path hash settings id mtime title source meta digest tag heading text query""".split()
+)
+"""Columns that hold texts; the hash of a chunk is none."""
+
+Row = tuple[Any, ...]
+
+
+class Salvage:
+    """Reads from a connection whose file may be damaged anywhere; nothing is written.
+
+    damaged: names of the tables of which a page could not be read.
+    """
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self.damaged: set[str] = set()
+
+    def rows(self, table: str, columns: Iterable[str], known: Collection[int] = ()) -> Iterator[Row]:
+        """(rowid, *columns) of every row that can be read. known: rowids that other tables tell of."""
+        select = self._select(table, columns)
+        seen: set[int] = set()
+        last = 0
+        is_damaged = False
+        while True:
+            try:
+                for row in self._db.execute(f"{select} WHERE rowid > ? ORDER BY rowid", (last,)):
+                    last = row[0]
+                    if last not in seen:
+                        seen.add(last)
+                        yield row
+                break
+            except apsw.Error as error:
+                _expect_damage(error)
+            is_damaged = True
+            behind = self._behind(select, last)
+            if behind is None:
+                break
+            last = behind - 1
+        missed = sorted({*known} - seen) if seen or not is_damaged else []
+        for rowid in missed:
+            found, is_read = self._read(f"{select} WHERE rowid = ?", (rowid,))
+            is_damaged |= not is_read
+            yield from found
+        if is_damaged:
+            self.damaged.add(table)
+
+    def _behind(self, select: str, last: int) -> int | None:
+        """The least rowid above the last that leads past what cannot be read, as far as pages lie in one piece."""
+        step, bad, good = 1, last, 0
+        while not good and last + step < _HIGHEST:
+            if self._read(f"{select} WHERE rowid >= ? ORDER BY rowid LIMIT 1", (last + step,))[1]:
+                good = last + step
+            else:
+                bad = last + step
+                step *= 2
+        while good - bad > 1:
+            middle = (good + bad) // 2
+            if self._read(f"{select} WHERE rowid >= ? ORDER BY rowid LIMIT 1", (middle,))[1]:
+                good = middle
+            else:
+                bad = middle
+        return good or None
+
+    def keyed(self, table: str, columns: Iterable[str], key: str) -> list[Row]:
+        """The columns of every row of a table without rowids that can be read, from either end."""
+        select = self._select(table, columns).replace("SELECT rowid, ", "SELECT ", 1).replace(" NOT INDEXED", "")
+        found: dict[Row, None] = {}
+        for order in (key, ", ".join(f"{each} DESC" for each in key.split(", "))):
+            rows, is_read = self._read(f"{select} ORDER BY {order}")
+            found |= dict.fromkeys(rows)
+            if is_read:
+                return list(found)
+            self.damaged.add(table)
+        return list(found)
+
+    def told(self, sql: str) -> list[Row]:
+        """What an index tells of a table, as far as it can be read: a rowid, and values of the index alone."""
+        return [row for row in self._read(sql)[0] if isinstance(row[0], int)]
+
+    def _read(self, sql: str, parameters: tuple[Any, ...] = ()) -> tuple[list[Row], bool]:
+        """The rows until the first that cannot be read, and whether there is none such."""
+        found: list[Row] = []
+        try:
+            found.extend(self._db.execute(sql, parameters))
+        except apsw.Error as error:
+            _expect_damage(error)
+            return found, False
+        return found, True
+
+    def _select(self, table: str, columns: Iterable[str]) -> str:
+        """Columns that an earlier version of the table does not have are null."""
+        there: set[str] = set()
+        with suppress(apsw.Error):
+            there = {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}
+        named = ", ".join(_column(table, each, is_there=each in there) for each in columns)
+        return f"SELECT rowid, {named} FROM {table} NOT INDEXED"
+
+
+def _column(table: str, name: str, *, is_there: bool) -> str:
+    if not is_there:
+        return "NULL"
+    is_text = name in _TEXTS and (table, name) != ("chunk", "hash")
+    return f'CAST("{name}" AS BLOB)' if is_text else f'"{name}"'
+
+
+def _expect_damage(error: apsw.Error) -> None:
+    if isinstance(error, _NO_DAMAGE):
+        raise error
+
+
+def text_of(value: object) -> str | None:
+    """The text of these bytes; None where they are none."""
+    if not isinstance(value, bytes):
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,399 @@
+"""Damage is mended: whatever page is spoiled, what could still be read is there, and what is lost is named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from recall_core import Recall
+from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.store.sqlite.store import SqliteStore
+from tests import damage
+from tests.unit.test_backup import run
+
+TREES = (
+    *("meta", "root", "sqlite_autoindex_root_1", "file", "sqlite_autoindex_file_1", "doc", "sqlite_autoindex_doc_1"),
+    *("doc_live_path", "doc_live_mtime", "doc_live_source", "doc_file", "doc_tag", "doc_tag_tag", "chunk"),
+    *("sqlite_autoindex_chunk_1", "chunk_natural", "chunk_doc", "chunk_text_hash", "vec", "vec_cache"),
+    *("chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "vec_windowed", "vec_next"),
+    *("judged_query", "judgement", "left_out"),
+)
+"""Every table and index of a store; each is a tree of pages of its own."""
+
+DATA = {"chunk", "doc", "file", "left_out", "judged_query", "judgement"}
+"""Tables that hold what nothing else tells: texts, labels and the hashes of records, how files were read, what was
+left out, and what people judged. All the others follow from these and from the settings."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base: Path = tmp_path_factory.mktemp("made")
+    return damage.make_store(base / "store")
+
+
+@pytest.fixture(scope="module")
+def before(made: Path) -> tuple[list[str], list[Any]]:
+    return damage.exported(made), damage.judged(made)
+
+
+@pytest.fixture
+def base(made: Path, tmp_path: Path) -> Path:
+    return damage.copied(made, tmp_path / "store")
+
+
+def mended(base: Path) -> dict[str, dict[str, Any]]:
+    """The checks after a fix, by code."""
+    with Recall.open(str(base)) as recall:
+        return {check["code"]: dict(check) for check in recall.doctor(fix=True)["checks"]}
+
+
+def errors(checks: dict[str, dict[str, Any]]) -> set[str]:
+    return {code for code, check in checks.items() if check["severity"] == "error"}
+
+
+def lines(exported: list[str], kind: str) -> list[dict[str, Any]]:
+    return [line for each in exported if (line := json.loads(each))["type"] == kind]
+
+
+def test_the_trees_are_those_of_a_store(made: Path) -> None:
+    assert set(damage.trees(made / "recall.db")) == set(TREES)
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_a_spoiled_root_page_is_mended_and_leaves_what_could_be_read(
+    base: Path, before: tuple[list[str], list[Any]], tree: str
+) -> None:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)[tree])
+
+    checks = mended(base)
+
+    assert errors(checks) == set()
+    after = damage.exported(base), damage.judged(base)
+    if tree not in DATA:
+        assert after == before
+    if tree not in {"doc", "chunk"}:
+        for kind in ("document", "chunk"):
+            assert lines(after[0], kind) == lines(before[0], kind)
+    assert ("lost" in checks.get("rebuilt", {})) == (tree in DATA - {"file"} | {"root"})
+
+
+def test_the_texts_of_documents_outlast_their_table(base: Path, before: tuple[list[str], list[Any]]) -> None:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["doc"])
+
+    lost = mended(base)["rebuilt"]["lost"]
+
+    gone = {each["path"] for each in lost if each["kind"] == "document"}
+    assert gone == {line["path"] for line in lines(before[0], "document") if "#" in line["path"]}
+    kept = [line["id"] for line in lines(before[0], "document") if line["path"] not in gone]
+    after = damage.exported(base)
+    assert [line["id"] for line in lines(after, "document")] == kept
+    assert {line["text"] for line in lines(after, "chunk")} <= {line["text"] for line in lines(before[0], "chunk")}
+
+
+def test_what_is_lost_comes_back_with_the_next_sync(base: Path, before: tuple[list[str], list[Any]]) -> None:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["chunk"])
+
+    lost = mended(base)["rebuilt"]["lost"]
+
+    assert {each["path"] for each in lost} == {
+        line["path"] for line in lines(before[0], "document") if line["path"] != "docs/empty.txt"
+    }
+    with Recall.open(str(base)) as recall:
+        for _ in recall.sync():
+            pass
+    assert damage.exported(base) == before[0]
+
+
+def spoiled_text(base: Path, letter: bytes = b"wombat") -> str:
+    """Change a letter of one text in the file; the path of its document."""
+    with Recall.open(str(base)) as recall:
+        rows = recall.store.fetch(recall.store.in_order())
+        row = next(row for row in rows[5:] if row.chunk.offset > 0 and "wombat" in row.chunk.text)
+        neighbours = [each for each in rows if each.doc.id == row.doc.id]
+        assert neighbours[-1].chunk.id != row.chunk.id
+        text = row.chunk.text.encode()
+    raw = (base / "recall.db").read_bytes()
+    place = raw.index(text[:200]) + text.index(letter)
+    (base / "recall.db").write_bytes(raw[:place] + b"W" + raw[place + 1 :])
+    return row.doc.path
+
+
+def test_a_changed_letter_is_left_out_and_named_with_its_place(base: Path) -> None:
+    path = spoiled_text(base)
+
+    checks = mended(base)
+
+    (lost,) = checks["rebuilt"]["lost"]
+    assert (lost["kind"], lost["path"]) == ("text", path)
+    assert lost["place"].startswith("lines ")
+    assert errors(checks) == {"slices"}
+    with Recall.open(str(base)) as recall:
+        assert recall.search("Wombat wombat", k=500)["results"]
+        with pytest.raises(StoreCorrupt, match="a part of"):
+            recall.get(path)
+
+
+def test_a_hole_is_filled_by_the_next_sync(base: Path, before: tuple[list[str], list[Any]]) -> None:
+    spoiled_text(base)
+    mended(base)
+
+    with Recall.open(str(base)) as recall:
+        for _ in recall.sync():
+            pass
+
+    assert damage.exported(base) == before[0]
+    assert errors(mended(base)) == set()
+
+
+def test_a_second_fix_changes_nothing(base: Path) -> None:
+    spoiled_text(base)
+    mended(base)
+    backups = sorted(path.name for path in base.glob("*.bak-*"))
+    content = (base / "recall.db").read_bytes()
+
+    checks = mended(base)
+
+    assert not {"backup", "rebuilt"} & checks.keys()
+    assert (base / "recall.db").read_bytes() == content
+    assert sorted(path.name for path in base.glob("*.bak-*")) == backups
+
+
+def test_the_copy_before_a_fix_is_the_damaged_file_byte_for_byte(base: Path) -> None:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["doc_file"])
+    content = path.read_bytes()
+
+    evidence = mended(base)["backup"]["evidence"]
+
+    (backup,) = base.glob("recall.db.bak-*")
+    assert str(backup) in evidence
+    assert backup.read_bytes() == content
+
+
+def test_nothing_is_left_beside_a_mended_store(base: Path) -> None:
+    damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_natural"])
+
+    mended(base)
+
+    left = [path.name for path in base.iterdir() if path.is_file()]
+    assert sorted(name for name in left if ".bak-" not in name) == ["recall.db", "recall.toml"]
+
+
+def test_those_who_have_the_store_open_see_it_mended(base: Path, before: tuple[list[str], list[Any]]) -> None:
+    with Recall.open(str(base)) as other:
+        answered = other.search("quokka", k=3)["results"]
+        damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_doc"])
+
+        assert errors(mended(base)) == set()
+
+        assert other.search("quokka", k=3)["results"] == answered
+        (base / "docs" / "new.md").write_text("A brand new aardvark.\n")
+        other.index(str(base / "docs"))
+    with Recall.open(str(base)) as recall:
+        assert recall.search("aardvark")["results"]
+
+
+def test_what_is_written_while_a_store_is_made_anew_is_not_lost(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock is let go for a moment between reading the old and writing the new one."""
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["doc_live_source"])
+    changes = SqliteStore.changes
+    written: list[int] = []
+
+    def changed(store: SqliteStore) -> int:
+        seen = changes(store)
+        if not written:
+            written.append(1)
+            db = apsw.Connection(str(path))
+            db.execute("INSERT INTO judged_query(id, text) VALUES('q3', 'koala')")
+            db.close()
+        return seen
+
+    monkeypatch.setattr(SqliteStore, "changes", changed)
+
+    assert errors(mended(base)) == set()
+    assert ("q3", "koala") in damage.judged(base)
+
+
+@pytest.mark.parametrize("tree", ["doc_live_mtime", "chunk_fts_docsize"])
+def test_a_damaged_index_is_made_anew_in_place(base: Path, before: tuple[list[str], list[Any]], tree: str) -> None:
+    db = apsw.Connection(str(base / "recall.db"))
+    statement = {
+        "doc_live_mtime": "UPDATE doc SET mtime = '2001-01-01T00:00:00.000000Z' WHERE rowid = 2",
+        "chunk_fts_docsize": "DELETE FROM chunk_fts_docsize WHERE id = (SELECT max(id) FROM chunk_fts_docsize)",
+    }[tree]
+    root = damage.trees(base / "recall.db")[tree]
+    kept = b"".join(list(damage.pages_of(base / "recall.db"))[root - 1 : root])
+    db.execute("BEGIN")
+    db.execute(statement)
+    db.execute("ROLLBACK" if tree == "doc_live_mtime" else "COMMIT")
+    db.close()
+    if tree == "doc_live_mtime":  # an entry of it under another time
+        damage.spoil(base / "recall.db", root, kept.replace(b"Z", b"Y", 1))
+
+    checks = mended(base)
+
+    assert errors(checks) == set()
+    assert "rebuilt" not in checks
+    assert "backup" in checks
+    assert (damage.exported(base), damage.judged(base)) == before
+
+
+def test_a_table_that_silently_lost_rows_is_not_taken_for_whole(base: Path) -> None:
+    """Making its indexes anew would make the loss official."""
+    db = apsw.Connection(str(base / "recall.db"))
+    (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'doc_live_path'").fetchone() or ("",)
+    db.pragma("foreign_keys", False)
+    db.pragma("writable_schema", True)
+    db.execute(
+        "UPDATE sqlite_schema SET type = 'table', name = 'kept', tbl_name = 'kept', sql = "
+        "'CREATE TABLE kept(path, r, PRIMARY KEY(path, r)) WITHOUT ROWID' WHERE name = 'doc_live_path'"
+    )
+    db.close()
+    db = apsw.Connection(str(base / "recall.db"))
+    (path,) = db.execute("SELECT path FROM doc WHERE rowid = 4").fetchone() or ("",)
+    db.execute("DELETE FROM chunk WHERE doc = 4; DELETE FROM doc WHERE rowid = 4")
+    db.pragma("writable_schema", True)
+    as_it_was = "UPDATE sqlite_schema SET type = 'index', name = 'doc_live_path', tbl_name = 'doc', sql = ?"
+    db.execute(f"{as_it_was} WHERE name = 'kept'", (sql,))
+    db.close()
+
+    checks = mended(base)
+
+    assert {"kind": "document", "path": path} in checks["rebuilt"]["lost"]
+
+
+def test_a_purge_that_a_damaged_file_cannot_end_is_ended_by_mending(base: Path) -> None:
+    path = base / "recall.db"
+    with Recall.open(str(base)) as recall, recall.store.writer() as writer:
+        writer.begin_purge(["docs/page-02.md"])
+        writer.tombstone(["docs/page-02.md"])
+    text = (base / "docs" / "page-02.md").read_bytes()[40:80]
+    damage.spoil(path, damage.trees(path)["chunk_doc"])
+
+    checks = mended(base)
+
+    assert errors(checks) == set()
+    assert text not in path.read_bytes()
+
+
+# Into another file.
+
+
+@pytest.fixture
+def damaged(base: Path) -> Path:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["doc_live_path"])
+    damage.spoil(path, damage.trees(path)["vec"])
+    return path
+
+
+def test_a_recovered_store_has_what_could_be_read(
+    damaged: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
+) -> None:
+    response = Recall.recover(damaged, tmp_path / "new.db")
+
+    view = response["recovered"]
+    assert (damage.exported(tmp_path / "new.db"), damage.judged(tmp_path / "new.db")) == before
+    assert (view["lost"], view["without_vector"]) == ([], 0)
+    assert view["documents"] == len(lines(before[0], "document"))
+    assert {check["severity"] for check in response["checks"]} == {"ok"}
+
+
+def test_recovering_changes_nothing_of_the_old_store_nor_beside_it(damaged: Path, tmp_path: Path) -> None:
+    def state() -> dict[str, tuple[bytes, int]]:
+        files = [path for path in damaged.parent.iterdir() if path.is_file()]
+        return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+    was = state()
+
+    Recall.recover(damaged, tmp_path / "new.db")
+
+    assert state() == was
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.db", "store"]
+    assert (tmp_path / "new.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_recovering_writes_over_nothing(damaged: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.db").write_text("mine")
+
+    with pytest.raises(StoreError) as error:
+        Recall.recover(damaged, tmp_path / "new.db")
+
+    assert error.value.code == "store_exists"
+    assert (tmp_path / "new.db").read_text() == "mine"
+
+
+def test_what_a_store_was_made_with_is_told_by_its_settings_where_it_cannot(
+    base: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
+) -> None:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["meta"])
+
+    Recall.recover(path, tmp_path / "new.db")
+
+    assert damage.exported(tmp_path / "new.db") == before[0]
+    (base / "recall.toml").unlink()
+    with pytest.raises(StoreCorrupt, match="made with"):
+        Recall.recover(path, tmp_path / "other.db")
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_a_store_of_which_nothing_can_be_read_leaves_no_new_one(base: Path, tmp_path: Path) -> None:
+    path = base / "recall.db"
+    path.write_bytes(b"\x00" * path.stat().st_size)
+
+    with pytest.raises(StoreCorrupt):
+        Recall.recover(path, tmp_path / "new.db")
+    with pytest.raises(StoreError) as error:
+        Recall.recover(base / "nowhere.db", tmp_path / "new.db")
+
+    assert error.value.code == "no_store"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["store"]
+
+
+def test_an_undamaged_store_is_recovered_as_it_is_with_its_log(
+    base: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
+) -> None:
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    (base / "docs" / "late.md").write_text("A late lemur.\n")
+    with Recall.open(str(base)) as recall:
+        reader = apsw.Connection(str(base / "recall.db"))
+        reader.execute("BEGIN; SELECT count(*) FROM doc").fetchall()
+        recall.index(str(base / "docs" / "late.md"))
+        for name in ("recall.db", "recall.db-wal"):
+            shutil.copy(base / name, killed / name)
+        reader.close()
+
+    Recall.recover(killed / "recall.db", tmp_path / "new.db")
+
+    documents = {line["path"] for line in lines(damage.exported(tmp_path / "new.db"), "document")}
+    assert documents == {line["path"] for line in lines(before[0], "document")} | {"docs/late.md"}
+
+
+def test_the_commands_name_what_is_lost(base: Path, tmp_path: Path) -> None:
+    path = spoiled_text(base)
+
+    code, out, _ = run("recover", str(base / "recall.db"), str(tmp_path / "new.db"))
+    fixed, told, _ = run("--store", str(base), "doctor", "--fix")
+
+    assert (code, fixed) == (6, 6)
+    assert f"  lost text  {path}  lines " in out
+    assert f"  lost text  {path}  lines " in told
+    assert "slices" in out
+
+
+@pytest.fixture(autouse=True)
+def _no_file_is_left_in_the_folder(tmp_path: Path) -> Iterator[None]:
+    yield
+    assert list(tmp_path.rglob(".recall-*")) == []
