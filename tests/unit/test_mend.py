@@ -272,6 +272,68 @@ def test_a_table_that_silently_lost_rows_is_not_taken_for_whole(base: Path) -> N
     assert {"kind": "document", "path": path} in checks["rebuilt"]["lost"]
 
 
+def test_a_row_that_only_an_index_has_is_taken_from_there(base: Path) -> None:
+    (base / "empty").mkdir()
+    with Recall.open(str(base)) as recall:
+        for _ in recall.add([str(base / "empty")]):
+            pass
+    db = apsw.Connection(str(base / "recall.db"))
+    definition = db.execute("SELECT name FROM sqlite_schema WHERE name = 'sqlite_autoindex_root_1'").fetchone()
+    (rowid,) = db.execute("SELECT max(rowid) FROM root").fetchone() or (0,)
+    as_table = "CREATE TABLE kept(spec, r, PRIMARY KEY(spec, r)) WITHOUT ROWID"
+    bare = "CREATE TABLE root(rowid INTEGER PRIMARY KEY, spec TEXT NOT NULL, active INTEGER NOT NULL DEFAULT 1)"
+    db.pragma("writable_schema", True)
+    (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'root'").fetchone() or ("",)
+    db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'root'", (bare,))
+    db.execute(
+        "UPDATE sqlite_schema SET type = 'table', name = 'kept', tbl_name = 'kept', sql = ? WHERE name = ?",
+        (as_table, "sqlite_autoindex_root_1"),
+    )
+    db.close()
+    db = apsw.Connection(str(base / "recall.db"))
+    db.execute("DELETE FROM root WHERE rowid = ?", (rowid,))
+    db.pragma("writable_schema", True)
+    db.execute(
+        "UPDATE sqlite_schema SET type = 'index', name = ?, tbl_name = 'root', sql = NULL WHERE name = 'kept'",
+        definition,
+    )
+    db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'root'", (sql,))
+    db.close()
+
+    mended(base)
+
+    with Recall.open(str(base)) as recall:
+        assert [(root["folder"], root["active"]) for root in recall.roots()["roots"]][-1] == ("empty", False)
+
+
+def leaves(path: Path, tree: str) -> list[int]:
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    found = [
+        page for (page,) in db.execute("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (tree,))
+    ]
+    db.close()
+    return found
+
+
+@pytest.mark.parametrize("place", [0, 3, -1])
+def test_a_spoiled_page_of_texts_takes_none_of_the_others(
+    base: Path, before: tuple[list[str], list[Any]], place: int
+) -> None:
+    """No index tells which rows there are behind it."""
+    path = base / "recall.db"
+    pages = leaves(path, "chunk")
+    for page in (pages[place], *(damage.trees(path)[name] for name in ("chunk_natural", "chunk_doc"))):
+        damage.spoil(path, page)
+
+    mended(base)
+
+    after = {line["id"] for line in lines(damage.exported(base), "chunk")}
+    known = {line["id"] for line in lines(before[0], "chunk")}
+    assert after <= known
+    assert len(pages) >= 6
+    assert len(known - after) <= 2 * len(known) // len(pages)
+
+
 def test_a_purge_that_a_damaged_file_cannot_end_is_ended_by_mending(base: Path) -> None:
     path = base / "recall.db"
     with Recall.open(str(base)) as recall, recall.store.writer() as writer:

@@ -38,11 +38,12 @@ class Salvage:
         """(rowid, *columns) of every row that can be read. known: rowids that other tables tell of."""
         select = self._select(table, columns)
         seen: set[int] = set()
-        last = 0
+        start: int | None = 1
         is_damaged = False
-        while True:
+        while start is not None:
+            last = start - 1
             try:
-                for row in self._db.execute(f"{select} WHERE rowid > ? ORDER BY rowid", (last,)):
+                for row in self._db.execute(f"{select} WHERE rowid >= ? ORDER BY rowid", (start,)):
                     last = row[0]
                     if last not in seen:
                         seen.add(last)
@@ -51,10 +52,7 @@ class Salvage:
             except apsw.Error as error:
                 _expect_damage(error)
             is_damaged = True
-            behind = self._behind(select, last)
-            if behind is None:
-                break
-            last = behind - 1
+            start = self._behind(select, max(last, start))
         missed = sorted({*known} - seen) if seen or not is_damaged else []
         for rowid in missed:
             found, is_read = self._read(f"{select} WHERE rowid = ?", (rowid,))
