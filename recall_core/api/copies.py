@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall_core import paths
 from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
 from recall_core.config import FILE_NAME, load
 from recall_core.contract import OK
-from recall_core.contract.responses import BackupResponse, RecoverResponse, VerifyResponse
-from recall_core.maintain import copies
+from recall_core.embed.trust import EMBEDDER, Found
 from recall_core.types import Progress
+
+if TYPE_CHECKING:
+    from recall_core.contract.responses import BackupResponse, RecoverResponse, VerifyResponse
 
 
 def backup(
@@ -23,6 +26,8 @@ def backup(
     force: take the place of a file that is there. mode: of the copy, which else is for its owner alone.
     Until the last step the target is as it was.
     """
+    from recall_core.maintain import copies  # noqa: PLC0415 - a search never needs it
+
     kind = store_kind(store_url(engine.store.path).kind)
     view = yield from copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
@@ -30,13 +35,18 @@ def backup(
 
 def verify(source: Path) -> VerifyResponse:
     """Check a store's file, a backup or an export."""
+    from recall_core.maintain import copies  # noqa: PLC0415 - as above
+
     view, checks = copies.verify(source, store_kind("sqlite"))
     return {**OK, "verified": view, "checks": checks, "warnings": []}
 
 
 def recover(old: Path, new: Path) -> RecoverResponse:
     """Make a new store of what can be read of a damaged one."""
+    from recall_core.maintain import copies  # noqa: PLC0415 - as above
+
     toml = paths.absolute(old).parent / FILE_NAME
-    config = load(toml) if toml.is_file() else None
+    found = Found(load(toml), toml) if toml.is_file() else None
+    config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
     view, checks = copies.recover(old, new, kind=store_kind("sqlite"), config=config)
     return {**OK, "recovered": view, "checks": checks, "warnings": []}

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
 from recall_core import deadline
-from recall_core.api import answers, stores
+from recall_core.api import answers, copies, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config, Settings
 from recall_core.contract import OK
@@ -250,22 +250,16 @@ class Recall:
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
-
         return result_of(copies.backup(self.engine, Path(target), force=force))
 
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
-
         return copies.verify(Path(source))
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
         """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
-
         return copies.recover(Path(old), Path(new))
 
     @staticmethod
@@ -319,8 +313,7 @@ class Recall:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
         from recall_core.api.whynot import explain_query  # noqa: PLC0415 - a search never needs it
 
-        ask = asked(ask, fields)
-        return explain_query(self.engine, self.engine.rql_plan(text, ask), ask)
+        return explain_query(self.engine, self.engine.rql_plan(text, ask := asked(ask, fields)), ask)
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
         """What may stand at a cursor (code points) of a query that is being written."""

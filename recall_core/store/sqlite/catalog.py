@@ -256,10 +256,8 @@ class SqliteCatalog(OpenStore):
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
         """Documents by rowid, with or without chunks."""
-        rows = self.execute(
-            f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value",
-            (json.dumps(list(rowids)),),
-        )
+        sql = f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value"
+        rows = self.execute(sql, (json.dumps(list(rowids)),))
         with making_sense(self.path):
             return {row[0]: records.document(row[1:10]) for row in rows}
 

@@ -74,7 +74,7 @@ def rebuild(
     pairs = [(text_of(key), text_of(value)) for key, value in old.keyed("meta", ("key", "value"), "key")]
     meta = {key: value for key, value in pairs if key and value}
     made = _made_with(meta) or made_with()
-    if made is None:
+    if made is None or not _is_maker(made, old):
         raise StoreCorrupt(
             "store_corrupt", "What the store was made with cannot be read, nor be told by its settings."
         )
@@ -91,6 +91,12 @@ def rebuild(
 def _made_with(meta: Mapping[str, str]) -> MadeWith | None:
     told = [meta.get(name, "") for name in MadeWith._fields]
     return MadeWith(told[0], int(told[1]), told[2], told[3]) if all(told) and told[1].isdigit() else None
+
+
+def _is_maker(made: MadeWith, old: Salvage) -> bool:
+    """Whether the first vector that can be read is as long as that one's are."""
+    first = next((row[1] for row in old.rows("vec", ("embedding",)) if isinstance(row[1], bytes)), None)
+    return first is None or len(first) == 4 * made.dimension
 
 
 class _Rebuild:
