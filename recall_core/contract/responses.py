@@ -427,8 +427,7 @@ def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
     from msgspec.json import schema_components  # noqa: PLC0415 - only when the schema is asked for
 
-    kinds = get_args(AnyResponse)
-    references, components = schema_components((Response, *kinds), ref_template="#/$defs/{name}")
+    references, components = schema_components((Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "recall/response/1",

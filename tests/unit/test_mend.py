@@ -405,7 +405,7 @@ def test_what_a_store_was_made_with_is_told_by_its_settings_where_it_cannot(
 
     assert damage.exported(tmp_path / "new.db") == before[0]
     toml = base / "recall.toml"
-    for told in (toml.read_text() + "\nembedding_dim = 64\n", None):
+    for told in (toml.read_text().replace("embedding_dim = 512", "embedding_dim = 64"), None):
         toml.write_text(told) if told else toml.unlink()
         with pytest.raises(StoreCorrupt, match="made with"):
             Recall.recover(path, tmp_path / "other.db")
@@ -416,7 +416,8 @@ def test_settings_that_nobody_accepted_do_not_tell_what_a_store_was_made_with(ba
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["meta"])
     toml = base / "recall.toml"
-    toml.write_text(toml.read_text().replace('embedding = "hash"', 'embedding = "openai"') + "allow_network = true\n")
+    named = toml.read_text().replace('embedding = "hash"', 'embedding = "openai"')
+    toml.write_text(named.replace("allow_network = false", "allow_network = true"))
 
     with pytest.raises(StoreCorrupt, match="made with"):
         Recall.recover(path, tmp_path / "other.db")
