@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recall_core import files, paths, shell
 from recall_core.errors import UsageError
+from recall_core.text import harmless, one_line
 
 SUFFIX = ".rql"
 
@@ -80,6 +81,8 @@ def _bytes(text: str) -> bytes:
 
 FALLBACKS = ("less", "more")
 
+_LONGEST = 60  # of a name: four bytes a letter are still a name
+
 _TAKES_LINES = ("less", "more", "most")
 
 """Pagers that begin at line N where they are told +N."""
@@ -101,11 +104,20 @@ def pager(environ: Mapping[str, str]) -> list[str]:
 
 
 def page(text: str, command: Sequence[str], *, name: str, line: int) -> None:
-    """Show a text until the person leaves the pager. name: of the file there. Raises UsageError, OSError."""
+    """Show a text until the person leaves the pager, which may pass on to the terminal whatever it is given.
+
+    name: of the file there. Raises UsageError, OSError.
+    """
     at = [f"+{line}"] if Path(command[0]).name in _TAKES_LINES and line > 1 else []
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
-        file = Path(folder) / (Path(name).name or "document")
-        file.write_bytes(text.encode("utf-8", "replace"))
+        file = Path(folder) / (_shown(Path(name).name) or "document")
+        file.write_bytes(harmless(text).encode())
         code = subprocess.run([*command, *at, str(file)], check=False).returncode
     if code != 0:
         raise UsageError("pager_failed", f"{command[0]} ended with code {code}.", hint="export PAGER=less")
+
+
+def _shown(name: str) -> str:
+    """The name of a file as a terminal may have it; its end, where it is longer so than a name can be."""
+    shown = one_line(name)
+    return name if shown == name else shown[-_LONGEST:]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
+from recall_core.ingest.metadata import KeyTwice, unique
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
 
@@ -151,7 +152,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _json_query(line: str, where: str) -> tuple[str, str]:
     try:
-        record: Any = json.loads(line)
+        record: Any = json.loads(line, object_pairs_hook=unique)
+    except KeyTwice as error:
+        raise _bad_query(where, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise _bad_query(where, f"not valid JSON: {error}") from error
     if not isinstance(record, dict):

@@ -68,6 +68,7 @@ def home(base: Path) -> Path:
         (records,) = docs.glob("*.jsonl")
         recall.index(str(records), template=Root("", parser="jsonl", tags=(LABEL,), source=LABEL))
     query, found = query_id(QUESTION), f"docs/{NAMES[0]}"
+    (base / f"query{HOSTILE}.rql").write_text("select * from chunk")
     rows = [{"_id": query, "text": QUESTION}]
     (base / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (base / "qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{query}\t{found}\t1\n")
@@ -93,6 +94,8 @@ def commands(base: Path) -> list[list[str]]:
         ["query", f"SELECT * FROM chunk FILTER doc.path = 'open{HOSTILE}"],
         ["rql", "check", f"SELECT * FROM chunk FILTER doc.path = '{name}'"],
         ["rql", "format", f"SELECT * FROM chunk FILTER doc.path = '{HOSTILE}' -- {HOSTILE}"],
+        ["rql", "format", "--write", f"@query{HOSTILE}.rql"],
+        ["rql", "check", f"@none{HOSTILE}.rql"],
         ["rql", "explain", f"SELECT * FROM chunk USING lexical('quokka {HOSTILE}') FILTER doc.path = '{name}'"],
         ["rql", "complete", "SELECT * FROM chunk FILTER doc.path = '"],
         ["rql", "complete", "SELECT * FROM chunk FILTER doc.meta."],
@@ -138,6 +141,12 @@ def commands(base: Path) -> list[list[str]]:
         ["export", "--out", f"all{HOSTILE}.jsonl"],
         ["import", f"all{HOSTILE}.jsonl"],
         ["import", f"no{HOSTILE}.jsonl"],
+        ["search", QUESTION, "--receipt", f"receipt{HOSTILE}.json"],
+        ["context", "quokka", "--receipt", "receipt.json"],
+        ["replay", f"receipt{HOSTILE}.json"],
+        ["replay", f"receipt{HOSTILE}.json", "--json"],
+        ["replay", f"none{HOSTILE}"],
+        ["search", "quokka", "--timeout", HOSTILE],
         ["embedders"],
         ["schema"],
         ["completion", "bash"],
@@ -160,6 +169,7 @@ def commands(base: Path) -> list[list[str]]:
         ["add", "docs", "--parser", HOSTILE],
         ["add", "docs", "--glob", "{" * 300 + HOSTILE],
         ["rm", name],
+        ["replay", f"receipt{HOSTILE}.json"],
         ["sync", "--json"],
     ]
 

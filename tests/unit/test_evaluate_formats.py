@@ -54,6 +54,7 @@ def test_queries_are_read_in_every_format(text: str) -> None:
     [
         ('{"_id": "a", "text": "x"}\n{"_id": "b"', "f:2: not valid JSON"),
         ('{"_id": "a", "text": "x"}\n\n[1]', "f:3: not a JSON object"),
+        ('{"_id": "a", "text": "x", "text": "y"}', "f:1: the key 'text' comes twice"),
         ('{"text": "x"}', "f:1: it has no id"),
         ('{"_id": true, "text": "x"}', "f:1: it has no id"),
         ('{"_id": "a", "text": 3}', 'f:1: it has no string under "text"'),

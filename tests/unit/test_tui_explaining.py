@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -444,6 +445,19 @@ def test_a_pager_that_cannot_be_found_is_a_coded_error(environ: dict[str, str]) 
         files.pager(environ)
 
     assert (caught.value.code, caught.value.hint) == ("no_pager", "export PAGER=less")
+
+
+def test_a_pager_is_given_nothing_that_steers_the_terminal(tmp_path: Path) -> None:
+    script = tmp_path / "pager"
+    script.write_text('#!/bin/sh\nprintf %s "$1" > "$0.name"\ncat "$1" > "$0.text"\n')
+    script.chmod(0o755)
+
+    text = "two\r\n\ttabs\n\x1b[2J\x9b \u202eback\n"
+    files.page(text, [str(script)], name="docs/a\x1b[2J\n\u202e" + "\x07" * 80 + ".md", line=1)
+
+    assert (tmp_path / "pager.text").read_text() == "two\n\ttabs\n\\x1b[2J\\x9b \\u202eback\n"
+    name = Path((tmp_path / "pager.name").read_text()).name
+    assert (name.isprintable(), name.endswith("\\x07.md")) == (True, True)
 
 
 def test_a_pager_that_fails_is_said() -> None:
