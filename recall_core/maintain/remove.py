@@ -125,7 +125,7 @@ def _named(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
     kind, doc_id = by_id(store, target) or ("", "")
     if kind == "doc":
         path = store.documents([store.rowid("doc", doc_id)]).popitem()[1].path
-        return Removal((path,), (), (path,) if purge else ())
+        return Removal((path,), ())
     if purge and (gone := store.removed_path(target)) is not None:
         return Removal((), (), (gone,))
     raise unknown(target)

@@ -76,6 +76,18 @@ def test_no_control_character_reaches_a_terminal(base: Path, argv: tuple[str, ..
     assert not [line for line in err.splitlines() if line.startswith(("error: forged", "hint: forged"))]
 
 
+def test_a_traceback_steers_no_terminal_either(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(store: str | None) -> Recall:
+        raise ValueError(f"{EVIL}\nerror: forged")
+
+    monkeypatch.setenv("RECALL_DEBUG", "1")
+    err = Screen()
+    cli.main(["stats"], streams=Streams(io.StringIO(), Screen(), err), opener=broken)
+
+    assert "Traceback" in err.getvalue()
+    assert obeyed(err.getvalue()) == []
+
+
 def test_in_a_pipe_texts_are_verbatim_and_headers_one_line(base: Path) -> None:
     out, _ = told(base, "context", "quokka", terminal=False)
 
@@ -96,6 +108,8 @@ def test_raw_is_every_byte_on_a_terminal_too(base: Path, command: tuple[str, ...
         ("\x1b[2J \x9b \r", "\\x1b[2J \\x9b \\r"),
         ("\u202eabc\u2069", "\\u202eabc\\u2069"),
         ("\x00\x7f\u2028", "\\x00\\x7f\\u2028"),
+        ("\u061c \u200e \u200f", "\\u061c \\u200e \\u200f"),
+        ("half \udcff", "half \\udcff"),
     ],
 )
 def test_harmless_keeps_lines_and_letters_and_escapes_the_rest(text: str, shown: str) -> None:

@@ -87,6 +87,18 @@ def test_the_next_writer_ends_a_purge_that_was_held_up(base: Path, recall: Recal
     assert pieces_left(base, text) == []
 
 
+def test_of_two_purges_that_were_held_up_either_command_ends_its_own(base: Path, recall: Recall) -> None:
+    first, second = (written(base, name, letters(name)) for name in ("first.md", "second.md"))
+    recall.index(str(base / "notes"))
+    held_up(base, recall, first)
+    held_up(base, recall, second)
+
+    assert recall.store.pending_purge() == (first, second)
+    assert recall.remove([str(base / first)], purge=True)["removed"]["purged"]
+    recall.close()
+    assert pieces_left(base, letters("first.md"), letters("second.md")) == []
+
+
 def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Recall) -> None:
     versions = [letters(f"version {n}") for n in range(3)]
     for text in versions:
@@ -151,6 +163,25 @@ def test_copies_of_the_text_in_other_documents_are_named(base: Path, recall: Rec
     assert "copies" not in recall.remove([str(base / "notes" / "part.md")])["removed"]
 
 
+def test_an_empty_document_has_no_copies(base: Path, recall: Recall) -> None:
+    target = written(base, "empty.md", "")
+    written(base, "also_empty.md", "")
+    recall.index(str(base / "notes"))
+
+    assert recall.remove([str(base / target)], purge=True)["removed"]["copies"] == []
+
+
+def test_no_vector_of_the_text_is_kept_for_later(base: Path, recall: Recall) -> None:
+    target = written(base, "secret.md", letters("text"))
+    recall.index(str(base / "notes"))
+    recall.remove([str(base / target)])
+    assert recall.store.execute("SELECT count(*) > 0 FROM vec_cache") == [(1,)]  # type: ignore[attr-defined]
+
+    recall.remove([str(base / target)], purge=True)
+
+    assert recall.store.execute("SELECT count(*) FROM vec_cache") == [(0,)]  # type: ignore[attr-defined]
+
+
 def test_a_purge_of_a_file_that_is_no_root_leaves_no_byte_of_its_path(base: Path, recall: Recall) -> None:
     name = letters("name")[:24].replace(" ", "")
     target = base / f"{name}.md"
@@ -173,6 +204,7 @@ def test_what_was_purged_below_a_live_root_does_not_come_back(base: Path, recall
 
     (root,) = recall.roots()["roots"]
     assert (root["folder"], root["left_out"], root["active"]) == ("notes", ["notes/secret.md"], True)
+    assert recall.store.known("notes/secret.md") is None
     recall.close()
     assert pieces_left(base, text) == []
 

@@ -60,6 +60,16 @@ def test_every_use_of_a_store_that_is_no_more_in_its_place_says_so(
     assert (caught.value.code, caught.value.exit_code) == ("store_replaced", 1)
 
 
+def test_in_a_file_that_was_replaced_no_transaction_begins(base: Path, recall: Recall) -> None:
+    replace(base / "recall.db")
+    begun: list[str] = []
+
+    with pytest.raises(RecallError) as caught, recall.store.writer():
+        begun.append("a transaction")
+
+    assert (caught.value.code, begun) == ("store_replaced", [])
+
+
 def test_a_transaction_that_was_open_when_the_file_went_is_undone(base: Path, recall: Recall) -> None:
     def write() -> None:
         with recall.store.writer() as writer:
