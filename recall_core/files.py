@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,8 @@ from recall_core.paths import expect_file
 
 PRIVATE = 0o600
 """The mode of a file that holds people's texts, unless they want another."""
+
+_PART = re.compile(r"\.recall-[0-9a-f]{16}(-[a-z]+)?")
 
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 """What a disk says that has no links, such as FAT."""
@@ -73,8 +76,13 @@ def write_new(target: Path, content: bytes) -> None:
 
 
 def part_of(place: Path) -> Path:
-    """A name beside it, which no file of the owner's has, for what is to take its place."""
+    """A name beside it, which no file of the owner's has, for what is to take its place; see `is_part`."""
     return place.parent / f".recall-{os.urandom(8).hex()}"
+
+
+def is_part(name: str) -> bool:
+    """True for the name of what was on its way to a place, or of its log: a killed process leaves it there."""
+    return _PART.fullmatch(name) is not None
 
 
 def make_private(path: Path, mode: int = PRIVATE) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from recall_core import paths
 from recall_core.config import FILE_NAME, Config
+from recall_core.files import is_part
 from recall_core.ingest import ignore
 from recall_core.ingest.ignore import Rules
 from recall_core.rql.patterns import glob_match
@@ -93,10 +94,11 @@ def covers(root: Root, path: str) -> bool:
 
 
 def is_own(place: str, store: str) -> bool:
-    """True for Recall's own files: settings wherever they lie, this store, its log and its backups."""
+    """True for Recall's own files: settings and unfinished files anywhere, this store, its log and its backups."""
     if place.startswith(store) and _BESIDE_STORE.fullmatch(place, len(store)):
         return True
-    return place.rpartition("/")[2] == FILE_NAME
+    name = place.rpartition("/")[2]
+    return name == FILE_NAME or is_part(name)
 
 
 def matches_any(patterns: Sequence[str], relative: str) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
+from recall_core.files import is_part
 from recall_core.ingest.targets import belongs
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
@@ -67,8 +68,15 @@ def remove(
             "The documents are removed, but another process reads the store, so old pages remain in its log.",
             hint=f"close the other program, then: {Hint('compact')}",
         )
-    backups = [str(path) for path in sorted(Path(store.path).parent.glob(f"{Path(store.path).name}.bak-*"))]
-    return RemovedView(documents=documents, dry_run=False, paths=[], purged=True, backups=backups, copies=copies)
+    return RemovedView(
+        documents=documents, dry_run=False, paths=[], purged=True, backups=_backups(Path(store.path)), copies=copies
+    )
+
+
+def _backups(path: Path) -> list[str]:
+    """Files beside the store that may hold what it held before: copies, and what a killed process left of one."""
+    beside = path.parent.glob("*")
+    return sorted(str(each) for each in beside if each.name.startswith(f"{path.name}.bak-") or is_part(each.name))
 
 
 def named(store: Store, targets: Sequence[str], *, base: Path, purge: bool = False) -> Removal:

@@ -68,9 +68,9 @@ def test_hidden_and_built_in_folders_and_the_stores_own_files_are_not_mentioned(
 
 
 def test_hidden_names_are_read_when_asked_for_but_never_a_repository(tmp_path: Path) -> None:
-    make(tmp_path, ".env", ".git/config", "a.md")
+    make(tmp_path, ".env", ".git/config", "a.md", ".recall-mine", ".recall-0123456789abcdef")
 
-    assert listed(tmp_path, Root(".", hidden=True))[0] == [".env", "a.md"]
+    assert listed(tmp_path, Root(".", hidden=True))[0] == [".env", ".recall-mine", "a.md"]
 
 
 def test_a_named_folder_is_walked_whatever_its_name(tmp_path: Path) -> None:

@@ -152,6 +152,16 @@ def test_judgements_of_what_left_before_go_with_it(base: Path, recall: Recall) -
     assert [row.path for row in recall.store.judgements()] == ["notes/keep.md"]
 
 
+def test_what_still_holds_the_text_beside_the_store_is_named(base: Path, recall: Recall) -> None:
+    target = base / written(base, "secret.md", letters("text"))
+    recall.index(str(target))
+    left = [base / "recall.db.bak-1", base / ".recall-0123456789abcdef", base / ".recall-0123456789abcdef-wal"]
+    for path in (*left, base / ".recall-mine"):
+        path.write_text("what a killed process has left")
+
+    assert recall.remove([str(target)], purge=True)["removed"]["backups"] == sorted(map(str, left))
+
+
 def test_copies_of_the_text_in_other_documents_are_named(base: Path, recall: Recall) -> None:
     text = letters("text")
     target = written(base, "secret.md", text)
