@@ -47,7 +47,7 @@ class Order(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a command ended. told: seconds from its start to each commit.  generation: what the last of them told."""
+    """How a command ended. told: seconds from its start to each commit.  generation: the last one told."""
 
     is_killed: bool
     code: int
@@ -98,7 +98,7 @@ def _ended(order: Order) -> Ended:
     _, status = os.waitpid(pid, 0)
     for line in _lines(reads):
         told.append(monotonic() - start)
-        last = int(line)
+        last = max(last, int(line))
     os.close(reads)
     is_killed = os.WIFSIGNALED(status)
     return Ended(is_killed, -1 if is_killed else os.WEXITSTATUS(status), told, last, monotonic() - start)
@@ -119,7 +119,7 @@ def _follow(order: Order, reads: int, start: float) -> tuple[list[float], int]:
         if not told_now:
             return told, last
         told += [monotonic() - start] * len(told_now)
-        last = int(told_now[-1])
+        last = max(last, *map(int, told_now))
 
 
 def _lines(reads: int) -> list[bytes]:

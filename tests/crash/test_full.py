@@ -105,8 +105,8 @@ def test_on_a_full_file_system_a_command_has_lost_nothing_and_can_be_run_again(
     base = stage.trial(scene)
     held = sum(path.stat().st_size for path in base.rglob("*") if path.is_file())
     refused = 0
-    for number, more in enumerate(range(0, 40 * 65_536, 65_536)):
-        with _small_disk(tmp_path / f"disk{number}", held + 262_144 + more) as small:
+    for number, more in enumerate(range(0, 200 * 16_384, 16_384)):
+        with _small_disk(tmp_path / f"disk{number}", held + 131_072 + more) as small:
             shutil.copytree(base, small / "home")
             code, answer = command(small / "home", *scene.argv)
             if code == 0:
