@@ -94,6 +94,11 @@ def test_a_root_inside_the_folder_is_synced_at_once_and_one_that_follows_links_i
         assert [root["active"] for root in recall.roots()["roots"]] == [True, False]
 
 
+def test_a_root_that_no_disk_can_have_is_not_read_either(home: Path, fresh: Path) -> None:
+    with Recall.open(str(fresh)) as recall:
+        assert recall.import_(exported(home, folder="a\0b"))["transfer"]["inactive_roots"] == ["a\0b"]
+
+
 def test_with_roots_takes_them_as_they_are(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
         recall.import_(exported(home, folder="../private"), with_roots=True)
@@ -108,7 +113,9 @@ def test_a_root_that_is_added_by_hand_is_accepted_by_that(home: Path, fresh: Pat
         assert [root["active"] for root in recall.roots()["roots"]] == [True]
 
 
-@pytest.mark.parametrize("os_path", ["/etc/passwd", "../private/key.txt", "docs/b.txt"])
+@pytest.mark.parametrize(
+    "os_path", ["/etc/passwd", "/etc/a.txt", "../private/a.txt", "../private/key.txt", "docs/b.txt"]
+)
 def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path, os_path: str) -> None:
     with Recall.open(str(fresh)) as recall:
         with pytest.raises(RecallError, match="is said to lie at") as caught:

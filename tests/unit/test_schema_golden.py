@@ -39,13 +39,31 @@ def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: 
         checks = {check["code"]: check["severity"] for check in recall.doctor()["checks"]}
         assert [code for code, severity in checks.items() if severity == "error"] == []
         assert checks["texts"] == "ok"
-        assert [root["folder"] for root in recall.roots()["roots"]] == ["docs", "notes.jsonl"]
+        roots = [(root["folder"], root["active"]) for root in recall.roots()["roots"]]
+        assert roots == [("docs", True), ("notes.jsonl", True)]
         assert recall.search("balancer")["results"][0]["doc"]["path"] == "docs/deploy.md"
         assert len(recall.store.judgements()) == 1
     assert out.getvalue() == (GOLDEN / "schema-2.jsonl").read_text(encoding="utf-8")
     copy = Path(f"{old}.bak-schema-2")
     assert copy.exists()
     assert old.read_bytes() != before
+
+
+def test_every_vector_of_an_older_store_has_its_check_then_and_once_its_document_has_left(old: Path) -> None:
+    def checked(recall: Recall, table: str) -> tuple[int, int]:
+        """How many vectors there are, and how many have a check."""
+        sql = f"SELECT count(*), count(checksum) FROM {table}"
+        counts: tuple[int, int] = recall.store.execute(sql)[0]  # type: ignore[attr-defined]
+        return counts
+
+    with Recall.open(str(old)) as recall:
+        assert (checked(recall, "vec"), checked(recall, "vec_cache")) == ((4, 4), (1, 1))
+
+        recall.remove(["docs/deploy.md"])
+
+        count, with_check = checked(recall, "vec_cache")
+        assert count == with_check > 1
+        assert recall.store.check("vector_values").severity == "ok"
 
 
 def told(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, str]:
