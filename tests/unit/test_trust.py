@@ -512,6 +512,39 @@ def test_a_plug_in_that_was_found_is_not_even_loaded(
     assert "the plug-in s" in run("trust", "--show")[1]
 
 
+@pytest.mark.parametrize("way", ["side of a comparison", "fallback of auto"])
+def test_a_plug_in_that_a_file_names_is_not_loaded_for_who_named_the_file_or_auto(
+    plain: Path, installed: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(plain)
+    monkeypatch.setattr(registry, "FOUND_BY_AUTO", ())
+    write_settings(
+        plain / "recall.toml", {"embedding_url": "", "embedding_model": "", "embedding_fallback": "stranger"}
+    )
+    (plain / "other.toml").write_text('rerank = "scorer"\n')
+
+    argv = {
+        "side of a comparison": ("diff", "--bm25", "quokka", "--b", "other.toml"),
+        "fallback of auto": ("reembed", "auto"),
+    }[way]
+
+    code, _, told = run(*argv)
+
+    assert (code, installed.exists()) == (2, False)
+    assert "load the plug-in s" in told
+
+
+def test_a_plug_in_that_a_person_names_is_loaded(
+    plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(plain)
+    write_settings(plain / "recall.toml", {"embedding_url": "", "embedding_model": ""})
+
+    assert run("reembed", "stranger")[0] == 0
+    assert run("search", "quokka")[0] == 0
+    assert installed.exists()
+
+
 def test_a_plug_in_that_was_accepted_is_loaded(plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(plain)
     write_settings(plain / "recall.toml", {"embedding": "stranger"})
