@@ -76,13 +76,15 @@ def command(base: Path, *argv: str) -> tuple[int, Any]:
 
 def spelled(base: Path, argv: Sequence[str]) -> list[str]:
     """The command line that is told to Recall."""
-    return [*(word.replace("{base}", str(base)) for word in argv), "--json", "--store", str(base / "recall.db")]
+    store = [] if argv[0] == "init" else ["--store", str(base / "recall.db")]
+    return [*(word.replace("{base}", str(base)) for word in argv), "--json", *store]
 
 
 def errors(base: Path) -> set[str]:
-    """The codes of what doctor finds wrong."""
+    """The codes of what doctor finds wrong; of the error where it finds no store."""
     _, answer = command(base, "doctor")
-    assert "checks" in answer, answer
+    if "checks" not in answer:
+        return {answer["error"]["code"]}
     return {check["code"] for check in answer["checks"] if check["severity"] == "error"}
 
 
@@ -110,8 +112,8 @@ def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) 
     for name in scene.files:
         assert there.get(name) in (before.get(name), undisturbed.files.get(name)), name
     found = errors(base)
-    assert found <= {"purge_pending"} | stage.flaws(scene)
-    assert found & stage.flaws(scene) or command(base, "stats")[1]["store"]["generation"] >= committed
+    assert found <= {"purge_pending"} or scene.is_damaged
+    assert scene.is_damaged or command(base, "stats")[1]["store"]["generation"] >= committed
     is_over = not found and state(scene, base) == undisturbed
     code = run(scene, base)
     assert code == 0 or (is_over and code in scene.again), code
@@ -186,7 +188,6 @@ class Stage:
         self._trials = 0
         self._states: dict[str, State] = {}
         self._vectors: dict[str, frozenset[bytes]] = {}
-        self._flaws: dict[str, set[str]] = {}
 
     def trial(self, scene: Scene) -> Path:
         """A folder in which the scene's command may be run, just as it was prepared."""
@@ -212,14 +213,6 @@ class Stage:
             found = _vectors(self._prepared(scene)) if scene.secrets else (frozenset(), frozenset())
             self._vectors[scene.name] = found[0] - found[1]
         return self._vectors[scene.name]
-
-    def flaws(self, scene: Scene) -> set[str]:
-        """What doctor finds wrong before the command."""
-        if scene.name not in self._flaws:
-            base = self.trial(scene)
-            self._flaws[scene.name] = errors(base) if scene.is_damaged else set()
-            self.end(base)
-        return self._flaws[scene.name]
 
     def before(self, scene: Scene) -> dict[str, bytes]:
         """What the scene's files hold before its command."""
@@ -255,6 +248,12 @@ def notes(base: Path, files: int, *, version: int = 0, step: int = 1) -> None:
         write(base, f"notes/note{number:03}.md", text, age=number + 1_000 * version)
 
 
+def _to_init(base: Path, files: int) -> None:
+    """No store at all."""
+    for name in ("recall.db", "recall.toml"):
+        (base / name).unlink()
+
+
 def _to_add(base: Path, files: int) -> None:
     write(base, "before/old.md", "# Before\n\nWhat was there before.\n")
     assert command(base, "add", "{base}/before")[0] == 0
@@ -283,9 +282,7 @@ def _to_compact(base: Path, files: int) -> None:
 def _to_import(base: Path, files: int) -> None:
     _added(base, files)
     assert command(base, "export", "--out", "{base}/all.jsonl")[0] == 0
-    for path in base.glob("recall.db*"):
-        path.unlink()
-    (base / "recall.toml").unlink()
+    _to_init(base, files)
     Recall.init(str(base), settings=SETTINGS)
     write(base, "mine/own.md", "# Mine\n\nWhat nobody exported.\n")
     assert command(base, "add", "{base}/mine")[0] == 0
@@ -354,6 +351,7 @@ def _spoil(path: Path, *names: str) -> None:
             file.write(bytes(size))
 
 
+INIT = Scene("init", _to_init, ("init", "{base}", "--set", "embedding_dim=64"), (1,), is_damaged=True)
 ADD = Scene("add", _to_add, ("add", "{base}/notes", "--tag", "note"))
 SYNC = Scene("sync", _to_sync, ("sync",))
 COMPACT = Scene("compact", _to_compact, ("compact",))
@@ -362,9 +360,10 @@ REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=1
 PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), (8,), tuple(SECRETS.values()))
 MIGRATE = Scene("migrate", _to_migrate, ("roots",))
 EXPORT = Scene("export", _to_copy, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
+RECEIPT = Scene("receipt", _added, ("search", "quokka", "--receipt", "{base}/r.json"), (1, 2), files=("r.json",))
 BACKUP = Scene("backup", _to_copy, ("backup", "{base}/copy.db", "--force"), files=("copy.db",))
 FIX = Scene("fix", _to_fix, ("doctor", "--fix"), is_damaged=True)
 RECOVER = Scene("recover", _to_recover, ("recover", "{base}/old.db", "{base}/new.db"), (1,), files=("new.db",))
 
-SCENES = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE, EXPORT, BACKUP, FIX, RECOVER)
+SCENES = (INIT, ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE, EXPORT, RECEIPT, BACKUP, FIX, RECOVER)
 """Every command that writes; one more takes a line here."""
