@@ -21,7 +21,8 @@ from recall_core.store.port import Store
 from recall_core.text import embedded_text
 from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
 
-_FETCH_ROWS = 64  # texts read at a time while packing or listing
+_FIRST_ROWS = 24  # texts that packing reads first: a context seldom looks at more
+_FETCH_ROWS = 64  # as many at a time after them
 
 
 class RankingCache(NamedTuple):
@@ -144,8 +145,9 @@ def page(found: Answer, store: Store) -> list[Hit]:
 def candidates(found: Answer, store: Store) -> Iterator[Hit]:
     """Every hit that may be packed, in rank order, read a few at a time; see `candidate_range`."""
     start, stop = candidate_range(found)
-    for first in range(start, stop, _FETCH_ROWS):
-        for hit in hits(found, store, start=first, stop=min(stop, first + _FETCH_ROWS)):
+    for first in (start, *range(start + _FIRST_ROWS, stop, _FETCH_ROWS)):
+        count = _FIRST_ROWS if first == start else _FETCH_ROWS
+        for hit in hits(found, store, start=first, stop=min(stop, first + count)):
             yield _with_chunk(hit, store)
 
 

@@ -340,3 +340,19 @@ def test_a_list_with_a_row_given_away_is_neither_paged_nor_reordered(clauses: st
 def test_an_order_by_score_descending_is_the_order_there_is_anyway() -> None:
     text = "SELECT * FROM chunk USING semantic('x') ORDER BY score DESC OPTION sparse_recall ON"
     assert plan_rql(text, config=Config(), exact=False).config.sparse_recall
+
+
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("rows", [1, 24, 25, 88, 89, 200])
+def test_what_may_be_packed_is_the_whole_list_in_order_however_many_rows_are_read_at_a_time(
+    rows: int, start: int
+) -> None:
+    made = memory_store()
+    put(made, *(new_file(f"{n:03}.txt", [f"otter {n}"]) for n in range(rows)))
+    found = ask(made, RARE._replace(sparse_recall=False), k=None)
+    found = found._replace(plan=found.plan._replace(offset=start))
+
+    packed = list(answering.candidates(found, made))
+
+    assert packed == answering.hits(found, made, start=start, stop=rows)
+    assert len(packed) == max(0, rows - start)
