@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_core import Ask, Recall
+from recall_core import Ask, Recall, RecallError
 from recall_core.errors import StoreCorrupt
 from recall_core.store.sqlite.store import SqliteStore
 
@@ -69,6 +69,54 @@ def test_a_text_that_is_not_what_was_stored_is_never_shown(
         ask(recall)
 
     assert (caught.value.code, caught.value.exit_code) == ("store_corrupt", 6)
+    assert "texts" in errors(recall)
+
+
+TEXTS = (
+    *(f"doc.{name}" for name in ("id", "path", "mtime", "hash", "title", "source", "meta", "digest")),
+    *(f"chunk.{name}" for name in ("id", "heading", "title", "text", "search_text")),
+    *(f"file.{name}" for name in ("path", "os_path", "hash", "settings")),
+    "doc_tag.tag",
+    "root.spec",
+    "meta.value",
+)
+USED: tuple[Callable[[Recall], object], ...] = (
+    *ASKED,
+    lambda recall: recall.query("SELECT * FROM doc"),
+    lambda recall: recall.why_not("quokka", "docs/a.md"),
+    lambda recall: recall.roots(),
+    lambda recall: recall.stats(),
+    lambda recall: list(recall.sync()),
+    lambda recall: recall.remove(["docs/a.md"]),
+    lambda recall: recall.compact(),
+)
+
+
+@pytest.mark.parametrize("column", TEXTS)
+def test_a_text_of_which_one_bit_makes_a_blob_is_damage_and_never_another_error(recall: Recall, column: str) -> None:
+    with recall.store.writer() as writer:
+        writer.relabel("docs/a.md", tags=("animals",), source="wild", meta={"year": 2024})
+    table, _, name = column.partition(".")
+    damage(recall, f"UPDATE {table} SET {name} = CAST({name} AS BLOB)")
+
+    told = set()
+    for use in USED:
+        try:
+            use(recall)
+        except RecallError as error:
+            told.add(error.code)
+
+    assert told <= {"store_corrupt", "unknown_target"}
+    assert recall.doctor()["checks"]
+
+
+@pytest.mark.parametrize("meta", ["7", "[]", '"text"', "null"])
+def test_metadata_that_is_no_object_is_damage(recall: Recall, meta: str) -> None:
+    damage(recall, f"UPDATE doc SET meta = '{meta}'")
+
+    for ask in ASKED:
+        with pytest.raises(StoreCorrupt):
+            ask(recall)
     assert "texts" in errors(recall)
 
 

@@ -18,19 +18,7 @@ from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME
-from recall_core.types import (
-    Document,
-    Fingerprint,
-    NewChunk,
-    NewDocument,
-    NewFile,
-    Root,
-    Row,
-    Span,
-    Stamp,
-    StoreInfo,
-    Vector,
-)
+from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
 if TYPE_CHECKING:
     from recall_core.rql.ast import Field
@@ -97,6 +85,7 @@ FROM root r ORDER BY rowid
 _ROOTS = "SELECT rowid, spec FROM root ORDER BY rowid"
 _ACTIVE_ROOTS = "SELECT spec FROM root WHERE active ORDER BY rowid"
 
+_FINGERPRINTS = f"SELECT {records.FILE} FROM file f ORDER BY f.path"
 _FILES = "SELECT rowid, path, os_path, size, mtime_ns, hash, settings, root FROM file ORDER BY path"
 
 _DOCUMENTS = """
@@ -136,9 +125,10 @@ class SqliteCatalog(OpenStore):
         return info
 
     def _read_info(self) -> StoreInfo:
-        meta: dict[str, str] = dict(self.execute("SELECT key, value FROM meta"))
+        rows = self.execute("SELECT key, value FROM meta")
         newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
         with making_sense(self.path):
+            meta = {key: records.text_of(value) for key, value in rows}
             return StoreInfo(
                 path=self.path,
                 schema_version=SCHEMA_VERSION,
@@ -159,11 +149,19 @@ class SqliteCatalog(OpenStore):
 
     def generation(self) -> int:
         """How many transactions have changed what is stored."""
-        return int(self.execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
+        return self._count("generation")
 
     def embedder(self) -> str:
         """Identity of the embedder that made the vectors."""
-        return str(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
+        return self._meta("embedder")
+
+    def _count(self, key: str) -> int:
+        with making_sense(self.path):
+            return int(self._meta(key))
+
+    def _meta(self, key: str) -> str:
+        with making_sense(self.path):
+            return records.text_of(self.execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
 
     def sizes(self) -> Sizes:
         """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
@@ -184,15 +182,18 @@ class SqliteCatalog(OpenStore):
     def known(self, path: str) -> Fingerprint | None:
         """The file as last read, or None."""
         rows = self.execute(f"SELECT {records.FILE} FROM file f WHERE f.path = ?", (path,))
-        return Fingerprint(*rows[0]) if rows else None
+        with making_sense(self.path):
+            return records.file_of(rows[0]) if rows else None
 
     def files(self) -> Iterator[Fingerprint]:
         """Every live file by path."""
-        return map(Fingerprint._make, self.execute(f"SELECT {records.FILE} FROM file f ORDER BY f.path"))
+        with making_sense(self.path):
+            return iter(list(map(records.file_of, self.execute(_FINGERPRINTS))))
 
     def live_files(self) -> Iterator[NewFile]:
         """Every live file by path, with its documents by path and their chunks by offset; one file at a time."""
-        roots: dict[int | None, Root] = {rowid: records.root_of(spec) for rowid, spec in self.execute(_ROOTS)}
+        with making_sense(self.path):
+            roots: dict[int | None, Root] = {rowid: records.root_of(spec) for rowid, spec in self.execute(_ROOTS)}
         for row in self.execute(_FILES):
             path, os_path, size, mtime_ns, digest, settings, root = row[1:]
             documents = tuple(self._document(found) for found in self.execute(_DOCUMENTS, (row[0],)))
@@ -201,7 +202,7 @@ class SqliteCatalog(OpenStore):
     def _document(self, row: tuple[Any, ...]) -> NewDocument:
         rowid, path, digest, title, size, source, meta, tags = row
         with making_sense(self.path):
-            chunks = tuple(_chunk(chunk, path) for chunk in self.execute(_CHUNKS, (rowid,)))
+            chunks = tuple(records.new_chunk(chunk, path) for chunk in self.execute(_CHUNKS, (rowid,)))
             labels = tuple(json.loads(tags)), source, records.metadata(meta)
         return NewDocument(path, digest, title, size, *labels, chunks)
 
@@ -212,7 +213,8 @@ class SqliteCatalog(OpenStore):
             "JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
             (json.dumps(list(doc_ids)),),
         )
-        return {row[0]: self._as_settled(Fingerprint(*row[1:])) for row in rows}
+        with making_sense(self.path):
+            return {row[0]: self._as_settled(records.file_of(row[1:])) for row in rows}
 
     def settle(self, file: Fingerprint, stamp: Stamp) -> None:
         """Keep in mind that a file with this status still has the bytes that were read."""
@@ -232,22 +234,27 @@ class SqliteCatalog(OpenStore):
 
     def roots(self) -> tuple[Root, ...]:
         """Every remembered root that is active, in the order they were added."""
-        return tuple(records.root_of(spec) for (spec,) in self.execute(_ACTIVE_ROOTS))
+        with making_sense(self.path):
+            return tuple(records.root_of(spec) for (spec,) in self.execute(_ACTIVE_ROOTS))
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
         """Every remembered root with what is known of it, in the same order."""
         from recall_core.store.values import KnownRoot  # noqa: PLC0415 - a search never needs it
 
-        return tuple(
-            KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
-            for spec, active, left_out in self.execute(_KNOWN_ROOTS)
-        )
+        with making_sense(self.path):
+            return tuple(
+                KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
+                for spec, active, left_out in self.execute(_KNOWN_ROOTS)
+            )
 
     def root_sources(self) -> tuple[Source, ...]:
         """What came of every remembered root, in the order they were added."""
         from recall_core.store.values import Source  # noqa: PLC0415 - a search never needs it
 
-        return tuple(Source(records.root_of(spec), count, newest) for spec, count, newest in self.execute(_SOURCES))
+        with making_sense(self.path):
+            return tuple(
+                Source(records.root_of(spec), count, newest) for spec, count, newest in self.execute(_SOURCES)
+            )
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Vectors of this embedder already known for these texts."""
@@ -264,11 +271,14 @@ class SqliteCatalog(OpenStore):
     def document_at(self, path: str) -> str | None:
         """The id of the live document of that path."""
         found = self.execute("SELECT id FROM doc WHERE path = ? AND deleted = 0", (path,))
-        return str(found[0][0]) if found else None
+        with making_sense(self.path):
+            return records.text_of(found[0][0]) if found else None
 
     def document_files(self) -> list[tuple[str, str | None]]:
         """Every live document's path with the path of its file, by path; they differ for records."""
-        return [(path, file) for path, file in self.execute(_DOCUMENT_FILES)]
+        with making_sense(self.path):
+            rows = self.execute(_DOCUMENT_FILES)
+            return [(records.text_of(path), file and records.text_of(file)) for path, file in rows]
 
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks, which overlap and leave no gap."""
@@ -335,12 +345,9 @@ class SqliteCatalog(OpenStore):
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
         """doc rowid to how many live chunks the document has."""
-        rows = self.execute(
-            "SELECT doc, count(*) FROM chunk "
-            "WHERE deleted = 0 AND doc IN (SELECT value FROM json_each(?)) GROUP BY doc",
-            (json.dumps(list(doc_rowids)),),
-        )
-        return dict(rows)
+        given = "doc IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT doc, count(*) FROM chunk WHERE deleted = 0 AND {given} GROUP BY doc"
+        return dict(self.execute(sql, (json.dumps(list(doc_rowids)),)))
 
     def chunks_of(self, doc_id: str) -> list[Row]:
         """A live document's chunks by offset."""
@@ -372,13 +379,6 @@ class SqliteCatalog(OpenStore):
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
         return [rowid for (rowid,) in self.execute(sql, parameters)]
-
-
-def _chunk(row: tuple[Any, ...], path: str) -> NewChunk:
-    line_start, line_end, text, search_text, text_hash, vector, windows, kept = row[4:]
-    records.check_text(text, kept, path)
-    span = Span(*row[:4])
-    return NewChunk(span, line_start, line_end, text, search_text, bytes(text_hash), bytes(vector), windows)
 
 
 _TAGS = """

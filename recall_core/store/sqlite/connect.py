@@ -383,6 +383,8 @@ def _meaning(error: apsw.Error, path: str) -> RecallError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         deadline.check()
         return _locked(path)
+    if _BLOB in str(error):
+        return damaged(path, "a text in it is none any more")
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):
             return kind(code, sentence.format(path=path, error=error), hint=hint(path))
@@ -396,6 +398,9 @@ def _examine(path: str) -> Hint:
 def _of_folder(command: str) -> Callable[[str], str]:
     return lambda path: f"{command} {shell.quote(str(Path(path).parent))}"
 
+
+_BLOB = "JSON cannot hold BLOB"
+"""What SQLite says where texts are put into a list, and one of them is no text."""
 
 _Kinds: TypeAlias = type[apsw.Error] | tuple[type[apsw.Error], ...]
 

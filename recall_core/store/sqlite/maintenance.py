@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
-from recall_core.store.sqlite.connect import MEMORY, discard
+from recall_core.store.sqlite.connect import MEMORY, discard, making_sense
+from recall_core.store.sqlite.records import text_of
 from recall_core.store.sqlite.schema import vector_checksum
 from recall_core.store.sqlite.write import COUNTS, digest_of, keep_rowids
 from recall_core.text import embedded_text
@@ -182,7 +183,8 @@ class SqliteMaintenance(SqliteCatalog):
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
         found = self.execute("SELECT value FROM meta WHERE key = 'purge'")
-        return tuple(json.loads(found[0][0])) if found else None
+        with making_sense(self.path):
+            return tuple(json.loads(text_of(found[0][0]))) if found else None
 
     def purge(self) -> bool:
         """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it.

@@ -111,7 +111,7 @@ class OpenStore:
     def writer(self) -> Iterator[SqliteWriter]:
         """A transaction in which files are put and taken away; see store.port.Writer."""
         with self.writing():
-            batch = SqliteWriter(self.execute)
+            batch = SqliteWriter(self.execute, self.path)
             yield batch
             batch.finish()
 

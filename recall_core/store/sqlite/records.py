@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
 from recall_core.store.sqlite.schema import own_hash
-from recall_core.types import Chunk, Document, Key, Root, Row, Table
+from recall_core.types import Chunk, Document, Fingerprint, Key, NewChunk, Root, Row, Span, Table
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """One statement with its parameters to all of its rows: `SqliteStore.execute`."""
@@ -94,15 +94,48 @@ _SOURCES: dict[Table, tuple[str, str, str]] = {
 }
 
 
+_NONE = type(None)
+_TEXT: frozenset[tuple[type, ...]] = frozenset([(str,)])
+_DOCUMENT_TYPES = frozenset((str, str, str, str, int, str, source, str, str) for source in (str, _NONE))
+_CHUNK_TYPES = frozenset((str, int, int, int, int, int, heading, str) for heading in (str, _NONE))
+_FILE_TYPES = frozenset(
+    (str, int, int, str, str, int, str, ctime, inode) for ctime in (int, _NONE) for inode in (int, _NONE)
+)
+_NEW_CHUNK_TYPES = frozenset(
+    (int, int, int, heading, int, int, str, search_text, bytes, bytes, int, kept)
+    for heading in (str, _NONE)
+    for search_text in (str, _NONE)
+    for kept in (bytes, _NONE)
+)
+
+
+def expect(row: Sequence[Any], types: frozenset[tuple[type, ...]]) -> None:
+    """Raises TypeError where a column holds what is never put there: one bit of a file makes a text a blob."""
+    if tuple(map(type, row)) not in types:
+        raise TypeError("a column holds a value of another kind")
+
+
+def text_of(value: Any) -> str:
+    """A column that holds texts. Raises TypeError for anything else."""
+    expect((value,), _TEXT)
+    return str(value)
+
+
 def document(row: Sequence[Any]) -> Document:
-    """From the columns of DOCUMENT."""
+    """From the columns of DOCUMENT. Raises TypeError, ValueError."""
+    expect(row, _DOCUMENT_TYPES)
     doc_id, path, digest, mtime, size, title, source, tags, meta = row
     return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), metadata(meta))
 
 
 def metadata(stored: str) -> dict[str, Any]:
-    """From the JSON that the doc table keeps. An infinite number or a NaN, which no answer can tell, is null."""
-    found: dict[str, Any] = _METADATA.decode(stored)
+    """From the JSON that the doc table keeps. An infinite number or a NaN, which no answer can tell, is null.
+
+    Raises ValueError for what is no object.
+    """
+    found = _METADATA.decode(stored)
+    if not isinstance(found, dict):
+        raise ValueError("metadata is no object")
     return found
 
 
@@ -110,8 +143,9 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 def row_of(row: Sequence[Any]) -> Row:
-    """From a row of FETCH. Raises ValueError where the text is not the one that was stored."""
+    """From a row of FETCH. Raises ValueError where the text is not the one that was stored, TypeError."""
     doc = document(row[1:10])
+    expect(row[10:18], _CHUNK_TYPES)
     chunk_id, *rest, kept = row[10:]
     check_text(rest[-1], kept, doc.path)
     return Row(row[0], doc, Chunk(chunk_id, doc.id, *rest))
@@ -121,6 +155,20 @@ def check_text(text: str, kept: bytes | None, path: str) -> None:
     """Raises ValueError where a text has another hash than was kept; one that was never verified has none."""
     if kept is not None and own_hash(text) != kept:
         raise ValueError(f"a text in {path} is not the one that was stored")
+
+
+def file_of(row: Sequence[Any]) -> Fingerprint:
+    """From the columns of FILE. Raises TypeError."""
+    expect(row, _FILE_TYPES)
+    return Fingerprint(*row)
+
+
+def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
+    """A chunk with its vector, as it would be put into another store. Raises ValueError, TypeError."""
+    expect(row, _NEW_CHUNK_TYPES)
+    line_start, line_end, text, search_text, text_hash, vector, windows, kept = row[4:]
+    check_text(text, kept, path)
+    return NewChunk(Span(*row[:4]), line_start, line_end, text, search_text, text_hash, vector, windows)
 
 
 def root_of(spec: str) -> Root:

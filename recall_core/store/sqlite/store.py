@@ -163,7 +163,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def _live_chunks(self) -> int:
         if self._info_read is not None:
             return self._info_read.chunks
-        return int(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0])
+        return self._count("chunks")
 
     def _is_small(self) -> bool:
         """Whether what is asked of every chunk may be kept in memory; above, a question asks for few of them."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.connect import making_sense
+from recall_core.store.sqlite.records import Execute, text_of
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
@@ -75,12 +76,14 @@ class SqliteWriter:
     The sum that the digest is made of is kept as documents come and go.
     """
 
-    def __init__(self, execute: Execute) -> None:
+    def __init__(self, execute: Execute, path: str) -> None:
         self._execute = execute
+        self._path = path
         self._sum = self._meta("digest_sum")
         self._changed = False
         self._unindexed: list[tuple[int, str, str]] = []
-        self._vectors = int(self._meta("vectors"))
+        with making_sense(path):
+            self._vectors = int(self._meta("vectors"))
         self.judgements = SqliteJudgementWriter(execute)
         self._last_doc = last_rowid(execute, "doc")
         self._last_chunk = last_rowid(execute, "chunk")
@@ -146,7 +149,9 @@ class SqliteWriter:
             ]
             files = self._execute(_FILES_OF, (json.dumps(rowids),))
             gone += self._tombstone_rows(rowids)
-            if self._execute(_DELETE_FILES, (path, json.dumps([file for (file,) in files]))):
+            with making_sense(self._path):
+                held = json.dumps([file for (file,) in files])
+            if self._execute(_DELETE_FILES, (path, held)):
                 self._changed = True
         return gone
 
@@ -314,7 +319,8 @@ class SqliteWriter:
                 continue
             self._index()  # what leaves the index must be in it
             self._vectors -= self._execute(_VECTORS_OF, (rowid,))[0][0]
-            self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
+            with making_sense(self._path):
+                self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
             self._execute("UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0", (rowid,))
             gone += 1
@@ -325,7 +331,8 @@ class SqliteWriter:
         """Swap a live document's share of the digest for one of its state at this moment."""
         old = self._execute("SELECT digest FROM doc WHERE rowid = ?", (rowid,))[0][0]
         new = digest_of(self._execute, rowid)
-        self._sum = digest_sum((new,), gone=(old or "0",), before=self._sum)
+        with making_sense(self._path):
+            self._sum = digest_sum((new,), gone=(old or "0",), before=self._sum)
         self._execute("UPDATE doc SET digest = ? WHERE rowid = ?", (new, rowid))
 
     def _documents_of(self, path: str) -> list[int]:
@@ -351,7 +358,9 @@ class SqliteWriter:
         return int(rows[0][0])
 
     def _meta(self, key: str) -> str:
-        return str(self._execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
+        rows = self._execute("SELECT value FROM meta WHERE key = ?", (key,))
+        with making_sense(self._path):
+            return text_of(rows[0][0])
 
     def _optional(self, key: str) -> str | None:
         rows = self._execute("SELECT value FROM meta WHERE key = ?", (key,))
