@@ -26,7 +26,7 @@ from recall_core.explain.intervals import Interval, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.pins import together
 from recall_core.explain.stability import stability
-from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents
+from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents, tops
 from recall_core.retrieve import Answer
 from recall_core.retrieve import targets as finding
 from recall_core.retrieve.asking import Asker
@@ -197,7 +197,7 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
 def _granted(wish: PinTarget, chunks: frozenset[int], swept: Sweep, pool: Pool) -> tuple[Interval, ...]:
     """The weights at which the wish comes true."""
     positions = {position for position, key in enumerate(pool.keys) if key.rowid in chunks}
-    labels = [_comes_true(wish, positions.intersection(row)) for row in swept.orders.tolist()]
+    labels = [_comes_true(wish, positions.intersection(row)) for row in tops(swept)]
     return tuple(interval for interval, holds in runs(swept.weights, labels) if holds)
 
 

@@ -51,6 +51,7 @@ def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Int
     found: list[tuple[Interval, Label]] = []
     start = 0
     for at in range(1, len(labels) + 1):
+        check()
         if at == len(labels) or labels[at] != labels[start]:
             found.append((_stretch(weights, start, at - 1), labels[start]))
             start = at

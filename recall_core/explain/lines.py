@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from math import gcd, lcm
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.rank.fuse import signal_ranks
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Pool
 
+Each = TypeVar("Each")
 Weight: TypeAlias = float | Fraction
 """The semantic share of the weights, 0 to 1; a float means the decimal that it prints as."""
 Integers: TypeAlias = NDArray[np.int64]
@@ -45,11 +48,21 @@ def reciprocal(lexical: Sequence[int | None], semantic: Sequence[int | None], rr
 
     The integers are exact and large: the scale is the least common multiple of all denominators.
     """
-    scale = lcm(*{rrf_k + rank for rank in (*lexical, *semantic) if rank is not None})
-    a, b = ([0 if rank is None else scale // (rrf_k + rank) for rank in ranks] for ranks in (lexical, semantic))
+    scale = reduce(lcm, _in_time({rrf_k + rank for rank in (*lexical, *semantic) if rank is not None}), 1)
+    a, b = (
+        [0 if rank is None else scale // (rrf_k + rank) for rank in _in_time(ranks)] for ranks in (lexical, semantic)
+    )
     # Multiples of a common factor cross where their quotients cross.
-    shared = gcd(scale, *a, *b)
-    return Lines(tuple(value // shared for value in a), tuple(value // shared for value in b), scale // shared)
+    shared = reduce(gcd, _in_time((*a, *b)), scale)
+    a, b = ([value // shared for value in _in_time(values)] for values in (a, b))
+    return Lines(tuple(a), tuple(b), scale // shared)
+
+
+def _in_time(values: Iterable[Each]) -> Iterator[Each]:
+    """The values. What is done with each may take a while: they have thousands of digits."""
+    for value in values:
+        check()
+        yield value
 
 
 def lines_of(pool: Pool, config: Config) -> Lines:
@@ -79,7 +92,7 @@ def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
     """Every candidate's exact score as a numerator, and the common denominator."""
     w = exact(weight)
     p, q = w.numerator, w.denominator
-    return [a * (q - p) + b * p for a, b in zip(lines.a, lines.b, strict=True)], q * lines.scale
+    return [a * (q - p) + b * p for a, b in _in_time(zip(lines.a, lines.b, strict=True))], q * lines.scale
 
 
 def order_at(lines: Lines, weight: Weight) -> list[int]:
@@ -137,7 +150,7 @@ def _settled(
 ) -> tuple[list[int], list[int]]:
     """The same, where large fractions that round to one float are put in order as fractions."""
     begins: list[int] = []
-    for start, stop in pairwise([*starts, len(by)]):
+    for start, stop in _in_time(pairwise([*starts, len(by)])):
         begins.append(start)
         if stop - start > 1:
             values = {at: Fraction(int(numerators[at]), int(denominators[at])) for at in by[start:stop]}

@@ -18,6 +18,9 @@ from recall_core.deadline import check
 from recall_core.explain.intervals import Interval, runs
 from recall_core.explain.lines import Integers, Lines, Weight, contenders, exact, groups, integers
 
+_BLOCK = 4_096
+"""Pieces that are looked at together."""
+
 
 class Sweep(NamedTuple):
     """The top k of a pool over all weights, as pieces: break point, open cell, break point, ..., break point.
@@ -64,8 +67,15 @@ def top_at(swept: Sweep, weight: Weight) -> list[int]:
 
 def stretches(swept: Sweep, *, members: bool = False) -> list[tuple[Interval, tuple[int, ...]]]:
     """Intervals over which the top k keeps its order, best first, or only its members, in ascending position."""
-    rows = np.sort(swept.orders, axis=1) if members else swept.orders
-    return runs(swept.weights, list(map(tuple, rows.tolist())))
+    return runs(swept.weights, list(tops(swept, members=members)))
+
+
+def tops(swept: Sweep, *, members: bool = False) -> Iterator[tuple[int, ...]]:
+    """The top k of every piece in turn, best first, or in ascending position."""
+    for start in range(0, len(swept.orders), _BLOCK):
+        check()
+        rows = swept.orders[start : start + _BLOCK]
+        yield from map(tuple, (np.sort(rows, axis=1) if members else rows).tolist())
 
 
 def _walk(a: list[int], b: list[int], order: array[int], depth: int, rows: array[int]) -> Iterator[Fraction]:
@@ -161,6 +171,7 @@ def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
     rows = owners[orders]
     repeats = np.zeros(rows.shape, dtype=np.bool_)
     for place in range(1, rows.shape[1]):
+        check()
         repeats[:, place] = (rows[:, :place] == rows[:, place, None]).any(axis=1)
     if int((~repeats).sum(axis=1).min()) < wanted:
         return None

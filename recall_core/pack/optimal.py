@@ -210,6 +210,7 @@ def _block(hit: Hit, number: int) -> Block:
 
 
 def _omission(hit: Hit, chosen: Sequence[Hit], diversity: int, dropped: frozenset[str]) -> Omission:
+    check()
     chunk = _chunk(hit)
     if not chunk.text:
         return Omission("empty", hit.rank, 1, chunk.id, hit.doc.path)

@@ -29,7 +29,7 @@ from recall_core.evaluate.options import EvalOptions
 from recall_core.explain.curve import StepCurve, blocks
 from recall_core.explain.intervals import Interval, intersect
 from recall_core.explain.lines import weighted
-from recall_core.explain.sweep import sweep
+from recall_core.explain.sweep import stretches, sweep
 from recall_core.explain.whynot.predicates import drops
 from recall_core.explain.winning import rank_line
 from recall_core.pack.account import near_duplicates
@@ -261,6 +261,7 @@ def dropping() -> Callable[[], Any]:
 
 
 LINES = weighted([0.1, 0.5, 0.9], [0.9, 0.5, 0.1])
+SWEPT = sweep(LINES, 2)
 ALL = (Interval(Fraction(0), Fraction(1)),)
 VECTOR = EMBEDDER.embed(["fish"])[0]
 
@@ -274,6 +275,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
     "cosines": lambda: lambda: vectors._vectorised(VECTOR, vectors.rows_of([(1, VECTOR)])),
     "hash vectors": lambda: lambda: HashEmbedder(64).embed(["a text"]),
     "sweep": lambda: lambda: sweep(LINES, 2),
+    "stretches": lambda: lambda: stretches(SWEPT),
     "rank line": lambda: lambda: rank_line(LINES, 0),
     "intervals": lambda: lambda: intersect(ALL, ALL),
     "curve": lambda: lambda: list(blocks(StepCurve((), np.array([0.0, 1.0])))),
