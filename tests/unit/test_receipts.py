@@ -187,6 +187,19 @@ def test_another_version_is_told_and_leaves_an_answer_identical(
     assert replayed(recall, receipt) == (True, [("version",)])
 
 
+def test_an_answer_is_identical_after_compact_and_from_an_import(home: Path, recall: Recall, tmp_path: Path) -> None:
+    recall.remove(["b.txt"])
+    written = [text_of(ask(recall)) for ask in ANSWERS.values()]
+    recall.compact()
+    with (home / "all.jsonl").open("w", encoding="utf-8", newline="\n") as out:
+        recall.export(out)
+
+    with Recall.open(str(tmp_path / "other" / "recall.db"), create=True) as other:
+        other.import_(home / "all.jsonl")
+        for store in (recall, other):
+            assert [replayed(store, receipt) for receipt in written] == [(True, [])] * len(written)
+
+
 def test_a_pinned_chunk_that_has_left_is_a_change_and_no_error(recall: Recall) -> None:
     receipt = text_of(ANSWERS["context with everything"](recall))
     recall.remove(["c.txt"])
