@@ -11,9 +11,10 @@ from recall_core.api.engine import Engine
 from recall_core.contract import OK
 from recall_core.contract.responses import GetResponse, StatsResponse
 from recall_core.contract.views import DocView, StatsView, TextView
-from recall_core.errors import UsageError
+from recall_core.errors import StoreCorrupt, UsageError
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import one, unknown
+from recall_core.shell import Hint
 from recall_core.store.port import Store
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
@@ -49,14 +50,18 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
         return _document(store, whole[1], base, lines=(first, int(lines["last"] or first)))
     if kind == "doc":
         return _document(store, full_id, base, lines=None)
-    row = store.fetch([store.rowid("chunk", full_id)])[0]
+    row = next(iter(store.fetch([store.rowid("chunk", full_id)])), None)
+    if row is None:
+        raise _damaged(store, full_id)
     doc, warnings = _checked(store, views.doc_view(row.doc), base)
     view = TextView(kind="chunk", doc=doc, chunk=views.chunk_view(row.chunk), text=row.chunk.text)
     return {**OK, "found": view, "warnings": warnings}
 
 
 def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] | None) -> GetResponse:
-    document = store.documents([store.rowid("doc", doc_id)]).popitem()[1]
+    document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
+    if document is None:
+        raise _damaged(store, doc_id)
     doc, warnings = _checked(store, views.doc_view(document), base)
     text = store.text_of(doc_id)
     if lines is None:
@@ -70,6 +75,12 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
     body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
     view = TextView(kind="lines", doc=doc, line_start=first, line_end=last, text=body)
     return {**OK, "found": view, "warnings": warnings}
+
+
+def _damaged(store: Store, name: str) -> StoreCorrupt:
+    """An id was found whose row is not there."""
+    message = f"{store.path} is damaged: what {name[:12]} names is not there."
+    return StoreCorrupt("store_corrupt", message, hint=Hint("doctor", store=store.path))
 
 
 def _checked(store: Store, doc: DocView, base: Path) -> tuple[DocView, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
@@ -50,14 +50,14 @@ def doctor(
         _end_purge(store)  # before any backup, which would keep what is to go
     questions = _questions(base, config, dups=dups)
     found = [_ask(store, own, *question) for question in questions]
-    broken = {each["code"] for each in found if each["severity"] == "error" and each.get("fix") in _MENDING}
-    if not fix or not broken:
+    errors = {each["code"]: each.get("fix") for each in found if each["severity"] == "error"}
+    if not fix or not (errors.keys() & _DAMAGE or _REPAIR in errors.values()):
         return found
-    is_damaged = bool(broken & _DAMAGE) or store.has_lost_rows()
+    is_damaged = bool(errors.keys() & _DAMAGE) or _has_lost_rows(store, errors)
     made = {} if is_damaged else _vectors_anew(store, own)
     backup = store.back_up()
     rebuild = partial(store.rebuild, made_with=partial(made_with, config))
-    lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not broken & _TABLES)
+    lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not errors.keys() & _TABLES)
     if is_damaged or lost is not None:
         make_vectors(store, own)
     found = [_ask(store, own, *question) for question in questions]
@@ -71,6 +71,11 @@ def _end_purge(store: Store) -> None:
     with suppress(StoreCorrupt):
         if store.pending_purge() is not None:
             store.purge()
+
+
+def _has_lost_rows(store: Store, errors: Collection[str]) -> bool:
+    """Whether rows are missing that others point at, vectors aside, or that an index has."""
+    return ("foreign_keys" in errors and "orphan_vectors" not in errors) or store.has_lost_rows()
 
 
 def _mended(
@@ -303,10 +308,8 @@ _QUESTIONS: tuple[Question, ...] = (
 )
 """Code, question, and the command that helps where the answer is not ok."""
 
-_MENDING = (_REPAIR, _FROM_DISK)
-
-_DAMAGE = frozenset(("integrity", "texts"))
-"""Checks by which the file itself is known to be damaged."""
+_DAMAGE = frozenset(("integrity", "texts", "ids"))
+"""Checks by which what is stored is known to be damaged, and not what follows from it."""
 
 _TABLES = frozenset(("texts", "foreign_keys", "documents", "ids", "slices", "digest"))
 """Checks by which a table is, and not an index alone."""

@@ -12,7 +12,7 @@ import apsw
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import records
 from recall_core.store.sqlite.compile import json_path
-from recall_core.store.sqlite.connect import damaged, making_sense
+from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
@@ -282,14 +282,8 @@ class SqliteCatalog(OpenStore):
 
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks, which overlap and leave no gap."""
-        pieces: list[str] = []
-        end = 0
-        for row in self.chunks_of(doc_id):
-            if row.chunk.offset > end:  # doctor names it
-                raise damaged(self.path, f"a part of {row.doc.path} is missing")
-            pieces.append(row.chunk.text[end - row.chunk.offset :])
-            end = row.chunk.end
-        return "".join(pieces)
+        with making_sense(self.path):
+            return records.joined(self.execute, doc_id, self.chunks_of(doc_id))
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
@@ -306,8 +300,8 @@ class SqliteCatalog(OpenStore):
 
     def rowid(self, kind: str, full_id: str) -> int:
         """The rowid behind a full id."""
-        table = "doc" if kind == "doc" else "chunk"
-        return int(self.execute(f"SELECT rowid FROM {table} WHERE id = ?", (full_id,))[0][0])
+        with making_sense(self.path):
+            return int(self.execute(f"SELECT rowid FROM {kind} WHERE id = ?", (full_id,))[0][0])
 
     def paths_below(self, folder: str) -> list[str]:
         """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.

@@ -16,9 +16,9 @@ from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
-from recall_core.store.sqlite.records import metadata
+from recall_core.store.sqlite.records import digest_of, metadata
 from recall_core.store.sqlite.schema import MIGRATIONS, vector_checksum
-from recall_core.store.sqlite.write import COUNTS, digest_of
+from recall_core.store.sqlite.write import COUNTS
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id, spaced
 from recall_core.types import flaws

@@ -14,9 +14,9 @@ from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, discard, making_sense
-from recall_core.store.sqlite.records import text_of
+from recall_core.store.sqlite.records import digest_of, text_of
 from recall_core.store.sqlite.schema import vector_checksum
-from recall_core.store.sqlite.write import COUNTS, digest_of, keep_rowids
+from recall_core.store.sqlite.write import COUNTS, keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -27,7 +27,7 @@ _SOUND: tuple[StoreCheck, ...] = (
 )
 """What holds of a new store, whatever the old one has lost."""
 
-_INDEXED = ("root", "file", "doc", "chunk")
+_INDEXED = ("root", "file", "doc", "doc_tag", "chunk", "vec")
 
 _TRIES = 5
 
@@ -54,6 +54,23 @@ def recover(
         new.close()
         raise
     return new, lost
+
+
+def _opened(copy: str, where: str) -> apsw.Connection:
+    """A connection to a file that may be damaged anywhere. Raises StoreCorrupt where it has no tables to be read."""
+    db = apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        db.pragma("writable_schema", True)  # a damaged definition does not hide the others
+        named = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if not named & _TABLES:
+            raise damaged(where, "it has no table of documents")
+    except (apsw.Error, UnicodeDecodeError) as error:
+        db.close()
+        raise damaged(where, f"its list of tables cannot be read ({error})") from error
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def rebuild_in_place(store: OpenStore, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
@@ -117,7 +134,8 @@ def is_reindexed(store: OpenStore) -> bool:
                 raise damaged(store.path, "a table has lost rows")
             store.execute("REINDEX")
             store.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
-            if store.execute("PRAGMA integrity_check") != [("ok",)]:
+            is_whole = store.execute("PRAGMA integrity_check") == [("ok",)]
+            if not is_whole or any(held != listed for held, listed in _rows(store)):
                 raise damaged(store.path, "more than its indexes")
     except StoreCorrupt:
         return False
@@ -131,34 +149,21 @@ def is_reindexed(store: OpenStore) -> bool:
 def has_lost_rows(store: OpenStore) -> bool:
     """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
     try:
-        return any(_has_lost(store, table) for table in _INDEXED)
+        return any(listed is not None and listed > held for held, listed in _rows(store))
     except StoreCorrupt:
         return True
 
 
-def _has_lost(store: OpenStore, table: str) -> bool:
-    for _, index, *_ in store.execute(f"PRAGMA index_list({table})"):
-        definition = str(store.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (index,))[0][0])
-        where = definition.partition(" WHERE ")[2] or "1"
-        held = store.execute(f"SELECT count(*) FROM {table} NOT INDEXED WHERE {where}")
-        with suppress(StoreCorrupt):
-            if store.execute(f"SELECT count(*) FROM {table} INDEXED BY {index} WHERE {where}") > held:
-                return True
-    return False
-
-
-def _opened(copy: str, where: str) -> apsw.Connection:
-    """A connection to a file that may be damaged anywhere. Raises StoreCorrupt where it has no tables to be read."""
-    db = apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        db.pragma("writable_schema", True)  # a damaged definition does not hide the others
-        named = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        if not named & _TABLES:
-            raise damaged(where, "it has no table of documents")
-    except (apsw.Error, UnicodeDecodeError) as error:
-        db.close()
-        raise damaged(where, f"its list of tables cannot be read ({error})") from error
-    except BaseException:
-        db.close()
-        raise
-    return db
+def _rows(store: OpenStore) -> Iterator[tuple[int, int | None]]:
+    """For each index, how many rows of its table it is to have, and how many it has; None where it is damaged."""
+    for table in _INDEXED:
+        for _, index, _, origin, _ in store.execute(f"PRAGMA index_list({table})"):
+            if origin == "pk":
+                continue
+            definition = str(store.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (index,))[0][0])
+            where = definition.partition(" WHERE ")[2] or "1"
+            held = store.execute(f"SELECT count(*) FROM {table} NOT INDEXED WHERE {where}")[0][0]
+            listed = None
+            with suppress(StoreCorrupt):
+                listed = store.execute(f"SELECT count(*) FROM {table} INDEXED BY {index} WHERE {where}")[0][0]
+            yield held, listed

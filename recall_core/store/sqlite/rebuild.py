@@ -1,15 +1,15 @@
 """A new store of what can still be read of a damaged one: each text held against its hash, each index made anew.
 
 Labels that do not agree with their digest are tried as other tables tell them. Where none agrees they are kept, and
-so is the digest, by which doctor goes on to name the document. Tombstones stay behind.
+the document gets a digest that no document has, as one does of which a text is lost: doctor goes on to name it, and
+it is not shown as a whole. Tombstones stay behind.
 """
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import apsw
 from recall_core.errors import StoreCorrupt
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.records import metadata, root_of
-from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, whole
+from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.store.sqlite.store import SqliteStore, create_store
@@ -190,7 +190,9 @@ class _Rebuild:
             if own != document.digest and not document.is_cut:
                 self.lost.append(Lost("labels", document.path))
                 self._reread(document)
-            if document.is_cut or len(document.digest) != len(own):
+            if document.is_cut or (document.digest and own != document.digest):
+                document.digest = _not(own)
+            else:
                 document.digest = own
 
     def _drop(self, rowid: int, document: OldDocument) -> None:
@@ -257,7 +259,7 @@ class _Rebuild:
                 document.file = self._new_file(document)
             within[document.file].append(document)
         for rowid, file in sorted(self.files.items()):
-            _complete(file, within[rowid], self.base)
+            completed(file, within[rowid], self.base)
             root = file.root if file.root in self.roots else None
             status = file.size, file.mtime_ns, file.hash, file.settings, root, file.ctime_ns, file.inode
             self.put(_PUT_FILE, (rowid, file.path, file.os_path, *status))
@@ -320,10 +322,12 @@ class _Rebuild:
             for own_id, text in _texts_of(self.old.keyed("judged_query", ("id", "text"), "id"))
             if own_id and text is not None
         }
+        columns = ("query", "path", "offset", "end_offset", "grade")
+        judgements = self.old.keyed("judgement", columns, ", ".join(columns[:4]))
+        _rename(queries, {text_of(row[0]) or "" for row in judgements})
         for pair in sorted(queries.items()):
             self.put("INSERT INTO judged_query(id, text) VALUES(?, ?)", pair)
-        columns = ("query", "path", "offset", "end_offset", "grade")
-        for raw_query, raw_path, offset, end, grade in self.old.keyed("judgement", columns, ", ".join(columns[:4])):
+        for raw_query, raw_path, offset, end, grade in judgements:
             query, path, numbers = text_of(raw_query), text_of(raw_path), (offset, end, grade)
             if query in queries and path and all(isinstance(number, int) for number in numbers):
                 self.put("INSERT INTO judgement VALUES(?, ?, ?, ?, ?)", (query, path, *numbers))
@@ -349,6 +353,18 @@ class _Rebuild:
 
 Place = tuple[int, int, int]
 """Offset, end and tokens of a chunk."""
+
+
+def _rename(queries: dict[str, str], judged: set[str]) -> None:
+    """The one query that has no judgement is the one that a judgement misses."""
+    free, missed = queries.keys() - judged, judged - queries.keys()
+    if len(free) == len(missed) == 1:
+        queries[missed.pop()] = queries.pop(free.pop())
+
+
+def _not(digest: str) -> str:
+    """A digest that no document has: whoever holds one against this finds that it is not whole."""
+    return sha256(digest.encode()).hexdigest()
 
 
 def _texts_of(rows: Iterable[Row]) -> Iterator[tuple[str | None, ...]]:
@@ -413,28 +429,3 @@ def _chunk_of(row: Mapping[str, Any], document: OldDocument) -> tuple[Any, ...] 
         embedded,
         hashed,
     )
-
-
-def _complete(file: OldFile, within: Sequence[OldDocument], base: Path) -> None:
-    """Fill in what is not known of a file from its documents; it is read again where they disagree."""
-    whole_file = next((document for document in within if document.path == file.path), None)
-    if whole_file is not None and file.hash != whole_file.hash:
-        file.hash, file.settings = whole_file.hash, REREAD
-    if within and (file.mtime_ns is None or utc(file.mtime_ns) != within[0].mtime):
-        file.mtime_ns, file.settings = _nanoseconds(within[0].mtime or utc(0)), REREAD
-    if file.os_path is None:
-        file.os_path = file.path if os.path.lexists(base / file.path) else ""
-    if not within or None in (file.size, file.hash, file.mtime_ns):
-        file.settings = REREAD
-    if file.size is None:
-        file.size = (whole_file.size if whole_file else None) or 0
-    file.hash, file.mtime_ns = file.hash or "0" * 64, file.mtime_ns or 0
-
-
-def _nanoseconds(mtime: str) -> int:
-    """Of a time as documents carry it; 0 where it is none."""
-    try:
-        since = datetime.fromisoformat(mtime) - datetime.fromtimestamp(0, UTC)
-    except (ValueError, TypeError):
-        return 0
-    return (since // timedelta(microseconds=1)) * 1000

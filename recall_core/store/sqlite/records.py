@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from recall_core.rql.ast import Expr, OrderKey
+from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
 from recall_core.store.sqlite.schema import own_hash
 from recall_core.types import Chunk, Document, Fingerprint, Key, NewChunk, Root, Row, Span, Table
@@ -169,6 +170,32 @@ def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
     line_start, line_end, text, search_text, text_hash, vector, windows, kept = row[4:]
     check_text(text, kept, path)
     return NewChunk(Span(*row[:4]), line_start, line_end, text, search_text, text_hash, vector, windows)
+
+
+def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
+    """A document's whole text, from its chunks by offset, which overlap and leave no gap.
+
+    Raises ValueError where the document is not the one whose digest was kept: a part of it may be missing.
+    """
+    for rowid, kept, path in execute("SELECT rowid, digest, path FROM doc WHERE id = ?", (doc_id,)):
+        if digest_of(execute, rowid) != kept:
+            raise ValueError(f"a part of {path}, or a label of it, is missing or another")
+    pieces: list[str] = []
+    end = 0
+    for row in rows:
+        pieces.append(row.chunk.text[end - row.chunk.offset :])
+        end = row.chunk.end
+    return "".join(pieces)
+
+
+def digest_of(execute: Execute, rowid: int) -> str:
+    """The hash of one document as it stands."""
+    (fields,) = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))
+    spans = execute(
+        "SELECT offset, end_offset, tokens FROM chunk WHERE doc = ? AND deleted = 0 ORDER BY offset", (rowid,)
+    )
+    tags = execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,))
+    return document_digest(DocumentState._make([*fields, spans, [tag for (tag,) in tags]]))
 
 
 def root_of(spec: str) -> Root:

@@ -6,13 +6,16 @@ document that is all of it. It is taken where an id says that it is right.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from recall_core.store.sqlite.salvage import Salvage, text_of
-from recall_core.text import document_id, nfc
+from recall_core.text import document_id, nfc, utc
 
 REREAD = ""
 """Settings that no file is read with: the next sync reads it again."""
@@ -87,10 +90,14 @@ class Remains:
     def _read_documents(self) -> None:
         for rowid, *values in self._old.rows("doc", _DOC, {*self._paths, *self._ids}):
             row = dict(zip(_DOC, values, strict=True))
-            if not _is_live(row["deleted"], row["file"], is_listed=rowid in self._paths):
+            if rowid in self.documents:
+                continue
+            document = self._of_row(rowid, row)
+            if _is_live(row["deleted"], row["file"], is_listed=rowid in self._paths):
+                if document is not None:
+                    self.documents[rowid] = document
+            elif document is not None:
                 self._paths.pop(rowid, None)
-            elif document := self._of_row(rowid, row):
-                self.documents[rowid] = document
         for rowid in self._paths.keys() - self.documents.keys():
             if document := self._of_indexes(rowid):
                 self.documents[rowid] = document
@@ -147,7 +154,7 @@ class Remains:
         wanted = {rowid for rowid in within if rowid is not None}
         for rowid, *values in self._old.rows("file", _FILE, wanted | paths.keys()):
             row = dict(zip(_FILE, values, strict=True))
-            if old := _file_of(row, paths.get(rowid), within[rowid]):
+            if rowid not in self.files and (old := _file_of(row, paths.get(rowid), within[rowid])):
                 self.files[rowid] = old
         for rowid in sorted(wanted - self.files.keys()):
             self.files[rowid] = OldFile(paths.get(rowid) or _path_of(within[rowid]))
@@ -194,3 +201,28 @@ def _path_of(within: Sequence[OldDocument]) -> str:
 def whole(value: object) -> int | None:
     """A whole number that no store would refuse, or None."""
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def completed(file: OldFile, within: Sequence[OldDocument], base: Path) -> None:
+    """Fill in what is not known of a file from its documents; it is read again where they disagree."""
+    whole_file = next((document for document in within if document.path == file.path), None)
+    if whole_file is not None and file.hash != whole_file.hash:
+        file.hash, file.settings = whole_file.hash, REREAD
+    if within and (file.mtime_ns is None or utc(file.mtime_ns) != within[0].mtime):
+        file.mtime_ns, file.settings = _nanoseconds(within[0].mtime or utc(0)), REREAD
+    if file.os_path is None:
+        file.os_path = file.path if os.path.lexists(base / file.path) else ""
+    if not within or None in (file.size, file.hash, file.mtime_ns):
+        file.settings = REREAD
+    if file.size is None:
+        file.size = (whole_file.size if whole_file else None) or 0
+    file.hash, file.mtime_ns = file.hash or "0" * 64, file.mtime_ns or 0
+
+
+def _nanoseconds(mtime: str) -> int:
+    """Of a time as documents carry it; 0 where it is none."""
+    try:
+        since = datetime.fromisoformat(mtime) - datetime.fromtimestamp(0, UTC)
+    except (ValueError, TypeError):
+        return 0
+    return (since // timedelta(microseconds=1)) * 1000

@@ -35,7 +35,10 @@ class Salvage:
         self.damaged: set[str] = set()
 
     def rows(self, table: str, columns: Iterable[str], known: Collection[int] = ()) -> Iterator[Row]:
-        """(rowid, *columns) of every row that can be read. known: rowids that other tables tell of."""
+        """(rowid, *columns) of every row that can be read; of several with one rowid, some are another table's.
+
+        known: rowids that other tables tell of.
+        """
         select = self._select(table, columns)
         seen: set[int] = set()
         start: int | None = 1
@@ -45,9 +48,8 @@ class Salvage:
             try:
                 for row in self._db.execute(f"{select} WHERE rowid >= ? ORDER BY rowid", (start,)):
                     last = row[0]
-                    if last not in seen:
-                        seen.add(last)
-                        yield row
+                    seen.add(last)
+                    yield row
                 break
             except apsw.Error as error:
                 _expect_damage(error)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import EmbedError
-from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.digest import canonical, digest_sum
 from recall_core.store.sqlite.connect import making_sense
-from recall_core.store.sqlite.records import Execute, text_of
+from recall_core.store.sqlite.records import Execute, digest_of, text_of
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.text import chunk_id, document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
@@ -421,13 +421,3 @@ def keep_rowids(execute: Execute) -> None:
 
 def _last_key(table: str) -> str:
     return f"last_{table}"
-
-
-def digest_of(execute: Execute, rowid: int) -> str:
-    """The hash of one document as it stands."""
-    (fields,) = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))
-    spans = execute(
-        "SELECT offset, end_offset, tokens FROM chunk WHERE doc = ? AND deleted = 0 ORDER BY offset", (rowid,)
-    )
-    tags = execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,))
-    return document_digest(DocumentState._make([*fields, spans, [tag for (tag,) in tags]]))

@@ -1,0 +1,167 @@
+"""A file with a flipped bit, swapped pages or a zeroed one: doctor finds it, or no answer knows it; it is mended."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from recall_core import Recall
+from recall_core.errors import RecallError
+from tests import damage
+
+FEW, MANY = 24, 480
+KINDS = ("flip", "swap", "zero")
+OUTCOMES = ("unaffected", "told_at_once", "mended_whole", "mended_in_part")
+LEFT = {"slices", "digest"}
+"""What no mending takes away: that a part is missing, and labels that agree with no digest. Doctor names both."""
+
+
+class Known(NamedTuple):
+    """What the undamaged store says."""
+
+    export: str
+    answers: list[str]
+    texts: dict[str, str]
+    """Of each document and each chunk, by path or id."""
+    judged: list[Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return damage.make_store(tmp_path_factory.mktemp("pages") / "store", documents=16)
+
+
+@pytest.fixture(scope="module")
+def known(made: Path) -> Known:
+    with Recall.open(str(made)) as recall:
+        export = exported(recall)
+        lines = [json.loads(line) for line in export.splitlines()]
+        names = [line["path"] for line in lines if line["type"] == "document"]
+        names += [line["id"] for line in lines if line["type"] == "chunk"]
+        texts = {name: recall.get(name)["found"]["text"] for name in names}
+        return Known(export, answers(recall), texts, judged(recall))
+
+
+def exported(recall: Recall) -> str:
+    out = io.StringIO()
+    recall.export(out)
+    return out.getvalue()
+
+
+def judged(recall: Recall) -> list[Any]:
+    """Every judgement with its question: without that it is none."""
+    queries = recall.store.judged_queries()
+    return [(queries[row.query], row) for row in recall.store.judgements() if row.query in queries]
+
+
+def answers(recall: Recall) -> list[str]:
+    """Questions of every kind, with all that they answer but the time that it took."""
+    asked = [
+        recall.search("quokka wombat", k=30, explain=True),
+        recall.search("東京 café", k=30, mode="lexical"),
+        recall.search("koala echidna", k=30, mode="semantic"),
+        recall.query("SELECT * FROM doc FILTER doc.meta.year >= 1992 OR doc.tag = 'zoo'"),
+        recall.query("SELECT * FROM chunk FILTER doc.source = 'diary' LIMIT 50"),
+        recall.context("where do possums glide?", budget_tokens=400),
+        recall.roots(),
+    ]
+    return [
+        json.dumps({**answer, "stats": {**answer.get("stats", {}), "took_ms": 0, "timings": {}}}) for answer in asked
+    ]
+
+
+def spoil(path: Path, chance: Random, kind: str) -> str:
+    """Damage the file; which tree of it is hit."""
+    raw = bytearray(path.read_bytes())
+    page = chance.randrange(len(raw) // damage.PAGE)
+    start = page * damage.PAGE
+    if kind == "flip":
+        raw[start + chance.randrange(damage.PAGE)] ^= 1 << chance.randrange(8)
+    elif kind == "zero":
+        raw[start : start + damage.PAGE] = bytes(damage.PAGE)
+    else:
+        other = chance.choice([each for each in range(len(raw) // damage.PAGE) if each != page]) * damage.PAGE
+        mine, theirs = raw[start : start + damage.PAGE], raw[other : other + damage.PAGE]
+        raw[start : start + damage.PAGE], raw[other : other + damage.PAGE] = theirs, mine
+    path.write_bytes(raw)
+    return f"page {page + 1}"
+
+
+def tried(ask: Callable[[], Any]) -> Any:
+    """What is answered, or the refusal: damage is told by no other error."""
+    try:
+        return ask()
+    except RecallError as error:
+        return error
+
+
+def read(recall: Recall, known: Known) -> dict[str, str]:
+    """Every text that can be read, by path and by id."""
+    found = {name: tried(lambda name=name: recall.get(name)["found"]["text"]) for name in known.texts}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
+
+
+def case(seed: int, made: Path, known: Known, place: Path) -> str:
+    """One damage, from its finding to its mending; what became of it."""
+    chance = Random(seed)
+    kind = KINDS[seed % len(KINDS)]
+    shutil.rmtree(place, ignore_errors=True)
+    base = damage.copied(made, place)
+    where = spoil(base / "recall.db", chance, kind)
+    opened = tried(lambda: Recall.open(str(base)))
+    if isinstance(opened, RecallError):
+        assert opened.exit_code == 6, (kind, where, opened)
+        assert Recall.verify(base / "recall.db")["checks"][0]["severity"] == "error"
+        return "told_at_once"
+    with opened as recall:
+        before = read(recall, known)
+        assert before.items() <= known.texts.items(), (kind, where, "a text is another one")
+        rows = tried(lambda: judged(recall))
+        broken = {check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"}
+        if not broken:
+            assert tried(lambda: exported(recall)) == known.export, (kind, where, "export")
+            assert tried(lambda: answers(recall)) == known.answers, (kind, where, "answers")
+            assert rows == known.judged, (kind, where, "judged")
+            return "unaffected"
+        checks = {check["code"]: check for check in recall.doctor(fix=True)["checks"]}
+    left = {code for code, check in checks.items() if check["severity"] == "error"}
+    assert left <= LEFT, (kind, where, broken, {code: checks[code]["evidence"] for code in left})
+    with Recall.open(str(base)) as recall:
+        after = read(recall, known)
+        assert before.items() <= after.items(), (kind, where, sorted(before.keys() - after.keys()))
+        assert after.items() <= known.texts.items(), (kind, where)
+        if isinstance(rows, list):
+            assert set(rows) & set(known.judged) <= set(judged(recall)), (kind, where)
+        lost = {each["path"] for each in checks.get("rebuilt", {}).get("lost", [])}
+        assert {name for name in known.texts.keys() - after.keys() if len(name) != 64} <= lost, (kind, where)
+    return "mended_whole" if after == known.texts else "mended_in_part"
+
+
+@pytest.mark.parametrize("seed", range(FEW))
+def test_a_damaged_page_is_found_and_mended_or_no_answer_knows_it(
+    made: Path, known: Known, tmp_path: Path, seed: int
+) -> None:
+    assert case(seed, made, known, tmp_path / "store") in OUTCOMES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.timeout(1_800)
+def test_damaged_pages_are_found_and_mended_or_no_answer_knows_them(
+    made: Path, known: Known, tmp_path: Path, kind: str, counted: Callable[..., None]
+) -> None:
+    seeds = range(KINDS.index(kind), FEW + MANY, len(KINDS))
+
+    outcomes = Counter(case(seed, made, known, tmp_path / "store") for seed in seeds)
+
+    assert outcomes.total() == (FEW + MANY) // len(KINDS)
+    assert outcomes["mended_whole"] > outcomes["mended_in_part"] > 0
+    counted("pages", kind, cases=outcomes.total(), **{name: outcomes[name] for name in OUTCOMES})
