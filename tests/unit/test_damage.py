@@ -92,12 +92,17 @@ USED: tuple[Callable[[Recall], object], ...] = (
 )
 
 
+@pytest.mark.parametrize(
+    "value", ["CAST({} AS BLOB)", "CAST(x'41' || {} || x'80ff' AS TEXT)"], ids=["blob", "no UTF-8"]
+)
 @pytest.mark.parametrize("column", TEXTS)
-def test_a_text_of_which_one_bit_makes_a_blob_is_damage_and_never_another_error(recall: Recall, column: str) -> None:
+def test_a_text_that_is_none_any_more_is_damage_and_never_another_error(
+    recall: Recall, column: str, value: str
+) -> None:
     with recall.store.writer() as writer:
         writer.relabel("docs/a.md", tags=("animals",), source="wild", meta={"year": 2024})
     table, _, name = column.partition(".")
-    damage(recall, f"UPDATE {table} SET {name} = CAST({name} AS BLOB)")
+    damage(recall, f"UPDATE {table} SET {name} = {value.format(name)}")
 
     told = set()
     for use in USED:
@@ -108,6 +113,23 @@ def test_a_text_of_which_one_bit_makes_a_blob_is_damage_and_never_another_error(
 
     assert told <= {"store_corrupt", "unknown_target"}
     assert recall.doctor()["checks"]
+
+
+@pytest.mark.parametrize("key", ["embedder", "digest_sum", "documents"])
+def test_what_a_store_must_know_of_itself_is_missed_as_damage(recall: Recall, key: str) -> None:
+    damage(recall, f"DELETE FROM meta WHERE key = '{key}'")
+
+    with pytest.raises(StoreCorrupt):
+        recall.stats()
+
+
+@pytest.mark.parametrize("spec", ["{", "7", "{}"])
+def test_a_root_that_cannot_be_read_any_more_is_damage(recall: Recall, spec: str) -> None:
+    damage(recall, f"UPDATE root SET spec = '{spec}'")
+
+    for use in (Recall.sync, Recall.roots, lambda recall: recall.export(io.StringIO())):
+        with pytest.raises(StoreCorrupt):
+            list(use(recall))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("meta", ["7", "[]", '"text"', "null"])
@@ -128,6 +150,8 @@ def test_metadata_that_is_no_object_is_damage(recall: Recall, meta: str) -> None
         ("UPDATE doc SET meta = '{not JSON' WHERE rowid = 1", "texts"),
         ("UPDATE doc SET meta = '{\"year\": 1999}' WHERE rowid = 1", "digest"),
         ("UPDATE doc_tag SET tag = 'other'", "digest"),
+        ("UPDATE doc SET digest = (SELECT digest FROM doc WHERE rowid = 2) WHERE rowid = 1", "digest"),
+        ("UPDATE meta SET value = '0' WHERE key = 'digest_sum'", "digest"),
         ("UPDATE doc SET title = CAST(x'80ff' AS TEXT) WHERE rowid = 1", "texts"),
         ("UPDATE vec SET embedding = (SELECT embedding FROM vec WHERE chunk = 2) WHERE chunk = 1", "vector_values"),
         ("INSERT INTO vec_cache SELECT x'00', embedding, windows, checksum + 1 FROM vec LIMIT 1", "vector_values"),
@@ -144,6 +168,15 @@ def test_doctor_finds_what_changed_behind_the_stores_back(recall: Recall, statem
     assert code in errors(recall)
 
 
+def test_of_a_changed_label_doctor_names_the_document_and_what_helps(recall: Recall) -> None:
+    damage(recall, "UPDATE doc SET source = 'forged' WHERE path = 'docs/b.md'")
+
+    (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "digest")
+
+    assert "the first in docs/b.md" in check["evidence"]
+    assert check["fix"] == "recall rm PATH, then recall add PATH"
+
+
 def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
     with recall.store.writer() as writer:
         writer.relabel("docs/b.md", tags=None, source=None, meta={"year": 2024})
@@ -154,6 +187,39 @@ def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
     assert rebuilt["lost"] == [{"kind": "document", "path": "docs/a.md"}, {"kind": "labels", "path": "docs/b.md"}]
     assert [hit["doc"]["path"] for hit in recall.search("quokka")["results"]] == ["docs/b.md"]
     assert errors(recall) == {"digest"}
+
+
+WRONG_COUNT = "UPDATE meta SET value = '99' WHERE key = 'documents'"
+
+
+def test_a_repair_in_place_makes_no_changed_label_official(recall: Recall) -> None:
+    damage(recall, "UPDATE doc SET source = 'forged' WHERE rowid = 2", WRONG_COUNT)
+    assert errors(recall) == {"counts", "digest"}
+
+    recall.doctor(fix=True)
+
+    assert errors(recall) == {"digest"}
+    (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "digest")
+    assert "the first in docs/b.md" in check["evidence"]
+
+
+def test_digests_that_were_spoiled_are_made_anew_of_documents_that_are_right(recall: Recall) -> None:
+    before = recall.stats()["store"]["digest"]
+    damage(recall, "UPDATE doc SET digest = (SELECT digest FROM doc WHERE rowid = 2) WHERE rowid = 1")
+
+    recall.doctor(fix=True)
+
+    assert errors(recall) == set()
+    assert recall.stats()["store"]["digest"] == before
+
+
+def test_beside_a_title_that_is_no_text_what_else_is_wrong_is_mended(recall: Recall) -> None:
+    damage(recall, "UPDATE doc SET title = CAST(x'80ff' AS TEXT) WHERE rowid = 1", WRONG_COUNT)
+
+    recall.doctor(fix=True)
+
+    assert "counts" not in errors(recall)
+    assert recall.get("docs/b.md")["ok"]
 
 
 def test_a_title_that_its_chunks_still_have_is_put_right(recall: Recall) -> None:

@@ -62,7 +62,7 @@ WITH named(path) AS (SELECT value FROM json_each(?))
 SELECT DISTINCT d.path FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE d.deleted = 0 AND d.path NOT IN (SELECT path FROM named) AND c.hash IN (
   SELECT other.hash FROM chunk other JOIN doc gone ON gone.rowid = other.doc
-  WHERE gone.path IN (SELECT path FROM named) AND length(other.text) > 0
+  WHERE gone.path IN (SELECT path FROM named)
 ) ORDER BY d.path
 """
 
