@@ -295,12 +295,17 @@ def test_the_file_of_another_user_is_accepted_for_one_run_only(
 
 
 def test_a_file_that_changed_hands_is_accepted_no_longer(
-    foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
     run("trust", "--yes")
-    owner = person.stat().st_uid
-    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    toml, stat = foreign / "recall.toml", Path.stat
+
+    def of_another(path: Path, **options: bool) -> os.stat_result:
+        found = stat(path, **options)
+        return os.stat_result((*found[:4], found.st_uid + 1, *found[5:])) if path == toml else found
+
+    monkeypatch.setattr(Path, "stat", of_another)
 
     assert run("search", "quokka")[0] == 2
     assert server.seen == []
