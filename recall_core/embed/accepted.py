@@ -111,7 +111,7 @@ def told(act: Act) -> str:
         text = f"read the model in {act.what.removeprefix('onnx:')}, outside of its own folder"
     elif act.what == "sentence-transformers":
         download = ", and download it where it is not there" if act.network else ""
-        text = f"load the model {act.model} into this program{download}"
+        text = f"load the model {act.model} with sentence-transformers{download}"
     elif act.what in KINDS:
         key = f" with the key in {' or '.join(act.keys)}" if act.keys else ""
         text = f"send {texts} to {_shown(act.url)}{model}{key}"

@@ -157,7 +157,8 @@ async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: P
 
 async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_store: Path) -> None:
     with provider_server(768) as server:
-        write_settings(own_store.parent / "recall.toml", {"embedding_url": server.url})
+        write_settings(own_store.parent / "recall.toml", {"embedding": "ollama", "embedding_url": server.url})
+        Recall.trust(str(own_store), accept=True)
         with Recall.open(str(own_store)) as recall:
             before = recall.store.embedder()
         server.gate.clear()
