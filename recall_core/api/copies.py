@@ -1,4 +1,4 @@
-"""Copies of stores as responses: a backup that is checked, what a file holds, and what is left of a damaged one."""
+"""The care of stores as responses: a backup that is checked, what a file holds, and what mends a damaged one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recall_core.embed.trust import EMBEDDER, Found
 from recall_core.types import Progress
 
 if TYPE_CHECKING:
-    from recall_core.contract.responses import BackupResponse, RecoverResponse, VerifyResponse
+    from recall_core.contract.responses import BackupResponse, DoctorResponse, RecoverResponse, VerifyResponse
 
 
 def backup(
@@ -39,6 +39,22 @@ def verify(source: Path) -> VerifyResponse:
 
     view, checks = copies.verify(source, store_kind("sqlite"))
     return {**OK, "verified": view, "checks": checks, "warnings": []}
+
+
+def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
+    """Every check of the store, mended where that is wanted; an embedder that waits to be accepted is not asked."""
+    from recall_core.maintain.doctor import doctor as checked  # noqa: PLC0415 - as above
+
+    checks = checked(
+        engine.store,
+        engine.base,
+        config=engine.usable,
+        own=lambda: engine.embedder,
+        is_known=engine.usable == engine.config,
+        fix=fix,
+        dups=dups,
+    )
+    return {**OK, "checks": checks, "warnings": []}
 
 
 def recover(old: Path, new: Path) -> RecoverResponse:

@@ -235,11 +235,9 @@ class Recall:
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
-        from recall_core.maintain.doctor import doctor  # noqa: PLC0415 - a search never needs it
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-        engine, store = self.engine, self.store
-        checks = doctor(store, engine.base, config=engine.usable, own=lambda: engine.embedder, fix=fix, dups=dups)
-        return {**OK, "checks": checks, "warnings": []}
+        return copies.doctor(self.engine, fix=fix, dups=dups)
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
         """Write the whole store as JSONL."""

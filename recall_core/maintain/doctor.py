@@ -33,13 +33,14 @@ def doctor(
     *,
     config: Config = Config(),
     own: Own | None = None,
+    is_known: bool = True,
     fix: bool = False,
     dups: bool = False,
 ) -> list[CheckView]:
     """Every check in a fixed order; an error among them is exit 6. Only StoreLocked and Interrupted end it early.
 
     base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
-    dups: hold every two chunks against each other too.
+    is_known: `config` names who makes the vectors.  dups: hold every two chunks against each other too.
     fix: where an error can be mended, copy the store's file to `….bak-<generation>`, mend it, and check anew; the
     copy is named by a check of its own, and so is what is lost. What follows from the texts is computed again; a file
     whose indexes are damaged gets new ones, and one whose tables are is made anew of what can be read of it. Where
@@ -56,7 +57,7 @@ def doctor(
     is_damaged = bool(errors.keys() & _DAMAGE) or _has_lost_rows(store, errors)
     made = {} if is_damaged else _vectors_anew(store, own)
     backup = store.back_up()
-    rebuild = partial(store.rebuild, made_with=partial(made_with, config))
+    rebuild = partial(store.rebuild, made_with=partial(made_with, config if is_known else None))
     lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not errors.keys() & _TABLES)
     if is_damaged or lost is not None:
         make_vectors(store, own)

@@ -290,7 +290,7 @@ def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_wri
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / FILE_NAME).write_text('embedding = "local"\n', encoding="utf-8")
-    monkeypatch.setattr("recall_core.maintain.settings.os.urandom", lambda _: b"\0" * 8)
+    monkeypatch.setattr("recall_core.files.os.urandom", lambda _: b"\0" * 8)
     (tmp_path / f".recall-{'00' * 8}").mkdir()
 
     response = Recall.init(str(tmp_path))

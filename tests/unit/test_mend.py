@@ -421,6 +421,8 @@ def test_settings_that_nobody_accepted_do_not_tell_what_a_store_was_made_with(ba
 
     with pytest.raises(StoreCorrupt, match="made with"):
         Recall.recover(path, tmp_path / "other.db")
+    with pytest.raises(StoreCorrupt, match="made with"), Recall.open(str(base)) as recall:
+        recall.doctor(fix=True)
     assert not (tmp_path / "other.db").exists()
 
 
