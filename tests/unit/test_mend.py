@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Iterator
@@ -437,6 +438,44 @@ def test_a_store_of_which_nothing_can_be_read_leaves_no_new_one(base: Path, tmp_
 
     assert error.value.code == "no_store"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["store"]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b"SQLite format 3", b"SQLite format 7"),
+        (b"CREATE TABLE doc(", b"CREATE TABLF doc("),
+        (b"tabledocdoc", b"tabledobdoc"),
+        (b"CREATE INDEX chunk_doc", b"CREATE INDEX chunk\x80doc"),
+    ],
+)
+def test_a_store_that_no_command_opens_any_more_is_recovered(
+    base: Path, tmp_path: Path, before: tuple[list[str], list[Any]], was: bytes, becomes: bytes
+) -> None:
+    path = base / "recall.db"
+    assert path.read_bytes().count(was) == 1
+    path.write_bytes(path.read_bytes().replace(was, becomes))
+
+    with pytest.raises(StoreCorrupt) as error:
+        Recall.open(str(base))
+    Recall.recover(path, tmp_path / "new.db")
+
+    assert (error.value.exit_code, error.value.hint) == (6, f"recall recover {path} NEW")
+    assert (damage.exported(tmp_path / "new.db"), damage.judged(tmp_path / "new.db")) == before
+
+
+def test_a_damaged_store_of_an_earlier_version_is_recovered(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    golden = Path(__file__).parents[1] / "golden"
+    path.write_bytes(gzip.decompress((golden / "schema-2.db.gz").read_bytes()))
+    Recall.recover(path, tmp_path / "whole.db")
+    damage.spoil(path, damage.trees(path)["chunk_natural"])
+
+    view = Recall.recover(path, tmp_path / "new.db")["recovered"]
+
+    assert view["lost"] == []
+    assert view["documents"] > 0
+    assert damage.exported(tmp_path / "new.db") == damage.exported(tmp_path / "whole.db")
 
 
 def test_an_undamaged_store_is_recovered_as_it_is_with_its_log(

@@ -12,10 +12,12 @@ import apsw
 
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
-from recall_core.store.sqlite.connect import damaged, discard, reaching, translated
+from recall_core.store.sqlite.connect import MEMORY, damaged, discard, reaching, translated
 from recall_core.store.sqlite.copying import STEP_PAGES, copy_aside
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.rebuild import rebuild
+from recall_core.store.sqlite.salvage import text_of
+from recall_core.store.sqlite.schema import MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.values import Lost, MadeWith, StoreCheck
 
@@ -28,6 +30,9 @@ _SOUND: tuple[StoreCheck, ...] = (
 """What holds of a new store, whatever the old one has lost."""
 
 _INDEXED = ("root", "file", "doc", "doc_tag", "chunk", "vec")
+
+_HEAD = {0: b"SQLite format 3\0" + PAGE_SIZE.to_bytes(2, "big") + bytes((2, 2, 0, 64, 32, 32)), 56: b"\0\0\0\1"}
+"""Offset to bytes: the name of the format, the size of a page, that there may be a log, and UTF-8."""
 
 _TRIES = 5
 
@@ -58,6 +63,8 @@ def recover(
 
 def _opened(copy: str, where: str) -> apsw.Connection:
     """A connection to a file that may be damaged anywhere. Raises StoreCorrupt where it has no tables to be read."""
+    with suppress(apsw.Error, UnicodeDecodeError):
+        _redefine(copy)
     db = apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         db.pragma("writable_schema", True)  # a damaged definition does not hide the others
@@ -71,6 +78,36 @@ def _opened(copy: str, where: str) -> apsw.Connection:
         db.close()
         raise
     return db
+
+
+def _redefine(copy: str) -> None:
+    """Give the file the head, and tables and indexes the definitions, that every store is made with, where a letter
+    is another by now."""
+    with Path(copy).open("r+b") as file:
+        for at, head in _HEAD.items():
+            file.seek(at)
+            file.write(head)
+    with closing(apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)) as db:
+        db.pragma("writable_schema", True)
+        version = db.pragma("user_version")
+        made = _definitions(version if 0 < version < SCHEMA_VERSION else SCHEMA_VERSION)
+        found = db.execute("SELECT rowid, CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema").fetchall()
+        missing = made.keys() - {text_of(name) for _, name, _ in found}
+        for rowid, raw, sql in found:
+            name = text_of(raw)
+            if name not in made:  # its name may be what is damaged
+                name = next((each for each in missing if sql and made[each][2] == text_of(sql)), None)
+            if name is not None:
+                columns = "name = ?, type = ?, tbl_name = ?, sql = ?"
+                db.execute(f"UPDATE sqlite_schema SET {columns} WHERE rowid = ?", (name, *made[name], rowid))
+
+
+def _definitions(version: int) -> dict[str, tuple[str, str, str | None]]:
+    """Name to type, table and SQL of everything in a store of this version."""
+    with closing(apsw.Connection(MEMORY)) as db:
+        migrate(db, version=0, steps=MIGRATIONS[:version])
+        rows = db.execute("SELECT name, type, tbl_name, sql FROM sqlite_schema")
+        return {name: (kind, table, sql) for name, kind, table, sql in rows}
 
 
 def rebuild_in_place(store: OpenStore, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:

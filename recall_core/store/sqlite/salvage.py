@@ -12,6 +12,8 @@ from typing import Any
 
 import apsw
 
+from recall_core.store.sqlite.schema import SCHEMA_VERSION
+
 _HIGHEST = 1 << 62  # of a rowid; no store comes near it
 
 _NO_DAMAGE = (apsw.InterruptError, apsw.BusyError, apsw.LockedError, apsw.FullError)
@@ -33,6 +35,7 @@ class Salvage:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self.damaged: set[str] = set()
+        self._is_older = self._read("PRAGMA user_version")[0] in [[(each,)] for each in range(1, SCHEMA_VERSION)]
 
     def rows(self, table: str, columns: Iterable[str], known: Collection[int] = ()) -> Iterator[Row]:
         """(rowid, *columns) of every row that can be read; of several with one rowid, some are another table's.
@@ -101,6 +104,8 @@ class Salvage:
         found: list[Row] = []
         try:
             found.extend(self._db.execute(sql, parameters))
+        except apsw.SQLError:  # an earlier version has not every table
+            return found, self._is_older
         except apsw.Error as error:
             _expect_damage(error)
             return found, False

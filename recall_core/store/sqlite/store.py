@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import apsw
 
 from recall_core.config import EXACT_VECTORS
+from recall_core.errors import StoreCorrupt
 from recall_core.files import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.shell import Hint
 from recall_core.store.sqlite import lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import (
@@ -25,6 +27,7 @@ from recall_core.store.sqlite.connect import (
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.opened import Memo
+from recall_core.store.sqlite.schema import PAGE_SIZE
 from recall_core.store.sqlite.write import COUNTS
 from recall_core.types import (
     Key,
@@ -64,8 +67,20 @@ def create_store(
 
 def open_store(path: str) -> SqliteStore:
     """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
-    db, writable, upgrade = connect(path)
+    try:
+        db, writable, upgrade = connect(path)
+    except StoreCorrupt as error:
+        if error.code == "store_corrupt" or _was_store(path):  # doctor could not open it either
+            raise StoreCorrupt(error.code, error.message, hint=Hint("recover", path, "NEW")) from error
+        raise
     return SqliteStore(db, path, writable=writable, upgrade=upgrade)
+
+
+def _was_store(path: str) -> bool:
+    """Whether the definition of a table of ours stands at the start of the file."""
+    with suppress(OSError), open(path, "rb") as raw:
+        return b"CREATE VIRTUAL TABLE chunk_fts" in raw.read(4 * PAGE_SIZE)
+    return False
 
 
 class SqliteKind:
