@@ -132,6 +132,15 @@ def test_a_root_that_cannot_be_read_any_more_is_damage(recall: Recall, spec: str
             list(use(recall))  # type: ignore[arg-type]
 
 
+def test_a_digest_that_is_no_number_is_damage_to_who_writes(recall: Recall) -> None:
+    damage(recall, "UPDATE doc SET digest = 'none'")
+
+    with pytest.raises(StoreCorrupt):
+        recall.remove(["docs/a.md"])
+    with pytest.raises(StoreCorrupt), recall.store.writer() as writer:
+        writer.relabel("docs/a.md", tags=("new",), source=None, meta=None)
+
+
 @pytest.mark.parametrize("meta", ["7", "[]", '"text"', "null"])
 def test_metadata_that_is_no_object_is_damage(recall: Recall, meta: str) -> None:
     damage(recall, f"UPDATE doc SET meta = '{meta}'")
