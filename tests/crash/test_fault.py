@@ -15,6 +15,8 @@ from tests.crash.disk import Call, Do, disk
 from tests.crash.harness import ADD, BACKUP, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, command, expect_whole, run
 
 SEED = 19
+FROM = 25
+"""For each command and way to fail, in a nightly run: from so many calls on the disk fails for good."""
 
 _FAILED = {
     "open": apsw.SQLITE_CANTOPEN,
@@ -42,11 +44,12 @@ FAULTS = {
 
 
 class Fault:
-    """The disk, on which one call fails that can fail so, by its number."""
+    """The disk, on which one call fails that can fail so, by its number; is_for_good: and every later one too."""
 
-    def __init__(self, how: str, number: int | None) -> None:
+    def __init__(self, how: str, number: int | None, *, is_for_good: bool = False) -> None:
         self.how = how
         self.number = number
+        self.is_for_good = is_for_good
         self.seen = 0
 
     def __call__(self, call: Call, do: Do) -> object:
@@ -54,7 +57,11 @@ class Fault:
         if code is None:
             return do()
         self.seen += 1
-        if self.seen - 1 != self.number:
+        if (
+            self.number is None
+            or self.seen - 1 < self.number
+            or (self.seen - 1 > self.number and not self.is_for_good)
+        ):
             return do()
         if self.how == "short" and call.kind == "write":
             do.func(call.content[: call.size // 2], call.at)  # type: ignore[attr-defined]
@@ -73,12 +80,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 def test_a_command_whose_disk_fails_once_has_lost_nothing_and_can_be_run_again(
     scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
 ) -> None:
-    base = stage.trial(scene)
-    whole = Fault(how, None)
-    with disk(whole):
-        assert run(scene, base) == 0
-
-    some = random.Random(f"{SEED} {scene.name} {how}").sample(range(whole.seen), 2)
+    some = _some(scene, how, stage, 2)
     counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, some))
 
 
@@ -92,12 +94,32 @@ def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_b
     counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, count()))
 
 
-def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int]) -> int:
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_from_whichever_call_on_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
+    scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
+) -> None:
+    some = _some(scene, how, stage, FROM)
+    counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, stage, some, is_for_good=True))
+
+
+def _some(scene: Scene, how: str, stage: Stage, most: int) -> list[int]:
+    """Numbers of calls that can fail so, chosen at random."""
+    base = stage.trial(scene)
+    whole = Fault(how, None)
+    with disk(whole):
+        assert run(scene, base) == 0
+    return random.Random(f"{SEED} {scene.name} {how}").sample(range(whole.seen), min(most, whole.seen))
+
+
+def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int], *, is_for_good: bool = False) -> int:
     """Let these calls fail, each in a run of its own, up to the first that is not reached; returns how many did."""
     failed = 0
     for number in numbers:
         base = stage.trial(scene)
-        fault = Fault(how, number)
+        fault = Fault(how, number, is_for_good=is_for_good)
         with disk(fault):
             _, answer = command(base, *scene.argv)
         assert answer.get("error", {}).get("code") not in ("store_corrupt", "not_a_store"), answer

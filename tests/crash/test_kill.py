@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import pytest
 
+from recall_core import Recall
 from tests.crash import child
 from tests.crash.child import Child, Ended
-from tests.crash.harness import SCENES, Scene, Stage, expect_whole, spelled
+from tests.crash.harness import (
+    ADD,
+    BACKUP,
+    COMPACT,
+    IMPORT,
+    PURGE,
+    REEMBED,
+    SCENES,
+    SYNC,
+    Scene,
+    Stage,
+    expect_whole,
+    spelled,
+)
 
 SEED = 19
+READ = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, BACKUP)
+"""Commands beside which somebody has the store open, every second time."""
 KILLS = 72
 """For each command, in a nightly run."""
 
@@ -55,13 +73,23 @@ def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Cal
     done, behind_a_commit = 0, 0
     while done < kills:
         base = stage.trial(scene)
-        ended = _killed(rng, killer, spelled(base, scene.argv), usual, is_late=done % 2 == 1)
+        with _reader(base) if scene in READ and rng.random() < 0.5 else nullcontext():
+            ended = _killed(rng, killer, spelled(base, scene.argv), usual, is_late=done % 2 == 1)
         expect_whole(scene, stage, base, committed=ended.generation)
         stage.end(base)
         done += ended.is_killed
         behind_a_commit += ended.is_killed and bool(ended.told)
     counted("kill", scene.name, kills=done, behind_a_commit=behind_a_commit)
     assert 2 * behind_a_commit >= done or not usual.told
+
+
+@contextmanager
+def _reader(base: Path) -> Iterator[None]:
+    """Somebody who has the store open for the length of the block, and asks before and after."""
+    with Recall.open(str(base)) as recall:
+        recall.search("quokka")
+        yield
+        recall.search("quokka")
 
 
 def _usual(scene: Scene, killer: Child, stage: Stage) -> Ended:
