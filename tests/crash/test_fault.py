@@ -12,11 +12,32 @@ import apsw
 import pytest
 
 from tests.crash.disk import Call, Do, disk
-from tests.crash.harness import ADD, BACKUP, COMPACT, IMPORT, PURGE, SCENES, Scene, Stage, command, expect_whole, run
+from tests.crash.harness import (
+    ADD,
+    BACKUP,
+    COMPACT,
+    FIX,
+    IMPORT,
+    MIGRATE,
+    PURGE,
+    RECOVER,
+    SCENES,
+    Scene,
+    Stage,
+    command,
+    expect_whole,
+    run,
+)
 
 SEED = 19
 FROM = 25
 """For each command and way to fail, in a nightly run: from so many calls on the disk fails for good."""
+
+COPIED = (BACKUP, FIX, RECOVER)
+"""They copy pages, and apsw cannot end a copy while a disk in Python fails; see the file systems of test_full."""
+
+NEVER = ("store_corrupt", "not_a_store", "store_failed")
+"""What no disk that fails is told as."""
 
 _FAILED = {
     "open": apsw.SQLITE_CANTOPEN,
@@ -76,12 +97,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.mark.parametrize("how", FAULTS)
-@pytest.mark.parametrize("scene", [ADD, COMPACT, IMPORT, PURGE, BACKUP], ids=lambda scene: scene.name)
-def test_a_command_whose_disk_fails_once_has_lost_nothing_and_can_be_run_again(
+@pytest.mark.parametrize("scene", [ADD, COMPACT, IMPORT, PURGE, MIGRATE, BACKUP], ids=lambda scene: scene.name)
+def test_a_command_whose_disk_fails_once_or_for_good_has_lost_nothing_and_can_be_run_again(
     scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
 ) -> None:
     some = _some(scene, how, stage, 2)
     counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, some))
+    if scene not in COPIED:
+        counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, stage, some[:1], is_for_good=True))
 
 
 @pytest.mark.slow
@@ -97,7 +120,7 @@ def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_b
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("how", FAULTS)
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", [each for each in SCENES if each not in COPIED], ids=lambda scene: scene.name)
 def test_from_whichever_call_on_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
     scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
 ) -> None:
@@ -122,7 +145,7 @@ def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int], *, is_fo
         fault = Fault(how, number, is_for_good=is_for_good)
         with disk(fault):
             _, answer = command(base, *scene.argv)
-        assert answer.get("error", {}).get("code") not in ("store_corrupt", "not_a_store"), answer
+        assert answer.get("error", {}).get("code") not in NEVER, answer
         if fault.seen <= number:
             break
         expect_whole(scene, stage, base)

@@ -13,7 +13,23 @@ import apsw
 import pytest
 
 from tests.crash.disk import Call, Do, disk
-from tests.crash.harness import ADD, COMPACT, IMPORT, PURGE, SYNC, Scene, Stage, command, expect_whole, run
+from tests.crash.harness import (
+    ADD,
+    BACKUP,
+    COMPACT,
+    FIX,
+    IMPORT,
+    MIGRATE,
+    PURGE,
+    RECOVER,
+    REEMBED,
+    SYNC,
+    Scene,
+    Stage,
+    command,
+    expect_whole,
+    run,
+)
 
 SEED = 19
 LIMITS = 40
@@ -98,7 +114,8 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("scene", [*SCENES, REEMBED, MIGRATE, BACKUP, FIX, RECOVER], ids=lambda scene: scene.name)
 def test_on_a_full_file_system_a_command_has_lost_nothing_and_can_be_run_again(
     scene: Scene, stage: Stage, tmp_path: Path, counted: Callable[..., None]
 ) -> None:

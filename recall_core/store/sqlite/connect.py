@@ -18,7 +18,7 @@ from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreErro
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.sqlite.compile import FUNCTIONS
 from recall_core.store.sqlite.lock import holder
-from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, migrate
+from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, at_once, migrate
 
 MEMORY = ":memory:"
 _READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOMUTEX
@@ -41,7 +41,7 @@ def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connect
         db.pragma("page_size", PAGE_SIZE)
         _prepare(db)
         db.pragma("journal_mode", "wal")
-        with db:  # the file is a store, or nothing is in it
+        with at_once(db):  # the file is a store, or nothing is in it
             migrate(db, version=0)
             db.executemany("INSERT INTO meta(key, value) VALUES(?, ?)", settings.items())
         undo.pop_all()
@@ -290,18 +290,13 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
 
 def _upgraded(db: apsw.Connection, path: str) -> str:
     """What is to be told of an upgrade; of several processes that want it one makes it, and the others wait."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with at_once(db):
         version = db.pragma("user_version")
         copy = f"{path}.bak-schema-{version}"
         if version < SCHEMA_VERSION:
             with closing(_connection(_uri(path), _READ_WRITE)) as reader:
                 backup(reader, copy)
             migrate(db, version=version, steps=MIGRATIONS)
-        db.execute("COMMIT")
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
     if version == SCHEMA_VERSION:
         return ""
     return f"{path} was brought from schema {version} to {SCHEMA_VERSION}; as it was it lies in {copy}"
@@ -385,6 +380,8 @@ def _meaning(error: apsw.Error, path: str) -> RecallError:
         return _locked(path)
     if _BLOB in str(error):
         return damaged(path, "a text in it is none any more")
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+        error = apsw.FullError()  # the index of the log found no room
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):
             return kind(code, sentence.format(path=path, error=error), hint=hint(path))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -214,6 +215,25 @@ MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create, _evaluate,
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
+@contextmanager
+def at_once(db: apsw.Connection) -> Iterator[None]:
+    """All that the block does to a database, or nothing: a transaction, or a part of the one that is open.
+
+    A full disk ends a transaction by itself; apsw's own block would then tell that there is none to roll back.
+    """
+    is_within = db.in_transaction
+    if is_within:
+        yield
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
 def migrate(
     db: apsw.Connection,
     *,
@@ -221,7 +241,7 @@ def migrate(
     steps: Sequence[Callable[[apsw.Connection], None]] = MIGRATIONS,
 ) -> None:
     """Run every step the file has not seen, all in one transaction."""
-    with db:
+    with at_once(db):
         for step in steps[version:]:
             step(db)
         db.pragma("application_id", APPLICATION_ID)
