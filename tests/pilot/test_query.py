@@ -10,6 +10,7 @@ from recall_core.api.recall import Recall
 from recall_core.evaluate.grades import Judgement, Regrade
 from recall_core.evaluate.judgements import change
 from recall_core.evaluate.names import Spot
+from recall_core.maintain.settings import write_settings
 from recall_core.types import Root
 from recall_tui.handlers import query as query_handlers
 from recall_tui.state.judging import judged
@@ -294,3 +295,17 @@ async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tm
             await bench.until(lambda now: now.results.answer and now.query.trouble is None)
             assert bench.session.results.answer is not None
             assert bench.session.results.answer.total == 1
+
+
+async def test_settings_that_wait_to_be_accepted_leave_the_words_and_say_so(own_store: Path) -> None:
+    with provider_server(768) as server:
+        write_settings(own_store.parent / "recall.toml", {"embedding": "ollama", "embedding_url": server.url})
+        async with workbench(own_store) as bench:
+            await bench.ask()
+            await bench.until(lambda _: any(":trust --yes" in each.message for each in bench.app._notifications))
+
+            await bench.until(lambda now: now.results.answer is not None)
+            answer = bench.session.results.answer
+            assert answer is not None
+            assert (answer.plan.semantic, answer.total > 0, server.seen) == (None, True, [])
+        assert server.seen == []

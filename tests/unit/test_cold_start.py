@@ -13,6 +13,7 @@ UNWANTED = {
     "difflib",
     "msgspec",
     "numpy",
+    "recall_core.embed.accepted",
     "recall_core.ingest",
     "recall_core.pack",
     "recall_core.rql.parser",
