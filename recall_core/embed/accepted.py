@@ -80,8 +80,16 @@ def forget(folder: str) -> None:
 def untrusted(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
     """That settings wait, what they would have done, and what accepts them. digest: of all that they say."""
     message = f"{toml.name} in {toml.parent} would {', and '.join(map(told, acts))}. {_why(toml)}"
-    hint = f"{Hint('trust')}, or {Hint('search', REST, mode='lexical')}"
+    hint = f"{_accepting(toml)}, or {Hint('search', REST, mode='lexical')}"
     return ConfigError("untrusted_config", message, hint=hint, details=_details(acts, digest))
+
+
+def _accepting(toml: Path) -> Hint:
+    """What accepts these settings, for who is where this program was started."""
+    here = paths.known()
+    above = (here, *here.parents) if here else ()
+    nearest = next((folder for folder in above if os.path.isfile(folder / toml.name)), None)  # noqa: PTH113
+    return Hint("trust") if nearest == toml.parent else Hint("trust", store=str(toml.parent))
 
 
 def unnamed(act: Act, *, toml: Path, found: Sequence[str], hint: str) -> ConfigError:

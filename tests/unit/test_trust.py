@@ -143,8 +143,11 @@ def test_naming_a_store_accepts_nothing(
     if way == "folder":
         monkeypatch.chdir(foreign / "docs")
 
-    assert run(*before, "search", "quokka")[0] == 2
-    assert server.seen == []
+    code, _, told = run(*before, "search", "quokka")
+
+    assert (code, server.seen) == (2, [])
+    hint = "recall trust, or" if way == "folder" else f"recall --store {foreign} trust, or"
+    assert f"hint: {hint}" in told
 
 
 def test_what_needs_no_embedder_goes_on(
