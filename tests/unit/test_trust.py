@@ -645,6 +645,29 @@ def test_settings_that_a_program_makes_are_its_own(tmp_path: Path, server: Provi
     assert Found(config, tmp_path / "recall.toml", is_vouched=True).refusal(EMBEDDER) is None
 
 
+def test_settings_that_another_program_wrote_are_judged_anew_by_an_open_store(
+    foreign: Path, server: ProviderServer
+) -> None:
+    run("--store", str(foreign), "trust", "--yes")
+    with Recall.open(str(foreign)) as recall, provider_server() as another:
+        assert recall.search("quokka")["results"]
+        with Recall.open(str(foreign)) as other:
+            for _ in other.reembed("ollama", {"embedding_url": another.url, "embedding_model": "mine"}):
+                pass
+        assert recall.search("quokka")["results"]
+        assert len(another.seen) > 1
+        with Recall.open(str(foreign)) as other:
+            for _ in other.reembed("ollama", {"embedding_url": another.url, "embedding_model": "third"}):
+                pass
+        run("--store", str(foreign), "trust", "--forget")
+        another.seen.clear()
+
+        with pytest.raises(ConfigError) as caught:
+            recall.search("quokka")
+
+        assert (caught.value.code, another.seen) == ("untrusted_config", [])
+
+
 # The workbench.
 
 
