@@ -75,6 +75,19 @@ def write_new(target: Path, content: bytes) -> None:
             part.unlink()
 
 
+@contextmanager
+def scratch(place: Path) -> Iterator[Path]:
+    """A folder beside a place, for its owner alone, that goes with the block. Raises OSError."""
+    import shutil  # noqa: PLC0415 - a search never needs it
+
+    folder = part_of(place)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def part_of(place: Path) -> Path:
     """A name beside it, which no file of the owner's has, for what is to take its place; see `is_part`."""
     return place.parent / f".recall-{os.urandom(8).hex()}"

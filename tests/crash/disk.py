@@ -135,7 +135,7 @@ class _File(apsw.VFSFile):
 
 
 class Log:
-    """Every call that changes what is on the disk below a folder, SQLite's and our own, in order."""
+    """Every call that changes what lies in a folder, SQLite's and our own, in order; not in folders within."""
 
     def __init__(self, base: Path) -> None:
         self.calls: list[Call] = []
@@ -187,7 +187,7 @@ class Log:
         return done
 
     def _is_below(self, path: str) -> bool:
-        return path.startswith(str(self._base))
+        return path == str(self._base) or os.path.dirname(path) == str(self._base)  # noqa: PTH120 - asked at each call
 
     def _path_of(self, number: int) -> str:
         """Of an open file in the folder, or of the folder."""

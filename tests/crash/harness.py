@@ -18,6 +18,7 @@ import apsw
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
+from recall_core.files import is_part
 from recall_core.store.sqlite.schema import MIGRATIONS, migrate
 from recall_core.store.values import JudgementRow
 from recall_core.types import Root
@@ -111,6 +112,7 @@ def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) 
     undisturbed, before, there = stage.undisturbed(scene), stage.before(scene), files_of(scene, base)
     for name in scene.files:
         assert there.get(name) in (before.get(name), undisturbed.files.get(name)), name
+    assert [name for name in stage.unknown(scene, base) if not is_part(name)] == []
     found = errors(base)
     assert found <= {"purge_pending"} or scene.is_damaged
     assert scene.is_damaged or command(base, "stats")[1]["store"]["generation"] >= committed
@@ -213,6 +215,12 @@ class Stage:
             found = _vectors(self._prepared(scene)) if scene.secrets else (frozenset(), frozenset())
             self._vectors[scene.name] = found[0] - found[1]
         return self._vectors[scene.name]
+
+    def unknown(self, scene: Scene, base: Path) -> list[str]:
+        """What lies in the folder and neither was there before the command nor is what it makes."""
+        known = {path.name for path in self._prepared(scene).iterdir()} | {*scene.files}
+        names = sorted(path.name for path in base.iterdir())
+        return [name for name in names if name not in known and not name.startswith("recall.db")]
 
     def before(self, scene: Scene) -> dict[str, bytes]:
         """What the scene's files hold before its command."""

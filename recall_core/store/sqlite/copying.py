@@ -36,11 +36,18 @@ def read(old, size, at):
             return bytes(size)
         return b"".join(read(old, size // 8, part) for part in range(at, at + size, size // 8))
 
+def own(target):
+    try:
+        os.chmod(target, 0o600)  # whatever the umask took of it
+    except PermissionError:
+        pass  # a disk without modes
+
 try:
     for source, target in zip(sys.argv[1::2], sys.argv[2::2]):
         old = os.open(source, os.O_RDONLY)
         size = os.fstat(old).st_size
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
+            own(target)
             for at in range(0, size, 1 << 20):
                 new.write(read(old, 1 << 20, at)[: size - at])
             new.flush()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 
+from recall_core import files
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
 from recall_core.store.sqlite.connect import MEMORY, damaged, discard, reaching, translated
@@ -47,9 +47,9 @@ def recover(
     base = Path(where).absolute().parent
     with (
         reaching(Path(target)),
-        tempfile.TemporaryDirectory(prefix=".recall-", dir=Path(target).absolute().parent) as folder,
+        files.scratch(Path(target).absolute()) as folder,
     ):
-        copy = str(Path(folder) / "old.db")
+        copy = str(folder / "old.db")
         copy_aside(where, copy)
         with translated(where), closing(_opened(copy, where)) as db:
             new, lost = rebuild(db, target, base=base, made_with=made_with)
