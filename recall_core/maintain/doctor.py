@@ -57,7 +57,7 @@ def doctor(
     is_damaged = bool(errors.keys() & _DAMAGE) or _has_lost_rows(store, errors)
     made = {} if is_damaged else _vectors_anew(store, own)
     backup = store.back_up()
-    rebuild = partial(store.rebuild, made_with=partial(made_with, config if is_known else None))
+    rebuild = partial(store.rebuild, copy=backup, made_with=partial(made_with, config if is_known else None))
     lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not errors.keys() & _TABLES)
     if is_damaged or lost is not None:
         make_vectors(store, own)

@@ -77,10 +77,11 @@ class Maintenance(Protocol):
     def reindex(self) -> bool:
         """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
 
-    def rebuild(self, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+    def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot.
 
-        No text that is not what was stored is in it. made_with: asked where the store cannot say it any more.
+        No text that is not what was stored is in it. copy: what `back_up` has just made, to be looked through too.
+        made_with: asked where the store cannot say it any more.
         """
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:

@@ -30,7 +30,7 @@ from recall_core.types import Root
 from tests.builders import memory_store
 
 WAIT = 120  # seconds, for what comes at once unless something is broken
-NO_CONNECTION = {"init", "open", "embedders", "check_rql", "format_rql"}
+NO_CONNECTION = {"init", "open", "embedders", "check_rql", "format_rql", "verify", "recover", "trust", "within"}
 """Static and class methods."""
 FROM_ANY_THREAD = {"interrupt", "end"}
 

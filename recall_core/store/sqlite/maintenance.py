@@ -127,11 +127,11 @@ class SqliteMaintenance(SqliteCatalog):
 
         return is_reindexed(self)
 
-    def rebuild(self, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+    def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot."""
         from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - as above
 
-        return rebuild_in_place(self, made_with=made_with)
+        return rebuild_in_place(self, copy=copy, made_with=made_with)
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
         """Rebuild what is derived from the text, in one transaction that is one step of the generation.

@@ -52,7 +52,7 @@ def recover(
         copy = str(folder / "old.db")
         copy_aside(where, copy)
         with translated(where), closing(_opened(copy, where)) as db:
-            new, lost = rebuild(db, target, base=base, made_with=made_with)
+            new, lost = rebuild(db, target, base=base, copy=copy, made_with=made_with)
     try:
         _expect_sound(new, where)
     except BaseException:
@@ -112,7 +112,9 @@ def _definitions(version: int) -> dict[str, tuple[str, str, str | None]]:
         return {name: (kind, table, sql) for name, kind, table, sql in rows}
 
 
-def rebuild_in_place(store: OpenStore, *, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+def rebuild_in_place(
+    store: OpenStore, *, copy: str | None, made_with: Callable[[], MadeWith | None]
+) -> tuple[Lost, ...]:
     """Put a new store of what can be read of this one in its place; what could not be read.
 
     Nobody writes from the first thing that is read to the last that is written, and whoever reads sees the one or the
@@ -123,7 +125,7 @@ def rebuild_in_place(store: OpenStore, *, made_with: Callable[[], MadeWith | Non
     for _ in range(_TRIES):
         try:
             with store.without_writers(), translated(store.path):
-                new, lost = rebuild(store.db, part, base=place.parent, made_with=made_with)
+                new, lost = rebuild(store.db, part, base=place.parent, copy=copy, made_with=made_with)
             seen = store.changes()
             with closing(new):
                 _expect_sound(new, store.path)

@@ -18,6 +18,7 @@ import apsw
 
 from recall_core.errors import StoreCorrupt
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of
@@ -47,7 +48,7 @@ VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 _PUT_CHUNK = """
 INSERT OR IGNORE INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
-  search_text, text_hash, hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  search_text, text_hash, hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rowid
 """
 
 _PLACES = """
@@ -63,11 +64,12 @@ _LISTED = "SELECT rowid, doc, offset FROM chunk INDEXED BY chunk_natural WHERE d
 
 
 def rebuild(
-    db: apsw.Connection, target: str, *, base: Path, made_with: Callable[[], MadeWith | None]
+    db: apsw.Connection, target: str, *, base: Path, copy: str | None, made_with: Callable[[], MadeWith | None]
 ) -> tuple[SqliteStore, tuple[Lost, ...]]:
     """A new store at target of what can be read through a connection, and what cannot.
 
-    base: the folder that paths start from. made_with: asked where the old store cannot say what it was made with.
+    base: the folder that paths start from. copy: the same file's bytes, in another one that nobody writes. made_with:
+    asked where the old store cannot say what it was made with.
     Raises StoreCorrupt where nobody can.
     """
     old = Salvage(db)
@@ -81,7 +83,7 @@ def rebuild(
     new = create_store(target, **made._asdict())
     try:
         with new.transaction():
-            lost = _Rebuild(old, new, meta, base).run()
+            lost = _Rebuild(old, new, meta, base, copy).run()
     except BaseException:
         new.close()
         raise
@@ -102,12 +104,13 @@ def _is_maker(made: MadeWith, old: Salvage) -> bool:
 class _Rebuild:
     """One run: what was read, what was put, and what was lost on the way."""
 
-    def __init__(self, old: Salvage, new: SqliteStore, meta: Mapping[str, str], base: Path) -> None:
+    def __init__(self, old: Salvage, new: SqliteStore, meta: Mapping[str, str], base: Path, copy: str | None) -> None:
         self.old = old
         self.put = new.execute
         self.dimension = new.info().dimension
         self.meta = meta
         self.base = base
+        self.copy = copy
         self.lost: list[Lost] = []
         self.roots: set[int] = set()
         self.text_hashes: dict[int, bytes] = {}
@@ -159,14 +162,19 @@ class _Rebuild:
         for _, doc, offset in known:
             self.listed.setdefault(doc, set()).add(offset)
         self.put("PRAGMA defer_foreign_keys = ON")
-        by_id = {document.id: rowid for rowid, document in self.documents.items()}
         for rowid, *values in self.old.rows("chunk", _CHUNK, {row[0] for row in known}):
-            row = dict(zip(_CHUNK, values, strict=True))
-            document = self.documents.get(row["doc"])
-            if document is not None and (put := _chunk_of(row, document)):
-                self.put(_PUT_CHUNK, (rowid, put[0], by_id[document.id], *put[1:]))
-                self.text_hashes[rowid] = put[-2]
-                document.titles.add(text_of(row["title"]) or "")
+            self._put_chunk(rowid, dict(zip(_CHUNK, values, strict=True)))
+        if "chunk" in self.old.damaged and self.copy is not None:
+            for rowid, row in chunk_rows(self.copy):
+                self._put_chunk(rowid, row)
+
+    def _put_chunk(self, rowid: int, row: Mapping[str, Any]) -> None:
+        document = self.documents.get(row["doc"])
+        if rowid in self.text_hashes or document is None or (put := _chunk_of(row, document)) is None:
+            return
+        if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
+            self.text_hashes[rowid] = put[-2]
+            document.titles.add(text_of(row["title"]) or "")
 
     # What was put, held against itself.
 
