@@ -310,12 +310,12 @@ def removed(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> st
 
 
 def repaired(recall: Recall, _say: Say) -> str:
-    """Repair what can be repaired, and say where the backup is."""
+    """Repair what can be repaired, and say where the backup is, and what is lost."""
     checks = recall.doctor(fix=True)["checks"]
     bad = sum(check["severity"] == "error" for check in checks)
-    backups = [check["evidence"] for check in checks if check["code"] == "backup"]
+    told = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
     left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no error is left"
-    return "; ".join([left, *backups])
+    return "; ".join([left, *told])
 
 
 def compacted(recall: Recall, _say: Say) -> str:

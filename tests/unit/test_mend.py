@@ -434,6 +434,18 @@ def test_what_a_store_was_made_with_is_told_by_its_settings_where_it_cannot(
     assert not (tmp_path / "other.db").exists()
 
 
+def test_a_damaged_vector_keeps_no_store_from_being_mended(base: Path, before: tuple[list[str], list[Any]]) -> None:
+    path = base / "recall.db"
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE vec SET embedding = x'00' WHERE chunk = (SELECT min(chunk) FROM vec)")
+    db.close()
+    damage.spoil(path, damage.trees(path)["chunk_doc"])
+
+    assert errors(mended(base)) == set()
+
+    assert damage.exported(base) == before[0]
+
+
 def test_settings_that_nobody_accepted_do_not_tell_what_a_store_was_made_with(base: Path, tmp_path: Path) -> None:
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["meta"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from recall_core.store.sqlite.write import COUNTS
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import chunk_id, embedded_hash, spaced, utc
 from recall_core.types import flaws
+
+_SAMPLE = 100  # vectors, of which some may be damaged
 
 _NEXT = ("next_embedder", "next_dimension", "next_command")
 
@@ -75,8 +77,11 @@ def rebuild(
     old = Salvage(db)
     pairs = [(text_of(key), text_of(value)) for key, value in old.keyed("meta", ("key", "value"), "key")]
     meta = {key: value for key, value in pairs if key and value}
-    made = _made_with(meta) or made_with()
+    made = _made_with(meta)
     if made is None or not _is_maker(made, old):
+        told = made_with()
+        made = told if told is not None and _is_maker(told, old) else made
+    if made is None:
         raise StoreCorrupt(
             "store_corrupt", "What the store was made with cannot be read, nor be told by its settings."
         )
@@ -96,9 +101,9 @@ def _made_with(meta: Mapping[str, str]) -> MadeWith | None:
 
 
 def _is_maker(made: MadeWith, old: Salvage) -> bool:
-    """Whether the first vector that can be read is as long as that one's are."""
-    first = next((row[1] for row in old.rows("vec", ("embedding",)) if isinstance(row[1], bytes)), None)
-    return first is None or len(first) == 4 * made.dimension
+    """Whether one of the first vectors that can be read is as long as its vectors are; or there is none."""
+    lengths = {len(row[1]) for row in islice(old.rows("vec", ("embedding",)), _SAMPLE) if isinstance(row[1], bytes)}
+    return not lengths or 4 * made.dimension in lengths
 
 
 class _Rebuild:
