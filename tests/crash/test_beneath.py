@@ -127,7 +127,6 @@ def _other_store(base: Path, place: Path) -> None:
 
 def _back(base: Path) -> None:
     """Put the file back as it was, without what is left of any log."""
-    for path in base.glob("recall.db*"):
-        path.unlink()
+    for path in (*base.glob("recall.db*"), base / "other.db", base / "elsewhere.db", base / "new.md"):
+        path.unlink(missing_ok=True)
     (base / "kept.db").rename(base / "recall.db")
-    (base / "new.md").unlink()
