@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +20,8 @@ from recall_core import Recall
 from recall_core.errors import RecallError
 from tests import damage
 
-FEW, MANY = 24, 480
+FEW, MANY, KILLS = 24, 480, 5
+ROOT = Path(__file__).parents[2]
 KINDS = ("flip", "swap", "zero")
 OUTCOMES = ("unaffected", "told_at_once", "mended_whole", "mended_in_part")
 LEFT = {"slices", "digest"}
@@ -165,3 +169,45 @@ def test_damaged_pages_are_found_and_mended_or_no_answer_knows_them(
     assert outcomes.total() == (FEW + MANY) // len(KINDS)
     assert outcomes["mended_whole"] > outcomes["mended_in_part"] > 0
     counted("pages", kind, cases=outcomes.total(), **{name: outcomes[name] for name in OUTCOMES})
+
+
+KILLED = """
+import os, signal, sys
+from recall_core import Recall
+from tests.crash.disk import disk
+
+calls, last = 0, int(sys.argv[2])
+
+def act(call, do):
+    global calls
+    if call.kind in ("write", "truncate", "sync", "unlink", "flush", "rename", "remove"):
+        calls += 1
+        if calls == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return do()
+
+with disk(act), Recall.open(sys.argv[1]) as recall:
+    recall.doctor(fix=True)
+print(calls)
+"""
+
+
+def test_a_fix_that_is_killed_leaves_a_store_that_the_next_one_mends(
+    made: Path, known: Known, tmp_path: Path, counted: Callable[..., None]
+) -> None:
+    def fixed(base: Path, last: int) -> subprocess.CompletedProcess[str]:
+        damage.copied(made, base)
+        damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_doc"])
+        command = [sys.executable, "-c", KILLED, str(base), str(last)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+    whole = fixed(tmp_path / "whole", 0)
+    calls = int(whole.stdout)
+    for number in range(1, KILLS + 1):
+        base = tmp_path / str(number)
+        assert fixed(base, calls * number // KILLS).returncode == -signal.SIGKILL
+
+        with Recall.open(str(base)) as recall:
+            assert not {c["code"] for c in recall.doctor(fix=True)["checks"] if c["severity"] == "error"}
+            assert exported(recall) == known.export
+    counted("pages", "fix", kills=KILLS)
