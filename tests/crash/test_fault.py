@@ -7,6 +7,8 @@ import os
 import random
 from collections.abc import Callable, Iterable
 from itertools import count
+from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -148,8 +150,17 @@ def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int], *, is_fo
         assert answer.get("error", {}).get("code") not in NEVER, answer
         if fault.seen <= number:
             break
+        if "recovered" in answer:
+            _expect_recovered(base, answer["recovered"])
         expect_whole(scene, stage, base)
         stage.end(base)
         failed += 1
     assert failed
     return failed
+
+
+def _expect_recovered(base: Path, recovered: dict[str, Any]) -> None:
+    """All is there, if in another order, or what is lost is told. Then begin anew."""
+    held = command(base, "stats")[1]["store"]["digest"]
+    assert recovered["lost"] or recovered["digest"] == held
+    (base / "new.db").unlink()

@@ -73,7 +73,7 @@ def _opened(copy: str, where: str) -> apsw.Connection:
             raise damaged(where, "it has no table of documents")
     except (apsw.Error, UnicodeDecodeError) as error:
         db.close()
-        if isinstance(error, apsw.IOError | apsw.FullError):  # of the disk that holds the copy
+        if isinstance(error, apsw.IOError | apsw.FullError | apsw.CantOpenError):  # of the disk that holds the copy
             raise
         raise damaged(where, f"its list of tables cannot be read ({error})") from error
     except BaseException:

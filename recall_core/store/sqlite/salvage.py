@@ -7,7 +7,6 @@ its columns. A text comes as its bytes, because damaged ones are no text.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import apsw
@@ -16,7 +15,14 @@ from recall_core.store.sqlite.schema import SCHEMA_VERSION
 
 _HIGHEST = 1 << 62  # of a rowid; no store comes near it
 
-_NO_DAMAGE = (apsw.InterruptError, apsw.BusyError, apsw.LockedError, apsw.FullError)
+_NO_DAMAGE = (
+    apsw.InterruptError,
+    apsw.BusyError,
+    apsw.LockedError,
+    apsw.FullError,
+    apsw.IOError,  # a disk that cannot read now hides what is there
+    apsw.CantOpenError,
+)
 
 _TEXTS = frozenset(
     """key value spec path os_path hash settings id mtime title source meta digest tag heading text query""".split()
@@ -114,8 +120,10 @@ class Salvage:
     def _select(self, table: str, columns: Iterable[str]) -> str:
         """Columns that an earlier version of the table does not have are null."""
         there: set[str] = set()
-        with suppress(apsw.Error):
+        try:
             there = {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}
+        except apsw.Error as error:
+            _expect_damage(error)
         named = ", ".join(_column(table, each, is_there=each in there) for each in columns)
         return f"SELECT rowid, {named} FROM {table} NOT INDEXED"
 
