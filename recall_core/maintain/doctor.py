@@ -23,6 +23,8 @@ from recall_core.store.values import READ_AGAIN, Finding, Lost, MadeWith, StoreC
 _REPAIR = Hint("doctor", fix=True)
 RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
 _FROM_DISK = f"{_REPAIR}, then {Hint('sync')}"
+_OF_DAMAGE = (_REPAIR, _FROM_DISK, READ_AGAIN)
+"""What helps where a check has found damage."""
 _COMPACT = Hint("compact")
 _INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
 
@@ -51,7 +53,11 @@ def doctor(
         _end_purge(store)  # before any backup, which would keep what is to go
     questions = _questions(base, config, dups=dups)
     found = [_ask(store, own, *question) for question in questions]
-    errors = {each["code"]: each.get("fix") for each in found if each["severity"] == "error"}
+    errors = {
+        each["code"]: each.get("fix")
+        for each in found
+        if each["severity"] == "error" and each.get("fix") in _OF_DAMAGE  # not what a failing disk leaves unread
+    }
     if not fix or not (errors.keys() & _DAMAGE or _REPAIR in errors.values()):
         return found
     is_damaged = bool(errors.keys() & _DAMAGE) or _has_lost_rows(store, errors)

@@ -157,6 +157,7 @@ def test_a_file_that_is_not_as_it_was_read_is_told_with_the_fix_that_helps(home:
 def test_a_file_that_may_not_be_read_breaks_nothing(home: Path) -> None:
     modified(home)
     (home / "docs/a.md").chmod(0)
+    (home / "recall.db").chmod(0o644)  # as its owner may have made it
     with without_privileges(home):
         check = checked(home)
 

@@ -108,8 +108,8 @@ COMMANDS: tuple[Command, ...] = (
         Operand("FILE", "a receipt that --receipt wrote"),
         (TIMEOUT,),
         (
-            "recall search retries --receipt retries.json",
             "recall replay retries.json",
+            "recall replay retries.json --json",
         ),
         note="Exit 0 when the answer is identical, 7 with what was edited, deleted, relabelled or set otherwise.",
     ),
