@@ -225,7 +225,7 @@ def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config
             first = np.divide(amounts, total, out=amounts)
             rest = np.subtract(scores, first, out=first)
             points = [scores - rest, rest]
-    return Series(np.argsort(-scores, kind="stable")), Series(scores), [Series(each) for each in points]
+    return Series((-scores).argsort(kind="stable")), Series(scores), [Series(each) for each in points]
 
 
 def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _thread import get_ident  # threading, of which this is a part, costs a cold search a millisecond
 from collections.abc import Callable, Generator
 from functools import wraps
-from os import getpid
+from os import getpid, register_at_fork
 from types import FunctionType, GeneratorType
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,6 +20,20 @@ Kind = TypeVar("Kind")
 _FREE = "is_from_any_thread"
 
 
+class _Process:
+    """The process that this is; asking the system for it at each call would cost a fifth of a guard."""
+
+    number = getpid()
+
+    @classmethod
+    def is_another(cls) -> None:
+        """Right after a fork."""
+        cls.number = getpid()
+
+
+register_at_fork(after_in_child=_Process.is_another)
+
+
 class ThreadGuard:
     """Lets the calls of one thread at a time to a connection, in the process that opened it.
 
@@ -29,17 +43,18 @@ class ThreadGuard:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._process = getpid()
+        self._process = _Process.number
         self._running: dict[str, tuple[int, int]] = {}
         """"call": the process and the thread whose call runs, while one does."""
         self._dropped: list[object] = []
 
     def call(self, function: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Its result. Raises UsageError `wrong_thread` beside another thread's call, and after a fork."""
-        mine = (getpid(), get_ident())
+        mine = (_Process.number, get_ident())
         if self._running.get("call") == mine:
             return function(*args, **kwargs)
-        self.expect_own_process()
+        if mine[0] != self._process:
+            self.expect_own_process()
         try:
             # setdefault takes the turn in one step. Ctrl-C may raise as soon as it has returned, or the function has:
             # so what runs is looked at rather than remembered, and between that and letting go nothing is called.
@@ -54,13 +69,13 @@ class ThreadGuard:
 
     def last_call(self, function: Callable[[], None]) -> None:
         """The same for what ends the connection, which no call may be in the midst of, one of this thread neither."""
-        if self._running.get("call") == (getpid(), get_ident()):
+        if self._running.get("call") == (_Process.number, get_ident()):
             raise self._refused("cannot be closed in the midst of a call")
         self.call(function)
 
     def expect_own_process(self) -> None:
         """Raises UsageError `wrong_thread` after a fork: SQLite's locks are those of the process that opened it."""
-        if getpid() != self._process:
+        if _Process.number != self._process:
             raise self._refused("was opened before this process was forked off; open one in each process")
 
     def drop(self, steps: object) -> None:
