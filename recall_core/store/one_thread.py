@@ -26,12 +26,12 @@ class _Process:
     number = getpid()
 
     @classmethod
-    def is_another(cls) -> None:
+    def note_fork(cls) -> None:
         """Right after a fork."""
         cls.number = getpid()
 
 
-register_at_fork(after_in_child=_Process.is_another)
+register_at_fork(after_in_child=_Process.note_fork)
 
 
 class ThreadGuard:
