@@ -80,7 +80,8 @@ def forget(folder: str) -> None:
 def untrusted(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
     """That settings wait, what they would have done, and what accepts them. digest: of all that they say."""
     message = f"{toml.name} in {toml.parent} would {', and '.join(map(told, acts))}. {_why(toml)}"
-    hint = f"{_accepting(toml)}, or {Hint('search', REST, mode='lexical')}"
+    is_open = all(act.role != "store" for act in acts)  # else words cannot be searched either
+    hint = f"{_accepting(toml)}, or {Hint('search', REST, mode='lexical')}" if is_open else _accepting(toml)
     return ConfigError("untrusted_config", message, hint=hint, details=_details(acts, digest))
 
 

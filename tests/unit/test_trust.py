@@ -582,6 +582,7 @@ def test_a_store_elsewhere_waits(tmp_path: Path, way: str) -> None:
         code, _, told = run("--store", str(folder), verb, *("quokka",) * (verb == "search"))
         assert code == 2
         assert str(tmp_path / "private" / "recall.db") in told
+        assert "--bm25" not in told  # that would open it too
     assert run("--store", str(folder), "trust", "--yes")[0] == 0
     assert run("--store", str(folder), "stats")[0] == 0
 
