@@ -148,7 +148,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     next_part: NextPart = {"next_offset": following} if has_more else {}
     receipt: ReceiptPart = {}
     if ask.receipt:
-        from recall_core.api.replay import receipt_of_rows  # noqa: PLC0415 - few answers have one
+        from recall_core.api.receipts import receipt_of_rows  # noqa: PLC0415 - few answers have one
 
         receipt["receipt"] = receipt_of_rows(found, ask, engine.store)
     return {
@@ -185,7 +185,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
                 chunk["explain"] = explain_view(hit, found.plan, leaves)
     receipt: ReceiptPart = {}
     if ask.receipt:
-        from recall_core.api.replay import receipt_of_context  # noqa: PLC0415 - few answers have one
+        from recall_core.api.receipts import receipt_of_context  # noqa: PLC0415 - few answers have one
 
         receipt["receipt"] = receipt_of_context(found, ask, options, view, store)
     return {

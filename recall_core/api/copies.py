@@ -11,7 +11,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
 from recall_core.config import FILE_NAME, load
 from recall_core.contract import OK
-from recall_core.embed.trust import EMBEDDER, Found
+from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.types import Progress
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def recover(old: Path, new: Path) -> RecoverResponse:
     from recall_core.maintain import copies  # noqa: PLC0415 - as above
 
     toml = paths.absolute(old).parent / FILE_NAME
-    found = Found(load(toml), toml) if toml.is_file() else None
+    found = FoundSettings(load(toml), toml) if toml.is_file() else None
     config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
     view, checks = copies.recover(old, new, kind=store_kind("sqlite"), config=config)
     return {**OK, "recovered": view, "checks": checks, "warnings": []}

@@ -10,7 +10,7 @@ from recall_core.api import stores
 from recall_core.api.packing import packing
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
-from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, Found
+from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
@@ -56,7 +56,7 @@ class Engine:
         base: Path,
         toml: Path | None = None,
         embedder: Embedder | None = None,
-        found: Found | None = None,
+        found: FoundSettings | None = None,
     ) -> None:
         self.store = store
         """Its methods are not guarded: they are for the thread that uses this object."""
@@ -65,7 +65,7 @@ class Engine:
         self._config = config
         self.base = base
         self.toml = toml or base / FILE_NAME
-        self.found = found or Found(config, self.toml, is_vouched=True)
+        self.found = found or FoundSettings(config, self.toml, is_vouched=True)
         """The settings as recall.toml has them, and whether what they say may be done."""
         self.goes_on = False
         """Whether questions go by words alone while embedder or reranker wait to be accepted."""
@@ -116,7 +116,7 @@ class Engine:
                 raise
         return self._embedder
 
-    def take_over(self, found: Found) -> None:
+    def take_over(self, found: FoundSettings) -> None:
         """Go by these settings from now on."""
         self.config, self.found = found.config, found
 

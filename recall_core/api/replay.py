@@ -1,65 +1,23 @@
-"""Answers with a receipt, and the questions of receipts asked again."""
+"""The question of a receipt asked again: is the answer the same, and if not, what is another by now."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from recall_core import __version__
 from recall_core.api import answers
-from recall_core.api.packing import terms
-from recall_core.config import Config, settings_of
+from recall_core.api.receipts import receipt_view
 from recall_core.contract import OK
-from recall_core.contract.replaying import ReceiptView, ReplayView
+from recall_core.contract.replaying import ReplayView
 from recall_core.contract.responses import ReplayResponse
 from recall_core.maintain import receipts
-from recall_core.maintain.receipts import (
-    EffectivePlan,
-    Packing,
-    Question,
-    Receipt,
-    ReceiptContext,
-    ReceiptRow,
-    State,
-)
-from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.answer import hits, page
+from recall_core.maintain.receipts import ReceiptPacking
 from recall_core.retrieve.asking import Ask, Pack
-from recall_core.shell import flag
 from recall_core.store.port import Store
-from recall_core.types import Hit
 
 if TYPE_CHECKING:
     from recall_core.api.engine import Engine
-    from recall_core.contract.packing import ContextView
     from recall_core.contract.responses import ContextResponse, SearchResponse
-
-
-def receipt_of_rows(found: Answer, ask: Ask, store: Store) -> ReceiptView:
-    """The receipt of the page that an answer shows."""
-    rows = [
-        _row(hit, None if hit.chunk is None else (hit.chunk.id, hit.chunk.offset, hit.chunk.end))
-        for hit in page(found, store)
-    ]
-    return _view(_receipt(found, _question(found.plan, ask), rows, store))
-
-
-def receipt_of_context(found: Answer, ask: Ask, pack: Pack, context: ContextView, store: Store) -> ReceiptView:
-    """The receipt of a context: of its chunks in the order of the text, each as far as it was packed.
-
-    found: as `packable` gives it.
-    """
-    rows = []
-    ranks = [rank for block in context["blocks"] for rank in block["ranks"]]
-    for rank, chunk in zip(ranks, context["chunks"], strict=True):
-        (hit,) = hits(found, store, start=rank - 1, stop=rank)
-        rows.append(_row(hit, (chunk["id"], chunk["offset"], chunk["offset"] + len(chunk["text"]))))
-    config, _, pinned, dropped = terms(found, pack, store)
-    packing = Packing(**pack._replace(pins=tuple(sorted(pinned)), drops=tuple(sorted(dropped)))._asdict())
-    return _view(_receipt(found, _question(found.plan, ask, packing), rows, store, _Packed(config, context)))
 
 
 def replay(engine: Engine, given: Path | str) -> ReplayResponse:
@@ -84,85 +42,13 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
     view = ReplayView(
         identical=receipts.is_identical(changes),
         rows=len(before.rows),
-        sha256=_view(before)["sha256"],
+        sha256=receipt_view(before)["sha256"],
         changes=changes,
     )
     return {**OK, "replay": view, "warnings": response["warnings"]}
 
 
-def _pack(packing: Packing, store: Store) -> Pack:
+def _pack(packing: ReceiptPacking, store: Store) -> Pack:
     """The same, without the chunks that have left: their rows are told."""
     pins, drops = (tuple(each for each in ids if store.resolve(each)) for ids in (packing.pins, packing.drops))
     return Pack(packing.budget_tokens, packing.diversity, packing.counter, packing.format, pins, drops, packing.pack)
-
-
-def _question(plan: Plan, ask: Ask, packing: Packing | None = None) -> Question:
-    """What was asked. Its own settings are those that the plan has by now: each was checked."""
-    own = settings_of(ask.settings, where=flag("set"))
-    return Question(
-        text=plan.text,
-        is_rql=plan.rql is not None,
-        mode=ask.mode,  # type: ignore[arg-type]  # the plan was made of it
-        filter=ask.filter,
-        k=ask.k,
-        exact=ask.exact,
-        settings={key: getattr(plan.config, key) for key in sorted(own)},
-        packing=packing,
-    )
-
-
-class _Packed(NamedTuple):
-    """A context, and the settings that it was packed under."""
-
-    config: Config
-    view: ContextView
-
-
-def _receipt(
-    found: Answer, question: Question, rows: Sequence[ReceiptRow], store: Store, packed: _Packed | None = None
-) -> Receipt:
-    plan = found.plan
-    config = plan.config if packed is None else packed.config
-    return Receipt(
-        recall_receipt=receipts.FORMAT,
-        version=__version__,
-        question=question,
-        plan=EffectivePlan(
-            mode=plan.mode,
-            table=plan.table,
-            filters=plan.filters,
-            limit=plan.limit,
-            offset=plan.offset,
-            index=found.pool.index_kind if found.pool else "none",
-        ),
-        settings=receipts.in_force(config, is_packed=packed is not None, is_rql=question.is_rql),
-        store=State(digest=found.digest, embedder=store.embedder(), counter=found.counter),
-        rows=tuple(rows),
-        total=found.total,
-        context=None if packed is None else _context(packed.view),
-    )
-
-
-def _context(view: ContextView) -> ReceiptContext:
-    digest = sha256(view["text"].encode()).hexdigest()
-    return ReceiptContext(digest, view["used_tokens"], view["counter"])
-
-
-def _row(hit: Hit, chunk: tuple[str, int, int] | None) -> ReceiptRow:
-    chunk_id, offset, end = chunk or (None, None, None)
-    return ReceiptRow(
-        rank=hit.rank,
-        score=hit.score,
-        path=hit.doc.path,
-        doc=hit.doc.id,
-        hash=hit.doc.hash,
-        labels=receipts.labels_of(hit.doc),
-        chunk=chunk_id,
-        offset=offset,
-        end=end,
-    )
-
-
-def _view(receipt: Receipt) -> ReceiptView:
-    text = receipts.sealed(receipt)
-    return ReceiptView(sha256=json.loads(text)["sha256"], text=text)

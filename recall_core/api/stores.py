@@ -22,7 +22,7 @@ from recall_core.config import (
 )
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.embed.trust import EMBEDDER, STORE, Found
+from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.files import PRIVATE
 from recall_core.shell import Hint, flag
@@ -89,9 +89,9 @@ class StorePlace(NamedTuple):
     found: Path | None = None
     needs: tuple[str, ...] = ()
 
-    def settings(self, *, is_vouched: bool) -> Found:
+    def settings(self, *, is_vouched: bool) -> FoundSettings:
         """The settings as they were found. is_vouched: see there."""
-        return Found(self.config, self.found or self.toml, is_vouched)
+        return FoundSettings(self.config, self.found or self.toml, is_vouched)
 
 
 def find(store: str | None, *, start: Path | None) -> StorePlace:
@@ -157,15 +157,15 @@ def _beside(toml: Path) -> StorePlace:
     return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml, needs=(STORE,))
 
 
-class OpenStore(NamedTuple):
+class OpenedStore(NamedTuple):
     """A store, its settings as they hold, and as they were found."""
 
     store: Store
     config: Config
-    found: Found
+    found: FoundSettings
 
 
-def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenStore:
+def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenedStore:
     """An existing store, or a new one in memory. is_vouched: what its settings say needs not be accepted.
 
     Raises StoreError, UsageError, EmbedError; ConfigError `untrusted_config` where opening it waits.
@@ -176,7 +176,7 @@ def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenStore:
     config = _resolved(place.config)[0] if EMBEDDER in place.needs else place.config
     is_new = place.url == StoreUrl("sqlite", MEMORY)
     store = _created(place.url, config) if is_new else store_kind(place.url.kind).open(place.url.where)
-    return OpenStore(store, config, found)
+    return OpenedStore(store, config, found)
 
 
 def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
@@ -256,7 +256,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     path, name = paths.absolute(folder), options.get("name", "")
     embedding, settings = options.get("embedding"), options.get("settings", ())
     config, warnings = initial_config(embedding, settings)
-    kept: Kept | None = None
+    kept: KeptSettings | None = None
     _expect_apart(path, name or config.store_path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -268,7 +268,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     with reaching(toml):
         is_new = not toml.exists()
     if not is_new:
-        found = Found(load(toml), toml, options.get("trust", False))
+        found = FoundSettings(load(toml), toml, options.get("trust", False))
         found.expect(EMBEDDER, *(() if name else (STORE,)))
         kept = _kept(found, has_flags=embedding is not None or bool(settings))
         config, warnings = kept.config, kept.warnings
@@ -288,9 +288,9 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     return NewStore(place, store, (*warnings, *_settled(place, kept)))
 
 
-def _settled(place: StorePlace, kept: Kept | None) -> tuple[str, ...]:
+def _settled(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
     """What is new in recall.toml, accepted by who made it; and what to tell of that."""
-    before = Found(Config(), place.toml)
+    before = FoundSettings(Config(), place.toml)
     told: tuple[str, ...] = ()
     if kept is not None:
         before = kept.found
@@ -300,7 +300,7 @@ def _settled(place: StorePlace, kept: Kept | None) -> tuple[str, ...]:
             told = settle(place.toml, kept.resolved)
     if not place.settings(is_vouched=False).acts():
         return told
-    after = Found(load(place.toml), place.toml, before.is_vouched)
+    after = FoundSettings(load(place.toml), place.toml, before.is_vouched)
     return (*told, *after.follow(before, () if kept else after.acts()).warnings)
 
 
@@ -349,19 +349,19 @@ def initial_config(embedding: str | None, settings: Settings | Sequence[str]) ->
     return (config if values.keys() & _WEIGHTS else _weighed(config)), warnings
 
 
-class Kept(NamedTuple):
+class KeptSettings(NamedTuple):
     """What a recall.toml that was there before says, with an embedder for `auto` and its weights where none is named.
 
     warnings: of that.  resolved: what it is to say as well.
     """
 
-    found: Found
+    found: FoundSettings
     config: Config
     warnings: tuple[str, ...]
     resolved: dict[str, str | float]
 
 
-def _kept(found: Found, *, has_flags: bool) -> Kept:
+def _kept(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     before, toml = found.config, found.toml
     config, warnings = _resolved(before)
     resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
@@ -373,7 +373,7 @@ def _kept(found: Found, *, has_flags: bool) -> Kept:
         config, resolved = suited, {**resolved, **weights}
     if has_flags:
         warnings += (f"W_CONFIG: {FILE_NAME} was there already and is kept; the flags of init were not used",)
-    return Kept(found, config, warnings, resolved)
+    return KeptSettings(found, config, warnings, resolved)
 
 
 def _weighed(config: Config) -> Config:

@@ -46,7 +46,7 @@ class Act(NamedTuple):
         return self[1:]
 
 
-class Found(NamedTuple):
+class FoundSettings(NamedTuple):
     """Settings as they stand in a recall.toml. is_vouched: this program answers for them, whatever they say."""
 
     config: Config
@@ -137,7 +137,7 @@ class Found(NamedTuple):
         if act is not None:
             self._expect_named(act, {"embedding_fallback": name}, hint=Hint("reembed", name))
 
-    def follow(self, before: Found, asked: tuple[Act, ...] = (), *, is_written: bool = True) -> Followed:
+    def follow(self, before: FoundSettings, asked: tuple[Act, ...] = (), *, is_written: bool = True) -> Followed:
         """These settings in the place of others, accepted where a person has accepted all that they do.
 
         asked: what they asked for now, beside what they had accepted before.  is_written: they stand in recall.toml;
@@ -191,7 +191,7 @@ class Found(NamedTuple):
 class Followed(NamedTuple):
     """Settings that were written. found: as this program may go on with them.  warnings: what is to be told."""
 
-    found: Found
+    found: FoundSettings
     warnings: tuple[str, ...]
 
 

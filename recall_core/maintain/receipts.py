@@ -16,7 +16,7 @@ import msgspec
 
 from recall_core import paths
 from recall_core.config import SETTINGS, Config, SettingValue
-from recall_core.contract.replaying import ChangeView
+from recall_core.contract.replaying import DifferenceView
 from recall_core.errors import UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.store.port import Store
@@ -37,7 +37,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a receipt. What it does not know, it does not take."""
 
 
-class Packing(_Part, frozen=True):
+class ReceiptPacking(_Part, frozen=True):
     """How a context was asked to be packed; None leaves what is set."""
 
     budget_tokens: int | None
@@ -49,7 +49,7 @@ class Packing(_Part, frozen=True):
     pack: Literal["rank", "optimal"] | None
 
 
-class Question(_Part, frozen=True):
+class ReceiptQuestion(_Part, frozen=True):
     """What was asked, as a person said it. settings: those of this question alone. packing: None where rows were."""
 
     text: str
@@ -59,7 +59,7 @@ class Question(_Part, frozen=True):
     k: int | None
     exact: bool
     settings: dict[str, str | int | float | bool]
-    packing: Packing | None
+    packing: ReceiptPacking | None
 
 
 class EffectivePlan(_Part, frozen=True):
@@ -73,7 +73,7 @@ class EffectivePlan(_Part, frozen=True):
     index: str
 
 
-class State(_Part, frozen=True):
+class ReceiptState(_Part, frozen=True):
     """What the store was."""
 
     digest: str
@@ -118,10 +118,10 @@ class Receipt(_Part, frozen=True):
 
     recall_receipt: int
     version: str
-    question: Question
+    question: ReceiptQuestion
     plan: EffectivePlan
     settings: dict[str, str | int | float | bool]
-    store: State
+    store: ReceiptState
     rows: tuple[ReceiptRow, ...]
     total: int
     context: ReceiptContext | None
@@ -192,7 +192,7 @@ def _bad(name: str, why: str) -> UsageError:
     return UsageError("bad_receipt", f"{name} {why}.", hint=Hint("search", "WORDS", receipt="FILE"))
 
 
-def expect_harmless(question: Question, config: Config, *, set_rerank: str, counter: str) -> None:
+def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: str, counter: str) -> None:
     """Raises UsageError `untrusted_receipt` where asking again would read a file, load code or send a text because
     the receipt says so.
 
@@ -210,12 +210,12 @@ def _untrusted(what: str, hint: str) -> UsageError:
     return UsageError("untrusted_receipt", message, hint=hint)
 
 
-def is_identical(changes: Iterable[ChangeView]) -> bool:
+def is_identical(changes: Iterable[DifferenceView]) -> bool:
     """Whether these leave the answer as it was: another version of Recall, or other documents in the store, may."""
     return all(change["kind"] in _ASIDE for change in changes)
 
 
-def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ChangeView]:
+def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[DifferenceView]:
     """What is another: what answers, the settings, the documents of the answer, its rows, the context.
 
     store: whose answer `after` is, read at one state.
@@ -233,15 +233,15 @@ def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ChangeVie
     yield from _values("context", *packed)
 
 
-def _values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ChangeView]:
+def _values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[DifferenceView]:
     for key in dict.fromkeys((*before, *after)):
         was, is_now = before.get(key), after.get(key)
         if was != is_now or type(was) is not type(is_now):
-            named: ChangeView = {"kind": kind, "key": key} if key else {"kind": kind}
+            named: DifferenceView = {"kind": kind, "key": key} if key else {"kind": kind}
             yield {**named, "before": was, "after": is_now}
 
 
-def _documents(before: Receipt, store: Store) -> Iterator[ChangeView]:
+def _documents(before: Receipt, store: Store) -> Iterator[DifferenceView]:
     """What became of the documents of the answer."""
     for row in {row.path: row for row in before.rows}.values():
         current = store.document_at(row.path)
@@ -256,7 +256,7 @@ def _documents(before: Receipt, store: Store) -> Iterator[ChangeView]:
                 yield {"kind": "document", "what": "relabelled", "path": row.path, "fields": fields}
 
 
-def _rows(before: Sequence[ReceiptRow], after: Sequence[ReceiptRow]) -> Iterator[ChangeView]:
+def _rows(before: Sequence[ReceiptRow], after: Sequence[ReceiptRow]) -> Iterator[DifferenceView]:
     now = {_key(row): row for row in after}
     known = {_key(row): row for row in before}
     for key, row in known.items():
@@ -279,6 +279,6 @@ def _key(row: ReceiptRow) -> tuple[str, str | None]:
     return row.doc, row.chunk
 
 
-def _row(what: Literal["gone", "moved", "score", "cut", "new"], row: ReceiptRow) -> ChangeView:
-    named: ChangeView = {"kind": "row", "what": what, "path": row.path}
+def _row(what: Literal["gone", "moved", "score", "cut", "new"], row: ReceiptRow) -> DifferenceView:
+    named: DifferenceView = {"kind": "row", "what": what, "path": row.path}
     return named if row.chunk is None else {**named, "id": row.chunk}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from recall_core.config import COMMIT_SECONDS, Config, Settings, assign, assignments, replace, settings_of
 from recall_core.contract.views import ReembedView
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.embed.trust import EMBEDDER, Act, Found
+from recall_core.embed.trust import EMBEDDER, Act, FoundSettings
 from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of
 from recall_core.maintain.settings import settle
@@ -28,12 +28,12 @@ class Reembedded(NamedTuple):
     """What was done, and the settings as they are by now."""
 
     view: ReembedView
-    found: Found
+    found: FoundSettings
     warnings: tuple[str, ...]
 
 
 def reembed(
-    store: Store, name: str, settings: Settings | Sequence[str], *, found: Found, toml: Path
+    store: Store, name: str, settings: Settings | Sequence[str], *, found: FoundSettings, toml: Path
 ) -> Generator[Progress, None, Reembedded]:
     """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
 
@@ -64,7 +64,7 @@ def reembed(
 
 
 def _resolved(
-    name: str, settings: Settings | Sequence[str], found: Found
+    name: str, settings: Settings | Sequence[str], found: FoundSettings
 ) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
     """The settings with the new embedder, a sentence on each that `auto` looked at, and what is accepted with it."""
     named, is_auto = settings_of(settings, where=flag("set")), name == AUTO
@@ -84,7 +84,7 @@ def _wanted(name: str, settings: Settings | Sequence[str], config: Config) -> Co
     return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
 
 
-def _is_new(wanted: Config, embedder: Embedder, found: Found) -> bool:
+def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
     """Whether recall.toml names another embedder; one that waits is not asked."""
     if wanted.embedding != found.config.embedding and found.refusal(EMBEDDER) is not None:
         return True

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.embed.trust import EMBEDDER, RERANKER, Act, Found
+from recall_core.embed.trust import EMBEDDER, RERANKER, Act, FoundSettings
 from recall_core.errors import RecallError
 from tests.provider_server import ProviderServer, provider_server
 
@@ -64,7 +64,7 @@ def test_no_mix_of_settings_that_were_found_asks_anybody(
 ) -> None:
     config = config._replace(embedding_url=config.embedding_url.replace(HERE, server.url))
     opened = stores[of_server]
-    found = Found(config, Path("/a/clone/recall.toml"))
+    found = FoundSettings(config, Path("/a/clone/recall.toml"))
     engine = Engine(opened.store, config=config, base=opened.engine.base, found=found)
     server.seen.clear()
 
@@ -80,7 +80,7 @@ def test_no_mix_of_settings_that_were_found_asks_anybody(
 
 @given(config=found_settings())
 def test_what_keeps_to_itself_waits_for_nobody_and_all_else_waits(config: Config) -> None:
-    found = Found(config, Path("/a/clone/recall.toml"))
+    found = FoundSettings(config, Path("/a/clone/recall.toml"))
 
     assert all(may_be_asked(config, name) for name in waiting(found.acts(EMBEDDER)))
     assert all(may_be_asked(config, name) for name in waiting(found.acts(RERANKER)))

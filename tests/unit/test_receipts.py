@@ -14,7 +14,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.api import replay as replaying
+from recall_core.api import receipts as made
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
 from recall_core.maintain.receipts import seal_of, understood
@@ -182,7 +182,7 @@ def test_another_version_is_told_and_leaves_an_answer_identical(
     recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
-    monkeypatch.setattr(replaying, "__version__", "99")
+    monkeypatch.setattr(made, "__version__", "99")
 
     assert replayed(recall, receipt) == (True, [("version",)])
 

@@ -18,7 +18,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.config import Config, load
 from recall_core.embed import registry
-from recall_core.embed.trust import EMBEDDER, Found
+from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.errors import ConfigError
 from recall_core.maintain.settings import write_settings
 from recall_tui.opening import open_store, open_to_ask
@@ -598,7 +598,7 @@ def test_a_store_in_a_folder_below_needs_nobody(tmp_path: Path) -> None:
     (tmp_path / "here" / "data").mkdir(parents=True)
     Recall.init(str(tmp_path / "here"), settings={"store_path": "data/recall.db"})
 
-    assert Found(load(tmp_path / "here" / "recall.toml"), tmp_path / "here" / "recall.toml").acts() == ()
+    assert FoundSettings(load(tmp_path / "here" / "recall.toml"), tmp_path / "here" / "recall.toml").acts() == ()
 
 
 @pytest.mark.parametrize(("model", "waits"), [("models/e5", False), ("../e5", True), ("/models/e5", True)])
@@ -606,7 +606,7 @@ def test_a_model_elsewhere_waits(tmp_path: Path, model: str, waits: bool) -> Non
     toml = tmp_path / "recall.toml"
     toml.write_text(f'embedding = "onnx:{model}"\n')
 
-    assert bool(Found(load(toml), toml).acts(EMBEDDER)) is waits
+    assert bool(FoundSettings(load(toml), toml).acts(EMBEDDER)) is waits
 
 
 def test_a_name_with_a_line_break_forges_no_line(tmp_path: Path) -> None:
@@ -643,7 +643,7 @@ def test_a_list_of_what_was_accepted_that_cannot_be_read_accepts_nothing(
 def test_settings_that_a_program_makes_are_its_own(tmp_path: Path, server: ProviderServer) -> None:
     config = Config(embedding="openai", **to(server))
 
-    assert Found(config, tmp_path / "recall.toml", is_vouched=True).refusal(EMBEDDER) is None
+    assert FoundSettings(config, tmp_path / "recall.toml", is_vouched=True).refusal(EMBEDDER) is None
 
 
 def test_settings_that_another_program_wrote_are_judged_anew_by_an_open_store(

@@ -6,7 +6,7 @@ Those are kept beside the ones in use until all of them take over at once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from recall_core.text import embedded_text
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
-    from recall_core.store.values import Finding, Lost, MadeWith, NearPairs, ReembedTarget, StoreCheck
+    from recall_core.store.values import Finding, NearPairs, ReembedTarget, StoreCheck
 
 _EMBED_BATCH = 256
 
@@ -126,12 +126,6 @@ class SqliteMaintenance(SqliteCatalog):
         from recall_core.store.sqlite.mend import is_reindexed  # noqa: PLC0415 - a search never needs it
 
         return is_reindexed(self)
-
-    def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
-        """Put a new store of what can be read of this one in its place, in one step; what cannot."""
-        from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - as above
-
-        return rebuild_in_place(self, copy=copy, made_with=made_with)
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
         """Rebuild what is derived from the text, in one transaction that is one step of the generation.

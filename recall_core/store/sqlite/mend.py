@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -18,8 +19,10 @@ from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.rebuild import rebuild
 from recall_core.store.sqlite.salvage import text_of
 from recall_core.store.sqlite.schema import MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, migrate
-from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.values import Lost, MadeWith, StoreCheck
+
+if TYPE_CHECKING:
+    from recall_core.store.sqlite.store import SqliteStore
 
 _TABLES = frozenset(("doc", "chunk"))
 
@@ -38,7 +41,7 @@ _TRIES = 5
 
 
 def recover(
-    where: str, target: str, *, made_with: Callable[[], MadeWith | None]
+    where: str, target: str, *, made_with: Callable[[], MadeWith | None], create: Callable[..., SqliteStore]
 ) -> tuple[SqliteStore, tuple[Lost, ...]]:
     """A new store at target of what can be read of the file at where, and what cannot.
 
@@ -52,7 +55,7 @@ def recover(
         copy = str(folder / "old.db")
         copy_aside(where, copy)
         with translated(where), closing(_opened(copy, where)) as db:
-            new, lost = rebuild(db, target, base=base, copy=copy, made_with=made_with)
+            new, lost = rebuild(db, target, base=base, copy=copy, made_with=made_with, create=create)
     try:
         _expect_sound(new, where)
     except BaseException:
@@ -113,7 +116,11 @@ def _definitions(version: int) -> dict[str, tuple[str, str, str | None]]:
 
 
 def rebuild_in_place(
-    store: OpenStore, *, copy: str | None, made_with: Callable[[], MadeWith | None]
+    store: OpenStore,
+    *,
+    copy: str | None,
+    made_with: Callable[[], MadeWith | None],
+    create: Callable[..., SqliteStore],
 ) -> tuple[Lost, ...]:
     """Put a new store of what can be read of this one in its place; what could not be read.
 
@@ -125,7 +132,7 @@ def rebuild_in_place(
     for _ in range(_TRIES):
         try:
             with store.without_writers(), translated(store.path):
-                new, lost = rebuild(store.db, part, base=place.parent, copy=copy, made_with=made_with)
+                new, lost = rebuild(store.db, part, base=place.parent, copy=copy, made_with=made_with, create=create)
             seen = store.changes()
             with closing(new):
                 _expect_sound(new, store.path)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import islice, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -23,13 +23,15 @@ from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
-from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.store.sqlite.write import COUNTS
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import chunk_id, embedded_hash, spaced, utc
 from recall_core.types import flaws
 
 _SAMPLE = 100  # vectors, of which some may be damaged
+
+if TYPE_CHECKING:
+    from recall_core.store.sqlite.store import SqliteStore
 
 _NEXT = ("next_embedder", "next_dimension", "next_command")
 
@@ -66,13 +68,18 @@ _LISTED = "SELECT rowid, doc, offset FROM chunk INDEXED BY chunk_natural WHERE d
 
 
 def rebuild(
-    db: apsw.Connection, target: str, *, base: Path, copy: str | None, made_with: Callable[[], MadeWith | None]
+    db: apsw.Connection,
+    target: str,
+    *,
+    base: Path,
+    copy: str | None,
+    made_with: Callable[[], MadeWith | None],
+    create: Callable[..., SqliteStore],
 ) -> tuple[SqliteStore, tuple[Lost, ...]]:
     """A new store at target of what can be read through a connection, and what cannot.
 
     base: the folder that paths start from. copy: the same file's bytes, in another one that nobody writes. made_with:
-    asked where the old store cannot say what it was made with.
-    Raises StoreCorrupt where nobody can.
+    asked where the old store cannot say what it was made with; where nobody can, StoreCorrupt is raised.
     """
     old = Salvage(db)
     pairs = [(text_of(key), text_of(value)) for key, value in old.keyed("meta", ("key", "value"), "key")]
@@ -82,10 +89,9 @@ def rebuild(
         told = made_with()
         made = told if told is not None and _is_maker(told, old) else made
     if made is None:
-        raise StoreCorrupt(
-            "store_corrupt", "What the store was made with cannot be read, nor be told by its settings."
-        )
-    new = create_store(target, **made._asdict())
+        message = "What the store was made with cannot be read, nor be told by its settings."
+        raise StoreCorrupt("store_corrupt", message)
+    new = create(target, **made._asdict())
     try:
         with new.transaction():
             lost = _Rebuild(old, new, meta, base, copy).run()

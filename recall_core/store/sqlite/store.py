@@ -122,7 +122,7 @@ class SqliteKind:
         """A new store at target of what can be read of the one at where, and what cannot."""
         from recall_core.store.sqlite.mend import recover  # noqa: PLC0415 - a search never needs it
 
-        return recover(where, target, made_with=made_with)
+        return recover(where, target, made_with=made_with, create=create_store)
 
 
 SQLITE = SqliteKind()
@@ -281,3 +281,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         page = records.scan_of(where, table=table, order=order).page
         rows = self.execute(f"EXPLAIN QUERY PLAN {page.sql}", (*page.params, -1, 0))
         return tuple(row[3] for row in rows)
+
+    def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+        """Put a new store of what can be read of this one in its place, in one step; what cannot."""
+        from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - a search never needs it
+
+        return rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)
