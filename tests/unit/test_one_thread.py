@@ -388,6 +388,34 @@ class Broken(BaseException):
     """Raised by a signal."""
 
 
+def test_a_signal_ends_a_statement_that_would_not_end(recall: Recall) -> None:
+    def handler(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise Broken
+
+    begun, ended, main = threading.Event(), threading.Event(), threading.get_ident()
+    recall.store.db.create_scalar_function("begin", lambda: begun.set() or 1)  # type: ignore[attr-defined]
+
+    def break_off() -> None:
+        begun.wait(WAIT)
+        signal.pthread_kill(main, signal.SIGUSR1)
+        if not ended.wait(WAIT):
+            recall.interrupt()
+
+    endless = "WITH RECURSIVE n(i) AS (SELECT begin() UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    before = signal.signal(signal.SIGUSR1, handler)
+    breaking = threading.Thread(target=break_off)
+    breaking.start()
+    try:
+        with pytest.raises(Broken):
+            recall.store.execute(endless)  # type: ignore[attr-defined]
+    finally:
+        ended.set()
+        breaking.join()
+        signal.signal(signal.SIGUSR1, before)
+
+    assert recall.search("red")["results"]
+
+
 def test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_comes() -> None:
     guard, may_break, rounds = ThreadGuard("s.db"), threading.Semaphore(0), 60
     main = threading.get_ident()

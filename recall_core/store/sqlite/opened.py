@@ -20,6 +20,7 @@ from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
+SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
 FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
 
 Kept = TypeVar("Kept")
@@ -47,6 +48,7 @@ class OpenStore:
         self._info_read: StoreInfo | None = None
         """What `info` said in the `reading` block that runs, all of which is of one state."""
         db.pragma("query_only", True)
+        db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of one statement; SQLite's failures become RecallErrors."""
@@ -65,7 +67,7 @@ class OpenStore:
         try:
             return self.db.execute(sql, parameters).fetchall()
         finally:
-            self.db.set_progress_handler(None)
+            self.db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
             self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     @contextmanager
@@ -265,6 +267,11 @@ class Memo(Generic[Kept]):
         if self._kept is None:
             self._kept = self._read()
         return self._kept
+
+
+def _heed_signals() -> bool:
+    """Go on; Python has handled by now what signals came while a statement ran, as it does between its own."""
+    return False
 
 
 def _look() -> bool:
