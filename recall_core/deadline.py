@@ -7,7 +7,7 @@ is not handed from function to function: ranking and packing are pure, and what 
 
 from __future__ import annotations
 
-from _contextvars import ContextVar  # contextvars, which hands it on, costs a cold search a file
+from _thread import _local  # threading, which hands it on, costs a cold search a file
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf, isfinite
@@ -42,7 +42,13 @@ class Deadline:
         return self._seconds if outer is None or self._end - self._clock() <= outer.left() else outer.allowed()
 
 
-_in_force: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+class _InForce(_local):
+    """What each thread has: the deadline that is in force there."""
+
+    deadline: Deadline | None = None
+
+
+_in_force = _InForce()
 
 
 @contextmanager
@@ -54,11 +60,12 @@ def within(seconds: float | None, *, clock: Callable[[], float] = monotonic) -> 
     if seconds is None:
         yield
         return
-    token = _in_force.set(Deadline(expected(seconds), clock, _in_force.get()))
+    outer = _in_force.deadline
+    _in_force.deadline = Deadline(expected(seconds), clock, outer)
     try:
         yield
     finally:
-        _in_force.reset(token)
+        _in_force.deadline = outer
 
 
 def expected(seconds: float) -> float:
@@ -71,18 +78,18 @@ def expected(seconds: float) -> float:
 
 def is_set() -> bool:
     """Whether a deadline is in force here."""
-    return _in_force.get() is not None
+    return _in_force.deadline is not None
 
 
 def seconds_left() -> float:
     """How many of the seconds are left; infinitely many without a deadline."""
-    deadline = _in_force.get()
+    deadline = _in_force.deadline
     return inf if deadline is None else deadline.left()
 
 
 def check() -> None:
     """Go on, or raise TimedOut where the deadline in force is over."""
-    deadline = _in_force.get()
+    deadline = _in_force.deadline
     if deadline is not None and not deadline.left():
         allowed = deadline.allowed()
         raise TimedOut(

@@ -11,10 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from recall_core.paths import expect_file
-
-PRIVATE = 0o600
-"""The mode of a file that holds people's texts, unless they want another."""
+from recall_core.paths import PRIVATE, expect_file
 
 _PART = re.compile(r"\.recall-[0-9a-f]{16}(-[a-z]+)?")
 

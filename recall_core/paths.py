@@ -12,6 +12,9 @@ from typing import NamedTuple
 from recall_core.errors import RecallError
 from recall_core.text import nfc
 
+PRIVATE = 0o600
+"""The mode of a file that holds people's texts, unless they want another."""
+
 
 def folder() -> Path:
     """Where relative paths start. Raises RecallError `no_folder` when that folder is gone."""

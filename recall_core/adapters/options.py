@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from recall_core.adapters.parser import Request
 from recall_core.api.recall import Ask, Pack
 from recall_core.errors import UsageError
-from recall_core.files import PRIVATE
+from recall_core.paths import PRIVATE
 from recall_core.types import MetaValue
 
 _WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse")

@@ -9,7 +9,6 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from recall_core import files
 from recall_core.errors import RecallError, why_unread
 
 
@@ -19,6 +18,8 @@ def replacing(target: Path, *, hint: str, is_private: bool = False, mode: int | 
 
     Raises RecallError `out_unwritable` with the hint.
     """
+    from recall_core import files  # noqa: PLC0415 - a search never needs it
+
     try:
         with (
             files.replacing(target, mode=mode, is_private=is_private) as out,
@@ -41,6 +42,8 @@ def write_new(target: Path, text: str, *, hint: str) -> None:
 
     Raises RecallError `receipt_exists`, `out_unwritable` with the hint.
     """
+    from recall_core import files  # noqa: PLC0415 - as above
+
     try:
         files.write_new(target, text.encode())
     except FileExistsError:

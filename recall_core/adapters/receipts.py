@@ -12,7 +12,7 @@ from recall_core.adapters.render import DIGITS, counted
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.contract import response_of
-from recall_core.contract.replaying import DifferenceView
+from recall_core.contract.replaying import ReplayChangeView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -47,7 +47,7 @@ def lines(response: Response) -> Iterator[str]:
     yield from (f"{change['kind']:<10}{_told(change)}" for change in view["changes"])
 
 
-def _told(change: DifferenceView) -> str:
+def _told(change: ReplayChangeView) -> str:
     """One change. Names come out of a file that anybody may have made."""
     names = (change.get("what", ""), change.get("key", ""), change.get("path", ""), _short(change.get("id", "")))
     told = one_line("  ".join(filter(None, (*names, ", ".join(change.get("fields", []))))))

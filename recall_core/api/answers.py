@@ -47,7 +47,7 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
         return listing(engine, answered(engine, plan, ask), ask, started=started)
 
 
-def query_checked(text: str, settings: Settings | Sequence[str]) -> RqlResponse:
+def query_checked(text: str, settings: Settings | Sequence[str] = ()) -> RqlResponse:
     """A query that can be asked, in its canonical spelling. Raises RqlError."""
     from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
 

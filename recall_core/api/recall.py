@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
 from recall_core import deadline
-from recall_core.api import answers, copies, stores
+from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config, Settings
 from recall_core.contract import OK
@@ -248,16 +248,22 @@ class Recall:
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
         return result_of(copies.backup(self.engine, Path(target), force=force))
 
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
         return copies.verify(Path(source))
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
         """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
+        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
+
         return copies.recover(Path(old), Path(new))
 
     @staticmethod
@@ -295,15 +301,11 @@ class Recall:
 
     # The query language, for those who write queries.
 
-    @staticmethod
-    def check_rql(text: str, settings: Settings | Sequence[str] = ()) -> responses.RqlResponse:
-        """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
-        return answers.query_checked(text, settings)
+    check_rql = staticmethod(answers.query_checked)
+    """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
 
-    @staticmethod
-    def format_rql(text: str) -> responses.RqlResponse:
-        """A query in its canonical spelling, below its comments; no store is needed. Raises RqlError."""
-        return answers.query_formatted(text)
+    format_rql = staticmethod(answers.query_formatted)
+    """A query in its canonical spelling, below its comments; no store is needed. Raises RqlError."""
 
     def explain_rql(
         self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack, cast
 
-from recall_core import files, paths
+from recall_core import paths
 from recall_core.config import (
     FILE_NAME,
     Config,
@@ -24,7 +24,7 @@ from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError
-from recall_core.files import PRIVATE
+from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
@@ -278,6 +278,8 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     mode = options.get("mode", PRIVATE)
     store = _made(url, config, mode) if is_new else _created(url, config, mode)
     if is_new:
+        from recall_core import files  # noqa: PLC0415 - a search never needs it
+
         try:
             files.write(toml, render(config).encode())
         except OSError as error:

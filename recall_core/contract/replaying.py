@@ -19,7 +19,7 @@ class ReceiptPart(TypedDict, total=False):
     receipt: ReceiptView
 
 
-class DifferenceView(TypedDict):
+class ReplayChangeView(TypedDict):
     """Something that is another than in the receipt. key: which setting, or part of the plan or the context.
 
     what, of a document: edited, deleted or relabelled (fields: in what); of a row: gone, new, moved (before and after
@@ -45,4 +45,4 @@ class ReplayView(TypedDict):
     identical: bool
     rows: int
     sha256: str
-    changes: list[DifferenceView]
+    changes: list[ReplayChangeView]

@@ -16,7 +16,7 @@ import msgspec
 
 from recall_core import paths
 from recall_core.config import SETTINGS, Config, SettingValue
-from recall_core.contract.replaying import DifferenceView
+from recall_core.contract.replaying import ReplayChangeView
 from recall_core.errors import UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.store.port import Store
@@ -210,12 +210,12 @@ def _untrusted(what: str, hint: str) -> UsageError:
     return UsageError("untrusted_receipt", message, hint=hint)
 
 
-def is_identical(changes: Iterable[DifferenceView]) -> bool:
+def is_identical(changes: Iterable[ReplayChangeView]) -> bool:
     """Whether these leave the answer as it was: another version of Recall, or other documents in the store, may."""
     return all(change["kind"] in _ASIDE for change in changes)
 
 
-def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[DifferenceView]:
+def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ReplayChangeView]:
     """What is another: what answers, the settings, the documents of the answer, its rows, the context.
 
     store: whose answer `after` is, read at one state.
@@ -233,15 +233,15 @@ def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[Differenc
     yield from _values("context", *packed)
 
 
-def _values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[DifferenceView]:
+def _values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ReplayChangeView]:
     for key in dict.fromkeys((*before, *after)):
         was, is_now = before.get(key), after.get(key)
         if was != is_now or type(was) is not type(is_now):
-            named: DifferenceView = {"kind": kind, "key": key} if key else {"kind": kind}
+            named: ReplayChangeView = {"kind": kind, "key": key} if key else {"kind": kind}
             yield {**named, "before": was, "after": is_now}
 
 
-def _documents(before: Receipt, store: Store) -> Iterator[DifferenceView]:
+def _documents(before: Receipt, store: Store) -> Iterator[ReplayChangeView]:
     """What became of the documents of the answer."""
     for row in {row.path: row for row in before.rows}.values():
         current = store.document_at(row.path)
@@ -256,7 +256,7 @@ def _documents(before: Receipt, store: Store) -> Iterator[DifferenceView]:
                 yield {"kind": "document", "what": "relabelled", "path": row.path, "fields": fields}
 
 
-def _rows(before: Sequence[ReceiptRow], after: Sequence[ReceiptRow]) -> Iterator[DifferenceView]:
+def _rows(before: Sequence[ReceiptRow], after: Sequence[ReceiptRow]) -> Iterator[ReplayChangeView]:
     now = {_key(row): row for row in after}
     known = {_key(row): row for row in before}
     for key, row in known.items():
@@ -279,6 +279,6 @@ def _key(row: ReceiptRow) -> tuple[str, str | None]:
     return row.doc, row.chunk
 
 
-def _row(what: Literal["gone", "moved", "score", "cut", "new"], row: ReceiptRow) -> DifferenceView:
-    named: DifferenceView = {"kind": "row", "what": what, "path": row.path}
+def _row(what: Literal["gone", "moved", "score", "cut", "new"], row: ReceiptRow) -> ReplayChangeView:
+    named: ReplayChangeView = {"kind": "row", "what": what, "path": row.path}
     return named if row.chunk is None else {**named, "id": row.chunk}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import files
-from recall_core.paths import state_folder
+from recall_core.paths import PRIVATE, state_folder
 
 MOST = 1_000  # queries that are remembered
 LONGEST = 20_000  # characters; a longer text was pasted by mistake
@@ -98,7 +98,7 @@ def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
 
 def _rewrite(path: Path, newest_first: list[PastQuestion]) -> None:
     """Put a shorter file in the place of the old one; at no time is there none."""
-    files.write(path, b"".join(map(_line, reversed(newest_first))), mode=files.PRIVATE)
+    files.write(path, b"".join(map(_line, reversed(newest_first))), mode=PRIVATE)
 
 
 def _line(past: PastQuestion) -> bytes:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
-from recall_core import deadline, files, paths, shell
+from recall_core import deadline, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.shell import INSTALL, Hint
@@ -95,6 +95,8 @@ def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
 
     is_alone: nobody else makes one, so that a file with nothing in it is left over.
     """
+    from recall_core import files  # noqa: PLC0415 - a search never needs it
+
     with reaching(Path(path)):
         if is_alone and _is_left_over(path):
             discard(path)
@@ -304,6 +306,8 @@ def _upgraded(db: apsw.Connection, path: str) -> str:
 
 def backup(db: apsw.Connection, path: str) -> None:
     """A consistent copy of the whole store in a private file of its own; an older copy of that name is replaced."""
+    from recall_core import files  # noqa: PLC0415 - as above
+
     with reaching(Path(path)):
         Path(path).unlink(missing_ok=True)
         files.make_private(Path(path))  # VACUUM INTO takes a file that is empty

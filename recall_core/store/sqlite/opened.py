@@ -73,18 +73,11 @@ class OpenStore:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """A write transaction: all of it or, when the block fails, nothing."""
-        if not self.writable:
-            raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        with self.unlocked():
-            self.execute("BEGIN IMMEDIATE")
-            try:
-                self._expect_in_place()
-                yield
-                self._expect_in_place()
-                self.execute("COMMIT")
-                self._has_written = True
-            finally:
-                self._roll_back()
+        with self.without_writers():
+            yield
+            self._expect_in_place()
+            self.execute("COMMIT")
+            self._has_written = True
 
     @contextmanager
     def without_writers(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ import apsw
 
 from recall_core.config import EXACT_VECTORS
 from recall_core.errors import StoreCorrupt
-from recall_core.files import PRIVATE
+from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.shell import Hint
 from recall_core.store.sqlite import lexical, postings, records, vectors
