@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import string
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from io import TextIOBase
@@ -83,7 +84,18 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
 
+    def _sigtstp_application(self, *_: Any) -> None:
+        """Let go of the terminal and stop, from the loop: the signal may come while the output is locked."""
+        self._soon(super()._sigtstp_application)
+
     def _sigcont_application(self, *_: Any) -> None:
+        self._soon(self._go_on)
+
+    def _soon(self, act: Callable[[], None]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(act)
+
+    def _go_on(self) -> None:
         """Take the terminal again, if it is there, and say so: one that goes away sends this signal too.
 
         A process that was stopped by SIGSTOP has ended nothing, and of two readers each would get half of the keys.

@@ -115,6 +115,33 @@ def test_a_process_that_goes_on_again_has_one_reader_and_one_writer(terminal: Te
     _until(lambda: len(list(Path(f"/proc/{pid}/task").iterdir())) == threads, "there are more threads than before")
 
 
+_SIGNALLED = """
+import os, signal, sys
+from textual.drivers._writer_thread import WriterThread
+from recall_tui.__main__ import main
+write, left = WriterThread.write, [5]
+def write_signalled(thread, text):
+    if "household" in text and left:
+        left.pop()
+        with thread._queue.mutex:
+            os.kill(os.getpid(), signal.SIGCONT)
+    write(thread, text)
+WriterThread.write = write_signalled
+sys.exit(main())
+"""
+
+
+@pytest.mark.tmux
+def test_a_signal_to_go_on_that_comes_while_it_draws_does_not_stop_it(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "signalled.py").write_text(_SIGNALLED, encoding="utf-8")
+    terminal.start(f"{sys.executable} signalled.py --store {build_store(tmp_path)}", cwd=tmp_path)
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household")
+    terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
+    terminal.type(" tea")
+    terminal.wait_for(lambda screen: "household tea" in screen)
+
+
 def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:
     store = build_store(tmp_path)
     outside, inside = pty.openpty()
