@@ -41,8 +41,8 @@ from recall_core.explain.curve import (
     step_curve,
     values_at,
 )
-from recall_core.explain.lines import exact, lines_of, weight_of
-from recall_core.explain.stability import FRAGILE, stability
+from recall_core.explain.lines import exact, sweepable, weight_of
+from recall_core.explain.stability import FRAGILE, order_distance
 from recall_core.explain.sweep import sweep_documents
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Plan
@@ -118,8 +118,9 @@ def _asked(
 ) -> Generator[Progress, None, _Found]:
     found = _Found([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
-        for place, (config, pool) in enumerate(_pools(asker, partial(asker.words_plan, text, ask), combinations)):
-            values, judged, distance = swept(pool, config, asked.grades[query], measure, is_current=place == 0)
+        pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query])
+        for place, (config, pool) in enumerate(pools):
+            values, judged, distance = swept(pool, config, measure, is_current=place == 0)
             found.values[place].append(values)
             found.judged[place].append(judged)
             if place == 0:
@@ -128,32 +129,49 @@ def _asked(
     return found
 
 
-def _pools(asker: Asker, plan: Callable[[], Plan], combinations: Sequence[Config]) -> Iterator[tuple[Config, Pool]]:
+class JudgedPool(NamedTuple):
+    """One query's candidates with what is known of each, whatever ranks them."""
+
+    pool: Pool
+    documents: tuple[int, ...]
+    grades: JudgedQuery
+    known: JudgedQuery
+    """1 for a candidate that somebody judged, 0 for the others."""
+
+
+def judged_pool(pool: Pool, grades: Mapping[str, int]) -> JudgedPool:
+    """The pool with these grades of documents, by path."""
+    gains = tuple([float(max(0, grades.get(key.path, 0))) for key in pool.keys])
+    ideal = tuple(sorted((float(max(0, grade)) for grade in grades.values()), reverse=True))
+    known = tuple([float(key.path in grades) for key in pool.keys])
+    documents = tuple([key.doc_rowid for key in pool.keys])
+    return JudgedPool(pool, documents, JudgedQuery(gains, ideal), JudgedQuery(known, ()))
+
+
+def _pools(
+    asker: Asker, plan: Callable[[], Plan], combinations: Sequence[Config], grades: Mapping[str, int]
+) -> Iterator[tuple[Config, JudgedPool]]:
     """The pool under each combination; those that differ in ranking alone share one."""
-    pools: dict[tuple[object, ...], Pool] = {}
+    pools: dict[tuple[object, ...], JudgedPool] = {}
     for config in combinations:
         key = retrieval(config)
         if key not in pools:
             plain = config._replace(rerank="", sparse_recall=False, min_score=0.0)
             pool = asker.answer(plan()._replace(config=plain)).pool
             assert pool is not None  # noqa: S101 - a search for words has signals
-            pools[key] = pool
+            pools[key] = judged_pool(pool, grades)
         yield config, pools[key]
 
 
 def swept(
-    pool: Pool, config: Config, grades: Mapping[str, int], measure: Measure, *, is_current: bool
+    judged: JudgedPool, config: Config, measure: Measure, *, is_current: bool
 ) -> tuple[Step, Step, float | None]:
     """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""
     k = measure.cutoff or DEEPEST
-    lines = lines_of(pool, config)
-    swept = sweep_documents(lines, [key.doc_rowid for key in pool.keys], k)
-    gains = tuple(float(max(0, grades.get(key.path, 0))) for key in pool.keys)
-    ideal = tuple(sorted((float(max(0, grade)) for grade in grades.values()), reverse=True))
-    known = tuple(float(key.path in grades) for key in pool.keys)
-    values = step(swept, JudgedQuery(gains, ideal), METRICS[_METRICS[measure.kind]], k)
-    distance = stability(lines, swept, weight_of(config)).order_distance if is_current else None
-    return values, step(swept, JudgedQuery(known, ()), _share, k), distance
+    swept = sweep_documents(sweepable(judged.pool, config), judged.documents, k)
+    values = step(swept, judged.grades, METRICS[_METRICS[measure.kind]], k)
+    distance = order_distance(swept, weight_of(config)) if is_current else None
+    return values, step(swept, judged.known, _share, k), distance
 
 
 def _share(gains: Floats, ideal: Floats, k: int) -> Floats:

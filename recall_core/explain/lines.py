@@ -25,6 +25,9 @@ Weight: TypeAlias = float | Fraction
 """The semantic share of the weights, 0 to 1; a float means the decimal that it prints as."""
 Integers: TypeAlias = NDArray[np.int64]
 
+ABSENT = -(2**62)
+"""Below every negated rank."""
+
 _SMALL = 2**24
 """Values below this make denominators below 2**26, whose fractions differ by more than a float64 can blur."""
 
@@ -35,6 +38,45 @@ class Lines(NamedTuple):
     a: tuple[int, ...]
     b: tuple[int, ...]
     scale: int
+
+    def among(self, held: Sequence[int]) -> Lines:
+        """The lines of these candidates."""
+        return Lines(*_picked(self.a, self.b, held), self.scale)
+
+    def exactly(self) -> Lines:
+        """The lines themselves."""
+        return self
+
+
+class Ranks(NamedTuple):
+    """A pool under reciprocal rank fusion in natural order, before any line is drawn.
+
+    a and b put the candidates in the order of their lines at weight 0 and at weight 1, which is all that it takes to
+    see who can reach the top. Lines of thousands of ranks are numbers of thousands of digits, those of the few that
+    can reach it are not.
+    """
+
+    a: tuple[int, ...]
+    """A rank negated; ABSENT without one."""
+    b: tuple[int, ...]
+    rrf_k: int
+
+    def among(self, held: Sequence[int]) -> Ranks:
+        """These candidates, with the ranks that they have among all."""
+        return Ranks(*_picked(self.a, self.b, held), self.rrf_k)
+
+    def exactly(self) -> Lines:
+        """The lines."""
+        lexical, semantic = ([None if at == ABSENT else -at for at in column] for column in (self.a, self.b))
+        return reciprocal(lexical, semantic, self.rrf_k)
+
+
+Sweepable: TypeAlias = Lines | Ranks
+"""What can be swept: candidates whose order at both ends is known, and whose lines can be had."""
+
+
+def _picked(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return tuple([a[at] for at in held]), tuple([b[at] for at in held])
 
 
 def weighted(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
@@ -75,6 +117,15 @@ def lines_of(pool: Pool, config: Config) -> Lines:
     return weighted(values[0] or values[1], values[1] or values[0])
 
 
+def sweepable(pool: Pool, config: Config) -> Sweepable:
+    """The same for a sweep, which draws the lines of those candidates alone that can reach the top."""
+    if config.fusion != "rrf":
+        return lines_of(pool, config)
+    ranks = (signal_ranks(column) for column in (pool.lexical or pool.semantic, pool.semantic or pool.lexical))
+    a, b = (tuple([ABSENT if rank is None else -rank for rank in column]) for column in ranks)
+    return Ranks(a, b, config.rrf_k)
+
+
 def weight_of(config: Config) -> Fraction:
     """The weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
     semantic = Fraction(str(config.vector_weight))
@@ -109,22 +160,27 @@ def crossing(lines: Lines, x: int, y: int) -> Fraction | None:
     return Fraction(da, da - db)
 
 
-def contenders(lines: Lines, k: int) -> list[int]:
+def contenders(lines: Sweepable, k: int) -> list[int]:
     """In natural order, the candidates that fewer than k others lead at both ends, and so at every weight.
 
     Whoever is not listed is outside the top k everywhere.
     """
     place = [0] * len(lines.b)
-    for at, candidate in enumerate(order_at(lines, Fraction(1))):
+    for at, candidate in enumerate(_descending(lines.b)):
         place[candidate] = at
     kept: list[int] = []
     nearest: list[int] = []  # the k best places at weight 1 of those that lead at weight 0
-    for candidate in order_at(lines, Fraction(0)):
+    for candidate in _descending(lines.a):
         if len(nearest) < k or place[candidate] < nearest[-1]:
             kept.append(candidate)
             insort(nearest, place[candidate])
             del nearest[k:]
     return sorted(kept)
+
+
+def _descending(values: Sequence[int]) -> list[int]:
+    check()
+    return sorted(range(len(values)), key=values.__getitem__, reverse=True)
 
 
 def integers(values: Sequence[int]) -> Integers:

@@ -52,6 +52,11 @@ def stability(lines: Lines, swept: Sweep, weight: Weight) -> Stability:
     )
 
 
+def order_distance(swept: Sweep, weight: Weight) -> float | None:
+    """From this weight to the nearest one at which the top k has another order: `Stability.order_distance`."""
+    return _distance(_around(swept, weight, members=False), weight)
+
+
 def _around(swept: Sweep, weight: Weight, *, members: bool) -> Interval:
     return next(where for where, _ in stretches(swept, members=members) if where.holds(weight))
 

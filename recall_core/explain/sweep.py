@@ -16,7 +16,7 @@ import numpy as np
 
 from recall_core.deadline import check
 from recall_core.explain.intervals import Interval, runs
-from recall_core.explain.lines import Integers, Lines, Weight, contenders, exact, groups, integers
+from recall_core.explain.lines import Integers, Sweepable, Weight, contenders, exact, groups, integers
 
 _BLOCK = 4_096
 """Pieces that are looked at together."""
@@ -34,14 +34,15 @@ class Sweep(NamedTuple):
     """(pieces, depth): positions in the pool, best first; depth is k, or the pool's size if that is smaller."""
 
 
-def sweep(lines: Lines, k: int) -> Sweep:
+def sweep(lines: Sweepable, k: int) -> Sweep:
     """All weights in [0, 1] where the top k changes in order or in members, with the top k of every piece.
 
     Between two break points nothing changes; at one, ties fall to the natural order. Every break point is a true
     one. O(m^2 log m) for the m candidates that can reach the top k.
     """
     held = contenders(lines, k)
-    a, b = [lines.a[i] for i in held], [lines.b[i] for i in held]
+    drawn = lines.among(held).exactly()
+    a, b = list(drawn.a), list(drawn.b)
     depth = min(k, len(held))
     rows = array("q", sorted(range(len(held)), key=lambda i: (-a[i], i))[:depth])
     order = array("q", sorted(range(len(held)), key=lambda i: (-a[i], -b[i], i)))
@@ -126,7 +127,7 @@ def _crossings(a: list[int], b: list[int]) -> Iterator[tuple[int, int, list[tupl
         yield tops[by[start]], bottoms[by[start]], [pairs[at] for at in by[start:stop]]
 
 
-def sweep_documents(lines: Lines, documents: Sequence[int], k: int) -> Sweep:
+def sweep_documents(lines: Sweepable, documents: Sequence[int], k: int) -> Sweep:
     """The top k documents over all weights, each as the position of the chunk that stands for it.
 
     documents: of each candidate. A document's score is the highest of several lines, which bends where another
@@ -136,7 +137,7 @@ def sweep_documents(lines: Lines, documents: Sequence[int], k: int) -> Sweep:
     equal, where only a hidden chunk moved.
     """
     standing = _standing(lines, documents)
-    part = Lines(tuple(lines.a[i] for i in standing), tuple(lines.b[i] for i in standing), lines.scale)
+    part = lines.among(standing)
     owners = np.array([documents[i] for i in standing], dtype=np.int64)
     wanted = min(k, len(set(owners.tolist())))
     depth = k if len(standing) == len(set(owners.tolist())) else 2 * k
@@ -148,8 +149,10 @@ def sweep_documents(lines: Lines, documents: Sequence[int], k: int) -> Sweep:
         depth *= 2
 
 
-def _standing(lines: Lines, documents: Sequence[int]) -> list[int]:
+def _standing(lines: Sweepable, documents: Sequence[int]) -> list[int]:
     """The candidates that stand for their document at some weight, in natural order; a few more do no harm."""
+    if len(set(documents)) == len(documents):
+        return list(range(len(documents)))
     chunks: dict[int, list[int]] = {}
     for position, document in enumerate(documents):
         chunks.setdefault(document, []).append(position)
@@ -159,8 +162,7 @@ def _standing(lines: Lines, documents: Sequence[int]) -> list[int]:
         if len(own) == 1:
             kept += own
         else:
-            part = Lines(tuple(lines.a[i] for i in own), tuple(lines.b[i] for i in own), lines.scale)
-            kept += [own[i] for i in contenders(part, 1)]
+            kept += [own[i] for i in contenders(lines.among(own), 1)]
     return sorted(kept)
 
 

@@ -61,7 +61,7 @@ def _judged(asked: Questions, said: str) -> list[str]:
 def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
     """One query's measure, worked out once while its store, its settings and its grades stay."""
     from recall_core.evaluate.measures import parse_measure  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.tune import swept  # noqa: PLC0415
+    from recall_core.evaluate.tune import judged_pool, swept  # noqa: PLC0415
 
     kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
@@ -69,7 +69,7 @@ def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, co
     key = (digest, bool(analysis.target), analysis.other, text, tuple(sorted(grades.items())))
     if key not in kept:
         pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
-        kept[key], _, _ = swept(pool, config, grades, parse_measure(MEASURE), is_current=False)
+        kept[key], _, _ = swept(judged_pool(pool, grades), config, parse_measure(MEASURE), is_current=False)
         for oldest in list(kept)[: len(kept) - MOST_STEPS]:
             del kept[oldest]
     return kept[key]

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core.rank.fuse import signal_ranks
-
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.explain.intervals import Interval
-    from recall_core.explain.lines import Lines
     from recall_core.types import Pool
 
 DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
@@ -53,17 +50,16 @@ class Gauge(NamedTuple):
 
 def chart_of(pool: Pool, config: Config) -> Chart:
     """The chart of a pool with two signals under this fusion and this normalisation; the weights do not matter."""
-    from recall_core.explain.lines import contenders  # noqa: PLC0415 - NumPy, which nobody waits for at the start
+    from recall_core.explain.lines import sweepable  # noqa: PLC0415 - NumPy, which nobody waits for at the start
     from recall_core.explain.sweep import stretches, sweep  # noqa: PLC0415
 
-    held = contenders(_at_ends(pool, config), DEPTH)
-    swept = sweep(_lines(pool, config, held), DEPTH)
+    swept = sweep(sweepable(pool, config), DEPTH)
     return Chart(
         fusion=config.fusion,
         normalize=config.normalize,
         rrf_k=config.rrf_k,
         weights=swept.weights,
-        orders=tuple(tuple(held[at] for at in row) for row in swept.orders.tolist()),
+        orders=tuple(map(tuple, swept.orders.tolist())),
         same_order=tuple(where for where, _ in stretches(swept)),
         same_members=tuple(where for where, _ in stretches(swept, members=True)),
     )
@@ -101,25 +97,3 @@ def _around(stretches: Sequence[Interval], weight: Fraction) -> Interval:
 def flips(chart: Chart) -> tuple[Fraction, ...]:
     """The weights at which something changes: where one stretch ends and the next begins."""
     return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))
-
-
-def _at_ends(pool: Pool, config: Config) -> Lines:
-    """Lines that stand in the same order as the pool's own at both ends, in small numbers."""
-    from recall_core.explain.lines import Lines, lines_of  # noqa: PLC0415
-
-    if config.fusion != "rrf":
-        return lines_of(pool, config)
-    last = len(pool.keys) + 1
-    columns = [[-(rank or last) for rank in signal_ranks(column)] for column in (pool.lexical, pool.semantic)]
-    return Lines(tuple(columns[0]), tuple(columns[1]), 1)
-
-
-def _lines(pool: Pool, config: Config, held: list[int]) -> Lines:
-    """The exact lines of some candidates, ranked among all: reciprocals of thousands of ranks have no small scale."""
-    from recall_core.explain.lines import Lines, lines_of, reciprocal  # noqa: PLC0415
-
-    if config.fusion == "rrf":
-        lexical, semantic = (signal_ranks(column) for column in (pool.lexical, pool.semantic))
-        return reciprocal([lexical[at] for at in held], [semantic[at] for at in held], config.rrf_k)
-    lines = lines_of(pool, config)
-    return Lines(tuple(lines.a[at] for at in held), tuple(lines.b[at] for at in held), lines.scale)

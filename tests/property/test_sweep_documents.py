@@ -8,18 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.explain.lines import Lines, lines_of
+from recall_core.explain.lines import Lines, lines_of, sweepable
 from recall_core.explain.sweep import Sweep, sweep, sweep_documents, top_at
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.retrieve import plan_words
 from recall_core.retrieve.pool import retrieve
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import Pool
+from recall_core.types import Key, Pool
 from tests.builders import EMBEDDER, memory_store, new_file, put
 from tests.property.test_sweep import any_lines, depths, every_piece, ranked_again
 
 K = 10
 CELLS = 5_000
+
+raws = st.one_of(st.none(), st.sampled_from([0.0, 0.25, 0.5]), st.floats(0, 1))
+"""Of a signal; None where a candidate is absent from it."""
 
 
 @given(any_lines(), depths, st.data())
@@ -32,6 +35,26 @@ def test_a_document_stands_where_its_best_chunk_stands(lines: Lines, k: int, dat
         for position in ranked_again(lines, w):
             firsts.setdefault(documents[position], position)
         assert top_at(swept, w) == list(firsts.values())[:k]
+
+
+@given(st.lists(st.tuples(raws, raws), max_size=9), st.sampled_from([0, 1, 60]), depths, st.data())
+def test_ranks_are_swept_as_the_lines_that_they_stand_for(
+    columns: list[tuple[float | None, float | None]], rrf_k: int, k: int, data: st.DataObject
+) -> None:
+    keys = tuple(Key(number, number, f"{number:02}.md", 0, str(number)) for number in range(len(columns)))
+    lexical, semantic = (tuple(column) for column in (zip(*columns, strict=True) if columns else ((), ())))
+    pool = Pool(keys, lexical, semantic, 1.0, (), exact=True, index_kind="exact")
+    config = Config(fusion="rrf", rrf_k=rrf_k)
+    documents = [data.draw(st.integers(0, 3)) for _ in keys]
+
+    ranks, lines = sweepable(pool, config), lines_of(pool, config)
+
+    for found, expected in (
+        (sweep(ranks, k), sweep(lines, k)),
+        (sweep_documents(ranks, documents, k), sweep_documents(lines, documents, k)),
+    ):
+        assert found.weights == expected.weights
+        assert found.orders.tolist() == expected.orders.tolist()
 
 
 def test_every_cell_of_real_pools_is_what_ranking_again_shows() -> None:

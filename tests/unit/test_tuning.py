@@ -12,9 +12,13 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.api.engine import Engine
+from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.evaluate.grid import differing, parse_grid
+from recall_core.evaluate.tune import TuneOptions, tune
+from recall_core.retrieve import Answer, Plan
 from tests.contracts import validator
 
 TUNE = ("tune", "--queries", "q.tsv", "--qrels", "r.txt")
@@ -136,6 +140,49 @@ def test_a_grid_recommends_the_settings_that_it_measured(home: Path) -> None:
     assert measured(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
         chosen["mean"], abs=1e-6
     )
+
+
+def test_every_combination_is_what_a_run_of_its_own_finds(home: Path) -> None:
+    grid = ("normalize=max,minmax", "fusion=weighted,rrf", "rrf_k=10,60", "title_weight=1,3", "match=any,all")
+    _, response = asked(*TUNE, *(part for axis in grid for part in ("--grid", axis)))
+
+    tried = response["tuning"]["judged"]["combinations"]
+    assert len(tried) == 1 + 4 * 4
+    for each in tried:
+        _, alone = asked(
+            *TUNE, *(part for pair in each["settings"].items() for part in ("--set", "=".join(map(str, pair))))
+        )
+        own = alone["tuning"]["judged"]["combinations"][0]
+        shared = ("cells", "best", "best_weights")
+        assert [each[key] for key in shared] == [own[key] for key in shared]
+
+
+class Counting:
+    """An asker that counts its searches."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.searches = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def answer(self, plan: Plan) -> Answer:
+        self.searches += 1
+        return self.engine.answer(plan)
+
+
+def test_combinations_that_rank_the_same_candidates_share_one_search_a_query(home: Path) -> None:
+    options = TuneOptions(
+        Path("q.tsv"),
+        Path("r.txt"),
+        grid=("normalize=bound,max,minmax", "fusion=weighted,rrf", "rrf_k=10,60", "title_weight=1,3"),
+    )
+    with Recall.open() as recall:
+        asker = Counting(recall.engine.once())
+        list(tune(options, asker, Ask(), toml=recall.engine.toml))
+
+    assert asker.searches == 2 * QUERIES
 
 
 def test_a_page_shows_the_curve_the_plateau_and_the_verdict(home: Path) -> None:
