@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -131,7 +131,8 @@ async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
     ):
         assert (await one.receive()).type is aiohttp.WSMsgType.BINARY
         assert (await two.receive()).type is aiohttp.WSMsgType.BINARY
-        first, second = served.wait_for_workbenches(2)
+        async with read(one, two):
+            first, second = await asyncio.to_thread(served.wait_for_workbenches, 2)
 
         code, out, err = await asyncio.to_thread(served.stop, number)
         assert [await close_code(one), await close_code(two)] == [aiohttp.WSCloseCode.GOING_AWAY] * 2
@@ -151,7 +152,8 @@ async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tm
     ):
         for page in (one, two) if is_idle else ():
             await drawn(page)
-        left = set(served.wait_for_workbenches(2))
+        async with read(one, two):
+            left = set(await asyncio.to_thread(served.wait_for_workbenches, 2))
 
         await asyncio.to_thread(served.kill)
 
@@ -163,20 +165,19 @@ async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tm
 
 
 async def test_a_tab_that_closes_takes_its_workbench_along_and_no_other(served: Served) -> None:
-    async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as kept:
-        await kept.receive()
-        (first,) = served.wait_for_workbenches(1)
-        async with session.ws_connect(f"{served.address}ws") as closed:
-            await closed.receive()
-            served.wait_for_workbenches(2)
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as kept, read(kept):
+        (first,) = await asyncio.to_thread(served.wait_for_workbenches, 1)
+        async with session.ws_connect(f"{served.address}ws") as closed, read(closed):
+            await asyncio.to_thread(served.wait_for_workbenches, 2)
 
-        assert served.wait_for_workbenches(1) == [first]
+        assert await asyncio.to_thread(served.wait_for_workbenches, 1) == [first]
 
 
 async def test_a_workbench_that_dies_ends_its_session(served: Served) -> None:
     async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as page:
-        await page.receive()
-        os.kill(served.wait_for_workbenches(1)[0], signal.SIGKILL)
+        async with read(page):
+            (only,) = await asyncio.to_thread(served.wait_for_workbenches, 1)
+        os.kill(only, signal.SIGKILL)
 
         assert await close_code(page) == aiohttp.WSCloseCode.OK
 
@@ -231,6 +232,23 @@ async def drawn(page: aiohttp.ClientWebSocketResponse) -> None:
     with contextlib.suppress(TimeoutError):
         while True:
             await page.receive(timeout=1.0)
+
+
+@contextlib.asynccontextmanager
+async def read(*pages: aiohttp.ClientWebSocketResponse) -> AsyncIterator[None]:
+    """While this lasts the sockets are read, as a browser does: whoever does not answers no ping, and is shut out."""
+
+    async def read_on(page: aiohttp.ClientWebSocketResponse) -> None:
+        while not page.closed:
+            await page.receive()
+
+    readers = [asyncio.create_task(read_on(page)) for page in pages]
+    try:
+        yield
+    finally:
+        for reader in readers:
+            reader.cancel()
+        await asyncio.gather(*readers, return_exceptions=True)
 
 
 async def close_code(page: aiohttp.ClientWebSocketResponse) -> object:
