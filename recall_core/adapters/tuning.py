@@ -133,12 +133,19 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     yield f"{'best weight':<12}95 % of resamples have it in {interval['low']:.3f} to {interval['high']:.3f}"
     yield f"{'gain':<12}{view['gain']:+.4f}  95 % {gain['low']:+.4f} to {gain['high']:+.4f}"
     yield f"{'honest gain':<12}{view['honest_gain']:+.4f}  each query left out of the choice it is measured with"
+    yield f"{'expected':<12}{view['expected_gain']:+.4f}  on other queries, without the luck of having been picked"
+    yield from _power_lines(view)
     yield f"{'p':<12}{view['p_picked']:.3f}  for having picked the best of all weights; {view['p']:.3f} without"
     yield f"{'judged':<12}{view['judged']['current']:.0%} of the rows now, {view['judged']['best']:.0%} at the best"
     yield f"{'fragile':<12}{_fragile(view)}"
     yield from _combination_lines(view)
     for name, changes in (("winners", view["winners"]), ("losers", view["losers"])):
         yield from _change_lines(name, changes)
+    step = view["surer_step"]
+    if step is not None:
+        low, high = step["gain_interval"]["low"], step["gain_interval"]["high"]
+        told = f"{step['gain']:+.4f}  95 % {low:+.4f} to {high:+.4f}  p {step['p']:.3f}"
+        yield f"{'surer step':<12}{_spelled(step['settings'])}  {told}  {step['expected_gain']:+.4f} expected"
     recommended = view["recommended"]
     if recommended is not None:
         yield f"{'recommended':<12}{_spelled(recommended['settings'])}  {view['measure']} {recommended['mean']:.4f}"
@@ -146,6 +153,18 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
         yield f"{'refused':<12}{view['refused']['reason']} ({view['refused']['code']})"
     if "applied" in view:
         yield f"{'applied':<12}{_spelled(view['applied']['settings'])}  in {view['applied']['path']}"
+
+
+def _power_lines(view: JudgedTuningView) -> Iterator[str]:
+    """The least gain that could be seen, and how many more judged queries would settle what was."""
+    power = view["power"]
+    least = power["detectable"]
+    if least is not None:
+        yield f"{'could see':<12}gains of {least:.4f} and more: {view['queries']} queries find 4 of 5 such"
+    wanted = {view["gain"]: power["more_queries"], view["expected_gain"]: power["more_queries_expected"]}
+    told = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in wanted.items() if more is not None]
+    if told:
+        yield f"{'to settle':<12}judged queries: {', '.join(told)}"
 
 
 def _combination_lines(view: JudgedTuningView) -> Iterator[str]:

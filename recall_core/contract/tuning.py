@@ -86,14 +86,50 @@ class SteadyView(TypedDict):
     median: float | None
 
 
+class PowerView(TypedDict):
+    """What these judgements can tell, by how far the queries differ in what the best weight gains them.
+
+    deviation: of those differences, null for one query. detectable: the least gain that a paired test of so many
+    queries finds in 80 % of cases, two-sided at 5 %, null where all queries gain the same. more_queries: how many
+    more judged queries it takes to find a gain as large as `gain` in 80 % of cases, and more_queries_expected one as
+    large as `expected_gain`: 0 where these are enough, null where there is no gain or more than a million are needed.
+    """
+
+    deviation: float | None
+    detectable: float | None
+    more_queries: int | None
+    more_queries_expected: int | None
+
+
+class SurerStepView(TypedDict):
+    """The smallest change whose gain is sure, and what to set for it.
+
+    Of all weights in hundredths under every combination, and of every combination at the current weight, the change
+    of the fewest settings, of which the weight is one; then the nearest weight; then the surest gain. expected_gain:
+    what the gain is worth, told because it passed the test. p: one-sided, corrected for all weights of all
+    combinations; at most .05.
+    """
+
+    weight: float
+    mean: float
+    settings: dict[str, str | float]
+    gain: float
+    gain_interval: IntervalView
+    expected_gain: float
+    p: float
+
+
 class JudgedTuningView(TypedDict):
     """One measure over all weights, on judged queries; documents are ranked by their best chunk.
 
     Counts are those of eval. current and best: the mean under the current settings, and the highest of all; gain:
     best - current, and what of it is left when each query is measured at the weight that is best for the others
-    (honest_gain). p: two-sided, of the best weight; p_picked: of as sure a gain in any cell of any
+    (honest_gain). expected_gain: what other queries may be expected to gain: honest_gain, and no more than a gain is
+    worth that is told because it passed the test, where p_picked is at most .05.
+    p: two-sided, of the best weight; p_picked: of as sure a gain in any cell of any
     combination, so that it accounts for the picking. best_weights, plateau, best_weight_interval, curve: of the best
     combination.
+    surer_step: null where no change is sure, or there are fewer than 10 queries.
     plateau: weights whose difference to the best is within one standard error. judged: the share of the first rows
     that have a judgement, under the current settings (current) and at the recommended weight or else the best (best).
     """
@@ -113,6 +149,8 @@ class JudgedTuningView(TypedDict):
     gain: float
     gain_interval: IntervalView
     honest_gain: float
+    expected_gain: float
+    power: PowerView
     p: float
     p_picked: float
     stability: SteadyView
@@ -120,6 +158,7 @@ class JudgedTuningView(TypedDict):
     combinations: list[CombinationView]
     winners: list[ChangeView]
     losers: list[ChangeView]
+    surer_step: SurerStepView | None
     recommended: RecommendedView | None
     refused: NotRequired[RefusedView]
     applied: NotRequired[AppliedView]

@@ -19,8 +19,10 @@ from recall_core.contract.tuning import (
     CombinationView,
     CurveView,
     JudgedTuningView,
+    PowerView,
     RecommendedView,
     SteadyView,
+    SurerStepView,
     TuningView,
 )
 from recall_core.contract.views import StatsView
@@ -29,7 +31,7 @@ from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieva
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import Measure, parse_measure
 from recall_core.evaluate.questions import Questions, questions
-from recall_core.explain.advice import LEAST_QUERIES, SIGNIFICANT, Advice, Band, advise_among
+from recall_core.explain.advice import LEAST_QUERIES, Advice, advise_among
 from recall_core.explain.curve import (
     METRICS,
     Floats,
@@ -41,7 +43,9 @@ from recall_core.explain.curve import (
     step_curve,
     values_at,
 )
+from recall_core.explain.gains import SIGNIFICANT, sure_change
 from recall_core.explain.lines import exact, sweepable, weight_of
+from recall_core.explain.resampling import Band
 from recall_core.explain.stability import FRAGILE, order_distance
 from recall_core.explain.sweep import sweep_documents
 from recall_core.maintain.settings import write_settings
@@ -237,6 +241,8 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
         gain=advice.gain,
         gain_interval=_interval(advice.gain_ci),
         honest_gain=advice.honest_gain,
+        expected_gain=advice.expected_gain,
+        power=_power(advice),
         p=advice.p,
         p_picked=advice.p_picked,
         stability=_steady(tuned.distances),
@@ -244,6 +250,7 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
         combinations=[_combination(tuned, place, advice.current) for place in range(len(tuned.curves))],
         winners=_changes(asked, advice, advice.winners, current),
         losers=_changes(asked, advice, advice.losers, current),
+        surer_step=_surer_step(tuned, current, advice),
         recommended=_recommended(tuned.curves[best], settings, advice.recommended),
     )
     if advice.refusal is not None:
@@ -269,6 +276,36 @@ def _recommended(curve: StepCurve, settings: dict[str, str | float], weight: flo
         return None
     return RecommendedView(
         weight=weight, mean=_mean(values_at(curve, weight)), settings={**weights(weight), **settings}
+    )
+
+
+def _power(advice: Advice) -> PowerView:
+    power = advice.power
+    return PowerView(
+        deviation=power.deviation,
+        detectable=power.detectable,
+        more_queries=power.more_queries,
+        more_queries_expected=power.more_queries_expected,
+    )
+
+
+def _surer_step(tuned: Tuned, current: Floats, advice: Advice) -> SurerStepView | None:
+    if len(current) < LEAST_QUERIES:
+        return None
+    other = [differing(each, tuned.combinations[0]) for each in tuned.combinations]
+    now = weight_of(tuned.combinations[0])
+    found = sure_change(tuned.curves, current, now, changed=[len(each) for each in other], largest=advice.largest)
+    if found is None:
+        return None
+    moved = {} if found.weight == float(now) else weights(found.weight)
+    return SurerStepView(
+        weight=found.weight,
+        mean=advice.current + found.gain,
+        settings={**moved, **other[found.curve]},
+        gain=found.gain,
+        gain_interval=_interval(found.gain_ci),
+        expected_gain=found.expected_gain,
+        p=found.p,
     )
 
 

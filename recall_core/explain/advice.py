@@ -9,25 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.explain.curve import Floats, StepCurve, blocks, columns, means, values_at
+from recall_core.explain.gains import SIGNIFICANT, PowerOfTest, critical_value, expected_gain, power
 from recall_core.explain.lines import Integers, Weight, exact
+from recall_core.explain.resampling import SEED, Band, chance, draws, interval, largest_by_chance, statistics
 
 Mask: TypeAlias = NDArray[np.bool_]
 
-RESAMPLES = 2_000
-SEED = 0
 LEAST_QUERIES = 10
 """With fewer, no weight is recommended."""
-SIGNIFICANT = 0.05
-
-_ROUNDING = 1e-9
-"""Sums of floats that are meant to be equal may differ by less."""
-
-
-class Band(NamedTuple):
-    """Low and high, of weights or of a metric."""
-
-    low: float
-    high: float
 
 
 class Advice(NamedTuple):
@@ -51,6 +40,10 @@ class Advice(NamedTuple):
     """The same, one-sided, against the largest of all cells of all curves: corrected for picking."""
     honest_gain: float
     """Each query's gain at the weight that is best for the other queries, on average."""
+    expected_gain: float
+    """What other queries may be expected to gain: the gain less what it owes to having been selected."""
+    power: PowerOfTest
+    """What could have been seen, by the differences at the best weight."""
     gains: tuple[float, ...]
     """Each query's gain at the best weight."""
     winners: tuple[int, ...]
@@ -61,6 +54,8 @@ class Advice(NamedTuple):
     """The middle of the widest part of the plateau."""
     refusal: str | None
     """Why nothing is recommended: few_queries, not_significant, no_honest_gain or plateau_not_better."""
+    largest: tuple[float, ...]
+    """What chance shows at its luckiest: `largest_by_chance` of this curve and its rivals."""
 
 
 def advise(curve: StepCurve, weight: Weight, *, seed: int = SEED) -> Advice:
@@ -81,38 +76,44 @@ def advise_among(curve: StepCurve, current: Floats, rivals: Sequence[StepCurve],
     best = _widest(curve, mean == mean.max())
     gains = columns(curve, slice(best, best + 1))[:, 0] - current
     plateau = _bands(curve, _near(curve, best))
-    generator = np.random.default_rng(seed)
-    counts = _counts(generator, len(current))
+    counts, signs = draws(len(current), seed=seed)
     middles = _middles(curve)[_best_cells(curve, counts)[0]]
-    p, p_picked = _p_values((curve, *rivals), current, gains, _signs(generator, len(current)))
+    largest = largest_by_chance((curve, *rivals), current, signs)
+    statistic = float(statistics(gains[:, None])[0])
+    p_picked = chance(largest, statistic)
     honest = _mean(_left_out((curve, *rivals)) - current)
+    passed = critical_value(largest) if p_picked <= SIGNIFICANT else None
+    expected = expected_gain(_mean(gains), honest, statistic=statistic, critical=passed)
     recommended = _middle(max(plateau, key=lambda band: (round(band.high - band.low, 12), -band.low)))
-    refusal = _refusal(len(current), p_picked, honest, _mean(values_at(curve, recommended) - current))
+    refusal = _refusal(len(current), p_picked, expected, _mean(values_at(curve, recommended) - current))
     order = np.argsort(-gains, kind="stable").tolist()
     return Advice(
         current=_mean(current),
         best=float(mean[best]),
         best_weights=_bands(curve, mean == mean.max()),
         plateau=plateau,
-        best_weight_ci=_ci(middles),
+        best_weight_ci=interval(middles),
         gain=_mean(gains),
-        gain_ci=_ci(counts @ gains / len(gains)),
-        p=p,
+        gain_ci=interval(counts @ gains / len(gains)),
+        p=float((np.abs(signs @ gains) >= abs(gains.sum())).mean()),
         p_picked=p_picked,
         honest_gain=honest,
+        expected_gain=expected,
+        power=power(gains, expected),
         gains=tuple(gains.tolist()),
         winners=tuple(query for query in order if gains[query] > 0),
         losers=tuple(query for query in reversed(order) if gains[query] < 0),
         recommended=None if refusal else recommended,
         refusal=refusal,
+        largest=tuple(largest.tolist()),
     )
 
 
-def _refusal(queries: int, p_picked: float, honest_gain: float, gain: float) -> str | None:
+def _refusal(queries: int, p_picked: float, expected_gain: float, gain: float) -> str | None:
     reasons = {
         "few_queries": queries < LEAST_QUERIES,
         "not_significant": p_picked > SIGNIFICANT,
-        "no_honest_gain": honest_gain <= 0,
+        "no_honest_gain": expected_gain <= 0,
         "plateau_not_better": gain <= 0,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
@@ -156,44 +157,6 @@ def _left_out(curves: Sequence[StepCurve]) -> Floats:
     return values
 
 
-def _p_values(curves: Sequence[StepCurve], current: Floats, gains: Floats, signs: Floats) -> tuple[float, float]:
-    """How often random signs do as well: for the best cell two-sided, and for the best of all cells.
-
-    Cells are compared by gain over its own spread, which flipping signs does not change, so that a far weight whose
-    gains are wild does not drown a near one whose gains are sure (Westfall and Young 1993).
-    """
-    largest = np.full(len(signs), -np.inf)
-    for curve in curves:
-        for _, block in blocks(curve):
-            differences = block - current[:, None]
-            largest = np.maximum(largest, (signs @ (differences / _spread(differences))).max(axis=1))
-    alone = np.abs(signs @ gains) >= abs(gains.sum())
-    least = float((gains / _spread(gains)).sum()) - _ROUNDING
-    return float(alone.mean()), float((largest >= least).mean())
-
-
-def _spread(differences: Floats) -> Floats:
-    """The root of the sum of squares down the queries; 1 where there is no difference."""
-    found = np.sqrt((differences**2).sum(axis=0))
-    return np.where(found > 0, found, 1.0)
-
-
-def _signs(generator: np.random.Generator, queries: int) -> Floats:
-    """(flips, queries) of 1 and -1: every combination if they are few, else random ones; the first flips nothing."""
-    if 2**queries <= RESAMPLES:
-        bits = np.arange(2**queries)[:, None] >> np.arange(queries) & 1
-    else:
-        bits = generator.integers(0, 2, size=(RESAMPLES, queries))
-        bits[0] = 0
-    return np.where(bits == 0, 1.0, -1.0)
-
-
-def _counts(generator: np.random.Generator, queries: int) -> Floats:
-    """(RESAMPLES, queries): how often each query was drawn."""
-    drawn = generator.integers(0, queries, size=(RESAMPLES, queries))
-    return np.stack([np.bincount(row, minlength=queries) for row in drawn]).astype(np.float64)
-
-
 def _values_in(curve: StepCurve, cells: Integers) -> Floats:
     """Query q's value in cells[q]."""
     places = curve.places[cells]
@@ -223,10 +186,6 @@ def _middle(band: Band) -> float:
     middle = (low + high) / 2
     tried = (round(middle, digits) for digits in (3, 4, 5, 6))
     return next((float(each) for each in tried if low < each < high), float(middle))
-
-
-def _ci(values: Floats) -> Band:
-    return Band(*np.quantile(values, [0.025, 0.975], method="inverted_cdf").tolist())
 
 
 def _mean(values: Floats) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.deadline import check
-from recall_core.explain.lines import Weight, exact
+from recall_core.explain.lines import Integers, Weight, exact
 from recall_core.explain.sweep import Sweep
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -124,8 +124,8 @@ def step_curve(steps: Sequence[Step]) -> StepCurve:
     return StepCurve(tuple(steps), np.unique(np.concatenate([[0.0, 1.0], *changing])))
 
 
-def columns(curve: StepCurve, cells: slice) -> Floats:
-    """(queries, cells): the value of each query in each of these cells."""
+def columns(curve: StepCurve, cells: slice | Integers) -> Floats:
+    """(queries, cells): the value of each query in each of these cells, given as a slice or by their places."""
     lows = curve.places[:-1][cells]
     rows = [each.values[2 * np.searchsorted(each.places, lows, side="right") - 1] for each in curve.steps]
     return np.array(rows).reshape(len(curve.steps), len(lows))

@@ -198,6 +198,47 @@ def test_a_page_shows_the_curve_the_plateau_and_the_verdict(home: Path) -> None:
     assert names[-1] == "recommended"
 
 
+def page(*argv: str) -> dict[str, str]:
+    """The lines of a page by what stands in front."""
+    lines = run(*argv)[1].splitlines()
+    return {line[:12].strip(): line[12:] for line in lines if line[:12].strip()}
+
+
+def test_a_page_says_what_a_gain_is_worth_and_which_small_change_is_sure(home: Path) -> None:
+    sure, unsure = page(*TUNE), page("tune", "--queries", "q.tsv", "--qrels", "random.txt")
+
+    assert sure["expected"] == "+0.3440  on other queries, without the luck of having been picked"
+    assert sure["to settle"] == "judged queries: no more for +0.3691, no more for +0.3440"
+    assert sure["surer step"] == (
+        "bm25_weight=0.6 vector_weight=0.4  +0.1318  95 % +0.0527 to +0.2373  p 0.049  +0.0526 expected"
+    )
+    assert "could see" not in sure
+    assert unsure["could see"] == "gains of 0.0159 and more: 14 queries find 4 of 5 such"
+    assert unsure["to settle"] == "judged queries: 17 more for +0.0107"
+    assert "surer step" not in unsure
+
+
+def test_the_surer_step_is_what_eval_then_measures(home: Path) -> None:
+    step = asked(*TUNE)[1]["tuning"]["judged"]["surer_step"]
+
+    found = measured(*(f"{key}={value}" for key, value in step["settings"].items()))
+    assert found == pytest.approx(step["mean"], abs=1e-6)
+    assert found - measured() == pytest.approx(step["gain"], abs=1e-6)
+
+
+def test_few_queries_have_no_surer_step(home: Path) -> None:
+    _, response = asked("tune", "--queries", "nine.tsv", "--qrels", "r.txt")
+
+    assert response["tuning"]["judged"]["surer_step"] is None
+
+
+def test_what_is_expected_decides_what_is_recommended(home: Path) -> None:
+    for qrels in ("r.txt", "random.txt"):
+        view = asked("tune", "--queries", "q.tsv", "--qrels", qrels)[1]["tuning"]["judged"]
+        assert view["expected_gain"] <= view["gain"]
+        assert view["recommended"] is None or view["expected_gain"] > 0
+
+
 def test_pins_hold_in_a_search_with_the_proposed_weights(home: Path) -> None:
     text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
 

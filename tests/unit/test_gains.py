@@ -1,0 +1,225 @@
+"""What a gain is worth: formulas against numbers worked out by hand, and simulated queries whose truth is known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist, fmean
+
+import numpy as np
+import pytest
+
+from recall_core.explain import gains
+from recall_core.explain.advice import Advice, advise_among
+from recall_core.explain.curve import Step, StepCurve, means, step_curve, values_at
+from recall_core.explain.gains import SureChange, expected_gain, more_queries, power, shrunk, sure_change
+from recall_core.explain.resampling import chance, draws, largest_by_chance
+
+CELLS = 20
+NORMAL = NormalDist()
+
+
+def step_of(cells: list[float]) -> Step:
+    """A query with these values in cells of equal width."""
+    weights = tuple(Fraction(place, len(cells)) for place in range(len(cells) + 1))
+    pieces = [cells[0], *(value for cell in cells for value in (cell, cell))]
+    exact = [round(value * 2**30) / 2**30 for value in pieces]
+    return Step(weights, np.array([float(each) for each in weights]), np.array(exact))
+
+
+def curve_of(values: np.ndarray) -> StepCurve:
+    """(queries, cells) as a curve."""
+    return step_curve([step_of(row) for row in values.tolist()])
+
+
+def advised(values: np.ndarray) -> Advice:
+    """Against the first cell."""
+    curve = curve_of(values)
+    return advise_among(curve, values_at(curve, 0.01), ())
+
+
+def simulated(seed: int, *, queries: int, gain: float = 0.0, deviation: float = 0.2) -> np.ndarray:
+    """Queries whose cells rise from no gain to this one, each with luck of its own that grows with the distance."""
+    rng = np.random.default_rng(seed)
+    slope = np.linspace(0, 1, CELLS)
+    luck = np.cumsum(rng.normal(0, deviation / sqrt(CELLS), (queries, CELLS)), axis=1)
+    luck[:, 0] = 0
+    return 0.5 + gain * slope + luck
+
+
+def test_what_can_be_seen_is_what_the_formula_gives() -> None:
+    found = power(np.array([0.1, -0.1, 0.3, 0.1]), 0.05)
+
+    deviation = sqrt((0.0 + 0.04 + 0.04 + 0.0) / 3)
+    assert found.deviation == pytest.approx(deviation)
+    assert found.detectable == pytest.approx((1.959964 + 0.841621) * deviation / 2, abs=1e-6)
+    assert found.more_queries == 21 - 4  # (2.801585 * .163299 / .1) ** 2 = 20.93
+
+
+@pytest.mark.parametrize(
+    ("gain", "deviation", "queries", "more"),
+    [
+        (0.02, 0.1, 50, 147),  # (2.801585 * .1 / .02) ** 2 = 196.22
+        (0.02, 0.1, 196, 1),
+        (0.02, 0.1, 197, 0),
+        (0.02, 0.1, 500, 0),
+        (0.1, 0.0, 12, 0),
+        (0.0, 0.1, 50, None),
+        (-0.02, 0.1, 50, None),
+        (1e-5, 0.2, 50, None),  # thousands of millions
+    ],
+)
+def test_how_many_more_queries_settle_a_gain(gain: float, deviation: float, queries: int, more: int | None) -> None:
+    assert more_queries(gain, deviation, queries) == more
+
+
+def test_one_query_and_queries_that_do_not_differ_tell_nothing() -> None:
+    assert power(np.array([0.3]), 0.3) == (None, None, None, None)
+    assert power(np.zeros(12), 0.0) == (0.0, None, None, None)
+
+
+def test_so_many_more_queries_find_the_gain_in_80_percent_of_cases() -> None:
+    gain, deviation, queries = 0.03, 0.15, 40
+    more = more_queries(gain, deviation, queries)
+    assert more is not None
+    drawn = np.random.default_rng(3).normal(gain, deviation, (20_000, queries + more))
+
+    found = drawn.mean(axis=1) > NORMAL.inv_cdf(0.975) * deviation / sqrt(queries + more)
+
+    assert found.mean() == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(("statistic", "critical"), [(2.0, 1.96), (2.5, 2.4), (3.0, 2.4), (3.2, 1.2), (4.5, 2.7)])
+def test_what_a_statistic_tells_once_it_has_passed_is_the_middle_of_two_figures(
+    statistic: float, critical: float
+) -> None:
+    def likelihood(mean: float) -> float:
+        passes = NORMAL.cdf(mean - critical) + NORMAL.cdf(-mean - critical)
+        return NORMAL.pdf(statistic - mean) / passes
+
+    means = np.arange(-6, 12, 0.002)
+    values = np.array([likelihood(each) for each in means.tolist()])
+    likeliest, average = means[values.argmax()], (means * values).sum() / values.sum()
+    assert shrunk(statistic, critical) == pytest.approx((likeliest + average) / 2, abs=0.002)
+    assert 0 < shrunk(statistic, critical) < statistic
+
+
+def test_far_above_the_threshold_nothing_is_taken_off() -> None:
+    assert shrunk(9.0, 2.4) == pytest.approx(9.0, abs=1e-5)
+    assert shrunk(2.5, 2.4) < 2.5 / 1.5
+
+
+def passed(truth: float, critical: float) -> list[float]:
+    """Statistics of this mean that are above the threshold."""
+    drawn = np.random.default_rng(5).normal(truth, 1, 100_000)
+    found: list[float] = drawn[drawn > critical][:300].tolist()
+    return found
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.5, 1.0, 2.0])
+def test_of_small_effects_what_passed_looks_far_too_large_and_is_told_much_nearer(truth: float) -> None:
+    looks = passed(truth, 2.4)
+
+    told = fmean(shrunk(each, 2.4) for each in looks)
+
+    assert abs(told - truth) < 0.6 * (fmean(looks) - truth)
+
+
+@pytest.mark.parametrize("truth", [3.0, 4.0, 6.0])
+def test_of_large_effects_less_than_half_a_standard_error_is_taken_off(truth: float) -> None:
+    told = fmean(shrunk(each, 2.4) for each in passed(truth, 2.4))
+
+    assert -0.5 < told - truth < 0.1
+
+
+def test_the_lower_of_two_corrections_holds() -> None:
+    lucky = expected_gain(0.06, 0.05, statistic=2.5, critical=2.4)
+
+    assert lucky == pytest.approx(0.06 * shrunk(2.5, 2.4) / 2.5)
+    assert lucky < 0.05
+    assert expected_gain(0.06, 0.05, statistic=9.0, critical=2.4) == 0.05
+    assert expected_gain(0.06, 0.05, statistic=2.3, critical=None) == 0.05
+    assert expected_gain(0.06, -0.01, statistic=9.0, critical=2.4) == -0.01
+
+
+def test_of_pure_noise_nothing_is_expected_whatever_was_seen() -> None:
+    told = [advised(simulated(seed, queries=16)) for seed in range(80)]
+
+    seen, expected = ([getattr(each, name) for each in told] for name in ("gain", "expected_gain"))
+    error = np.std(expected, ddof=1) / sqrt(len(told))
+    assert abs(fmean(expected)) < 2 * error
+    assert fmean(seen) > 5 * error
+
+
+def test_gains_that_are_recommended_are_expected_to_be_what_they_are_worth() -> None:
+    gain = 0.05
+    told = [advised(simulated(seed, queries=30, gain=gain)) for seed in range(120)]
+    recommended = [each for each in told if each.refusal is None]
+
+    seen, expected = (fmean(getattr(each, name) for each in recommended) for name in ("gain", "expected_gain"))
+    assert len(recommended) > 15
+    assert seen > 1.5 * gain
+    assert abs(expected - gain) < abs(seen - gain) / 3
+
+
+def changed(
+    curves: list[StepCurve], settings: list[int], *, weight: float = 0.025
+) -> tuple[SureChange | None, np.ndarray]:
+    current = values_at(curves[0], weight)
+    largest = largest_by_chance(curves, current, draws(len(current)).signs)
+    return sure_change(curves, current, weight, changed=settings, largest=largest.tolist()), largest
+
+
+def test_the_smallest_sure_change_is_the_nearest_weight_whose_gain_is_sure() -> None:
+    curve = curve_of(simulated(11, queries=60, gain=0.2))
+
+    found, largest = changed([curve], [0])
+
+    assert found is not None
+    current = values_at(curve, 0.025)
+    for hundredths in range(3, 100):
+        gained = values_at(curve, hundredths / 100) - current
+        size = sqrt((gained**2).sum())
+        is_sure = hundredths % 5 and size > 0 and chance(largest, gained.sum() / size) <= 0.05
+        if is_sure:
+            break
+    assert found.weight == hundredths / 100
+    assert found.gains == tuple(gained.tolist())
+    assert found.gain == pytest.approx(gained.mean())
+    assert found.gain_ci.low > 0
+    assert found.p <= 0.05
+    assert 0 < found.expected_gain < found.gain
+    best = (curve.places[:-1] + curve.places[1:])[means(curve).argmax()] / 2
+    assert found.weight < best
+
+
+def test_fewer_settings_come_before_a_nearer_weight() -> None:
+    rng = np.random.default_rng(2)
+    now = rng.normal(0.5, 0.1, (30, 1)) + np.zeros((30, CELLS))
+    far = now.copy()
+    far[:, CELLS // 2 :] += 0.1 + rng.normal(0, 0.01, (30, 1))
+    other = now + 0.1 + rng.normal(0, 0.01, (30, 1))
+
+    def smallest(*curves: np.ndarray, settings: list[int]) -> tuple[int, float]:
+        found, _ = changed([curve_of(each) for each in curves], settings)
+        assert found is not None
+        return found.curve, found.weight
+
+    assert smallest(now, other, settings=[0, 1]) == (1, 0.025)
+    assert smallest(far, other, settings=[0, 2]) == (0, 0.51)
+    assert smallest(far, other, settings=[0, 1]) == (1, 0.025)
+    assert smallest(now, other, other, settings=[0, 2, 1]) == (2, 0.025)
+
+
+def test_of_noise_no_change_is_sure_more_often_than_chance_allows() -> None:
+    found = [changed([curve_of(simulated(seed, queries=16))], [0])[0] for seed in range(100)]
+
+    assert sum(each is not None for each in found) <= 11  # 5 are expected; more than 11 come in 1 % of all cases
+
+
+def test_the_same_judgements_give_the_same_figures() -> None:
+    values = simulated(4, queries=30, gain=0.1)
+
+    assert advised(values) == advised(values)
+    assert changed([curve_of(values)], [0])[0] == changed([curve_of(values)], [0])[0]
+    assert gains.POWER == 0.8
