@@ -101,6 +101,11 @@ class LiteralQuery(NamedTuple):
         """Nothing can match."""
         return not self.phrases
 
+    @property
+    def long_phrases(self) -> tuple[Phrase, ...]:
+        """Those of several words, which a function that knows nothing of them would take for one rare word each."""
+        return tuple(phrase for phrase in self.phrases if len(phrase.tokens) > 1)
+
 
 class RawQuery(NamedTuple):
     """An expression in the syntax of the store's own full-text index, which alone knows its phrases."""
@@ -117,11 +122,16 @@ LexicalQuery = LiteralQuery | RawQuery
 
 
 class TermStat(NamedTuple):
-    """A phrase's weight in this store: df of N rows hold it; idf is FTS5's, floored at 1e-6; 0 rows give idf 0."""
+    """A phrase's weight in this store: df of N rows hold it; idf is FTS5's, floored at 1e-6; 0 rows give idf 0.
+
+    That of a quoted phrase of several words is the sum of theirs, each as often as it stands there.
+    """
 
     text: str
     df: int
     idf: float
+    words: int = 1
+    """How many words' idf were added up."""
 
 
 class Occurrences(NamedTuple):

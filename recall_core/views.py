@@ -52,6 +52,7 @@ from recall_core.types import (
     Root,
     Signal,
     StoreInfo,
+    TermStat,
 )
 
 if TYPE_CHECKING:
@@ -174,7 +175,14 @@ def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEch
         echo["bound"] = pool.bound
     echo["normalizer"] = _normalizer_echo(signal, plan, pool)
     if signal == "lexical":
-        echo["terms"] = [TermEcho(text=term.text, df=term.df, idf=term.idf) for term in pool.terms]
+        echo["terms"] = [_term_echo(term) for term in pool.terms]
+    return echo
+
+
+def _term_echo(term: TermStat) -> TermEcho:
+    echo = TermEcho(text=term.text, df=term.df, idf=term.idf)
+    if term.words > 1:
+        echo["words"] = term.words
     return echo
 
 

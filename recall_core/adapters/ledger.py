@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.parser import Request
-from recall_core.adapters.render import DIGITS, clean, counted, short
+from recall_core.adapters.render import DIGITS, clean, counted, short, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
@@ -138,7 +138,7 @@ def _about(leaf: LeafView) -> str:
     floored = ", the least there is" if leaf.get("floored") else ""
     length, average = _whole(leaf["length"]), _whole(leaf["average_length"])
     return (
-        f"{text}  idf {leaf['idf']:.3f}{floored}  in {counted(leaf['df'], 'chunk')}  "
+        f"{text}  {weight_of(leaf)}{floored}  in {counted(leaf['df'], 'chunk')}  "
         f"title {leaf['tf']['title']:g} body {leaf['tf']['body']:g}  {length:g} words of {average:.0f} on average"
     )
 

@@ -179,6 +179,12 @@ def talk(response: Response) -> Iterator[str]:
     yield from (f"warning: {warning}" for warning in response.get("warnings", []))
 
 
+def weight_of(term: Mapping[str, Any]) -> str:
+    """What a phrase weighs: `idf 2.197`, and `phrase of 2 words, idf 5.003` where that is the sum of its words'."""
+    words = f"phrase of {term['words']} words, " if "words" in term else ""
+    return f"{words}idf {term['idf']:.3f}"
+
+
 def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Iterator[str]:
     """What a context is worth, what it covers and wastes, one line each. count: how a count is written."""
     share = "" if view["efficiency"] is None else f" ({view['efficiency']:.0%})"

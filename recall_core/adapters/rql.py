@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from recall_core import views
 from recall_core.adapters.output import replacing
-from recall_core.adapters.render import clean, counted
+from recall_core.adapters.render import clean, counted, weight_of
 from recall_core.api.recall import Ask, Recall
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import AGAIN, Hint
@@ -131,7 +131,7 @@ def _explained(response: Response) -> Iterator[str]:
     for signal in echo.get("plan", {}).get("signals", []):
         yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
         for term in signal.get("terms", []):
-            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  idf {term['idf']:.3f}"
+            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  {weight_of(term)}"
     yield f"{'order':<9}{clean(', '.join(view['order']))}"
     yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {counted(response['stats']['total_hits'], 'row')}"
     yield from (f"{'step':<9}{step}" for step in view["steps"])

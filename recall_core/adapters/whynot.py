@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recall_core import shell
 from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.parser import Request
-from recall_core.adapters.render import DIGITS, clean, counted
+from recall_core.adapters.render import DIGITS, clean, counted, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
@@ -116,7 +116,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         held = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
         floored = "  floored" if term["floored"] else ""
-        yield f"{clean(term['text'])}{stem}  in {counted(term['df'], 'chunk')}  idf {term['idf']:.3f}{floored}{held}"
+        yield f"{clean(term['text'])}{stem}  in {counted(term['df'], 'chunk')}  {weight_of(term)}{floored}{held}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} to go"
     if "against" in view:

@@ -31,7 +31,8 @@ class LeafView(TypedDict):
     """One summand of a part's points. contribution: the same in the signal's own unit, BM25 or cosine.
 
     term: a phrase of the query, tf times in each column of a row that is length tokens long (average_length over
-    all rows), in df chunks; floored: its idf is the least there is, since half the chunks or more hold it.
+    all rows), in df chunks; floored: its idf is the least there is, since half the chunks or more hold it; words: of
+    a phrase of several, whose idf is the sum of theirs, how many.
     feature, collision: a word of the question that the text holds in whole or in part; noise from features that
     share its components. token: a word of the text. sentence: one of the text, with its exact Shapley value.
     removal: what the cosine loses without that sentence, which does not add up; residual: what is left over then,
@@ -47,6 +48,7 @@ class LeafView(TypedDict):
     df: NotRequired[int]
     idf: NotRequired[float]
     floored: NotRequired[bool]
+    words: NotRequired[int]
     tf: NotRequired[ColumnsView]
     length: NotRequired[ColumnsView]
     average_length: NotRequired[ColumnsView]

@@ -34,11 +34,15 @@ class NormalizerEcho(TypedDict):
 
 
 class TermEcho(TypedDict):
-    """A phrase of the lexical query with its document frequency and idf in this store."""
+    """A phrase of the lexical query with its document frequency and idf in this store.
+
+    words: of a phrase of several, whose idf is the sum of theirs, how many.
+    """
 
     text: str
     df: int
     idf: float
+    words: NotRequired[int]
 
 
 class RanksEcho(TypedDict, total=False):

@@ -38,6 +38,7 @@ class FailingView(TypedDict):
 class SoughtTermView(TypedDict):
     """A phrase of the question. df, idf: in this store; floored: so frequent that it hardly counts.
 
+    words: of a phrase of several, whose idf is the sum of theirs, how many.
     stem: what the index looks for, where that is not the text itself. title, body: how often it stands in the chunk;
     left out where the question is in FTS5's own syntax.
     """
@@ -46,6 +47,7 @@ class SoughtTermView(TypedDict):
     df: int
     idf: float
     floored: bool
+    words: NotRequired[int]
     stem: NotRequired[str]
     title: NotRequired[int]
     body: NotRequired[int]

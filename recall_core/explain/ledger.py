@@ -64,6 +64,8 @@ def _terms(standing: Occurrences, rowid: int, config: Config) -> Iterator[Contri
             details: dict[str, Any] = {"df": phrase.df, "idf": phrase.idf}
             if phrase.idf <= IDF_FLOOR:
                 details["floored"] = True
+            if phrase.words > 1:
+                details["words"] = phrase.words
             details |= {
                 "tf": _columns(counts[rowid]),
                 "length": _columns(standing.lengths[rowid]),

@@ -38,6 +38,14 @@ def idf(df: int, rows: int) -> float:
     return value if value > 0 else IDF_FLOOR
 
 
+def phrase_idf(df: int, of_words: Iterable[int], rows: int) -> float:
+    """What a phrase weighs that df rows hold: the sum of its words' idf, from their document frequencies.
+
+    So Lucene has it. A phrase alone would weigh what one rare word does, however long it is.
+    """
+    return reduce(add, (idf(each, rows) for each in of_words), 0.0) if df else 0.0
+
+
 def bound(terms: Iterable[TermStat], config: Config) -> float:
     """What no row can score: (k1 + 1) times the idf of all phrases, by config.lexical_model."""
     k1 = config.bm25_k1 if config.lexical_model == "bm25f" else BM25_K1

@@ -140,7 +140,7 @@ class Search(Protocol):
         """
 
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
-        """One entry a phrase, in query order."""
+        """One entry a phrase, in query order. idf: as `rank.bm25` has it, for a phrase of several words the sum."""
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
@@ -151,7 +151,11 @@ class Search(Protocol):
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
     ) -> dict[int, float]:
-        """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
+        """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None.
+
+        With k, every row that holds a phrase of several words is there as well: at most k, the rarest phrase first.
+        Where more rows hold one, a row whose place among the k best it would owe to a phrase may be missing.
+        """
 
     def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """rowid to raw BM25 of those of these rows that match."""

@@ -10,6 +10,7 @@ from operator import mul
 from typing import Literal
 
 from recall_core.embed.hash import HashEmbedder
+from recall_core.rank.bm25 import idf, phrase_idf
 from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
@@ -21,9 +22,11 @@ from recall_core.types import (
     NewChunk,
     NewDocument,
     NewFile,
+    Phrase,
     Root,
     Row,
     Span,
+    TermStat,
     Vector,
 )
 
@@ -132,10 +135,27 @@ def lexical_of(store: Store, text: str) -> dict[int, float]:
     return store.lexical(query_of(store, text), where=None, k=None, title_weight=1.0)
 
 
+def weight_of(store: Store, phrase: Phrase, term: TermStat) -> TermStat:
+    """What the phrase of that df weighs, by the formulas of the core: of several words, the sum of theirs."""
+    rows = store.info().chunks
+    words = [Phrase(token, (token,)) for token in phrase.tokens]
+    dfs = [each.df for each in store.term_stats(LiteralQuery("", tuple(words)))]
+    weight = idf(term.df, rows) if len(dfs) == 1 else phrase_idf(term.df, dfs, rows)
+    return TermStat(phrase.text, term.df, weight, len(dfs))
+
+
 def best(store: Store, values: Mapping[int, float], k: int) -> list[tuple[int, float]]:
     """The k best, ties in natural order."""
     order = rowids_of(store, None)
     return sorted(values.items(), key=lambda pair: (-pair[1], order.index(pair[0])))[:k]
+
+
+def bounded_by_rule(store: Store, query: LiteralQuery, k: int) -> list[tuple[int, float]]:
+    """The k best and every row that holds a phrase of several words, best first. At most k rows may hold one."""
+    found = store.lexical(query, where=None, k=None, title_weight=1.0)
+    held = store.occurrences(query._replace(phrases=query.long_phrases), None).counts
+    kept = dict(best(store, found, k)).keys() | set().union(*held)
+    return best(store, {rowid: found[rowid] for rowid in kept}, len(kept))
 
 
 def is_close(one: float, other: float) -> bool:

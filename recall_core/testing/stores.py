@@ -13,7 +13,7 @@ from typing import get_args
 
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
-from recall_core.rank.bm25 import idf, scores
+from recall_core.rank.bm25 import scores
 from recall_core.rql.ast import Field
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.match import match, match_document
@@ -25,6 +25,7 @@ from recall_core.testing.corpus import (
     MTIME_NS,
     ROOT,
     best,
+    bounded_by_rule,
     digest_by_rule,
     dot,
     file_of,
@@ -37,12 +38,10 @@ from recall_core.testing.corpus import (
     rowids_of,
     rows_of,
     vector_of,
+    weight_of,
 )
 from recall_core.text import document_id, utc
-from recall_core.types import (
-    RawQuery,
-    Root,
-)
+from recall_core.types import RawQuery, Root
 
 _FILTERS = (
     "doc.path GLOB '*.txt'",
@@ -55,7 +54,7 @@ _FILTERS = (
     "doc.mtime >= '2023-11-14' AND NOT doc.path IN ('a.txt', 'e.txt')",
 )
 _CHUNK_FILTERS = ("chunk.offset > 0", "chunk.text LIKE '%blue%' OR doc.tag = 'y'")
-_QUESTIONS = ("fish", "fish blue", '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
+_QUESTIONS = ("fish", '"fish two" blue', '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
 
 
 class StoreConformance:
@@ -255,9 +254,17 @@ class StoreConformance:
             query = query_of(store, text)
             counts, terms = store.occurrences(query, None), store.term_stats(query)
             assert [term.df for term in terms] == [len(held) for held in counts.counts]
-            assert [term.idf for term in terms] == [idf(term.df, store.info().chunks) for term in terms]
+            assert list(terms) == [weight_of(store, *each) for each in zip(query.phrases, terms, strict=True)]
             rowids = list(store.lexical(query, where=None, k=None, title_weight=1.0))
             assert store.phrases(query, terms, rowids).counts == counts.counts
+
+    def test_a_bounded_list_holds_the_rows_of_a_phrase_beside_the_best(self) -> None:
+        store = self.filled()
+        for text in ('blue "fish swim"', 'fish blue "fish two"', '"two fish" "red fish" blue', '"unheard of" blue'):
+            query = query_of(store, text)
+            for k in (2, 9):
+                bounded = store.lexical(query, where=None, k=k, title_weight=1.0)
+                assert list(bounded.items()) == bounded_by_rule(store, query, k), text
 
     def test_words_are_folded_and_stemmed_as_the_index_has_them(self) -> None:
         store = self.filled()

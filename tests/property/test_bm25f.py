@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.rank.bm25 import IDF_FLOOR, bound, contributions, idf, plain, scores, vectorised
 from recall_core.retrieve.query import literal
+from recall_core.store.sqlite import lexical
 from recall_core.store.sqlite.store import SqliteStore
+from recall_core.text import spaced
 from recall_core.types import LiteralQuery
 from tests.builders import memory_store, new_file, put
 
@@ -50,9 +52,29 @@ def test_the_fts5_formula_gives_what_fts5_gives(
 ) -> None:
     store = store_of(documents)
     query = question(store, words, match)
-    expected = store.lexical(query, where=None, k=None, title_weight=weight)
+    matching = lexical.scores(store.execute, lexical.expression(query), where=None, k=None, title_weight=weight)
+    expected = dict.fromkeys(matching, 0.0)
+    rows = store.info().chunks
+    for phrase, term in zip(query.phrases, store.term_stats(query), strict=True):
+        alone = lexical.scores(store.execute, lexical.quoted(phrase.tokens), where=None, k=None, title_weight=weight)
+        for rowid in alone.keys() & expected.keys():
+            expected[rowid] += alone[rowid] * term.idf / idf(term.df, rows)
     found = scores(store.occurrences(query, list(expected)), list(expected), Config(title_weight=weight))
     assert found == pytest.approx(list(expected.values()), rel=1e-9, abs=1e-300)
+    assert store.lexical(query, where=None, k=None, title_weight=weight) == pytest.approx(
+        expected, rel=1e-9, abs=1e-300
+    )
+
+
+@given(documents=DOCUMENTS, words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=4))
+def test_a_phrase_weighs_what_its_words_weigh_together(documents: list[tuple[str, str]], words: list[str]) -> None:
+    store = store_of(documents)
+    (term,) = store.term_stats(question(store, f'"{" ".join(words)}"'))
+    alone = store.term_stats(
+        question(store, " ".join(f'"{token}"' for token in store.tokens(spaced(" ".join(words)))))
+    )
+    assert term.idf == (sum(each.idf for each in alone) if term.df else 0.0)
+    assert term.words == len(alone)
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS, bm25f=st.booleans())

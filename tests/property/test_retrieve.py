@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall_core.config import Config
+from recall_core.rank.bm25 import scores
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
+from recall_core.retrieve.query import literal
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import Row
+from recall_core.types import LiteralQuery, Row
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
@@ -48,8 +50,14 @@ def rows() -> dict[int, Row]:
     return {row.rowid: row for row in store().fetch([key.rowid for key in store().candidates(None)])}
 
 
+QUOTED = st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(
+    lambda words: f'"{" ".join(words)}"'
+)
+QUESTIONS = st.lists(st.sampled_from([*WORDS, "unknown"]) | QUOTED, min_size=1, max_size=4).map(" ".join)
+
+
 @given(
-    words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=4).map(" ".join),
+    words=QUESTIONS,
     where=st.sampled_from(FILTERS),
     mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
     fusion=st.sampled_from(["weighted", "rrf"]),
@@ -65,7 +73,7 @@ def test_a_filtered_answer_is_the_brute_force_answer(
     expr = parse_filter(where) if where else None
     passing = {rowid for rowid, row in rows().items() if expr is None or match(expr, row)}
     query = pool.ask(plan, store(), EMBEDDER)
-    lexical = store().lexical(query.lexical, where=None, k=None, title_weight=3.0) if query.lexical else {}
+    lexical = scored(query.lexical, config) if isinstance(query.lexical, LiteralQuery) else {}
     cosines = store().cosines(query.vector, where=None) if query.vector else {}
     expected = passing if mode != "lexical" else passing & set(lexical)
     assert found.total == len(expected)
@@ -74,11 +82,18 @@ def test_a_filtered_answer_is_the_brute_force_answer(
         rowid = store().rowid("chunk", hit.chunk.id if hit.chunk else "")
         assert rowid in expected
         raws = {part.signal: part.raw for part in hit.parts}
-        assert raws.get("lexical", lexical.get(rowid)) == lexical.get(rowid)
+        assert raws.get("lexical", lexical.get(rowid)) == pytest.approx(lexical.get(rowid), rel=1e-12)
         assert raws.get("semantic", cosines.get(rowid)) == cosines.get(rowid)
         assert hit.score == sum(part.points for part in hit.parts)
     ordering = [(-(hit.score or 0), hit.doc.path, hit.chunk.offset if hit.chunk else 0) for hit in listed]
     assert ordering == sorted(ordering)
+
+
+def scored(query: LiteralQuery, config: Config) -> dict[int, float]:
+    """Every row that holds a phrase, scored by the formula of the core from what stands in all of them."""
+    counts = store().occurrences(query, None)
+    holding = sorted(set().union(*counts.counts))
+    return dict(zip(holding, scores(counts, holding, config), strict=True))
 
 
 @given(
@@ -150,7 +165,33 @@ def check_pages(query: str, size: int) -> None:
     assert len(set(whole)) == len(whole)
 
 
-@pytest.mark.parametrize("words", ["alpha beta", "gamma", "zeta unknown delta"])
+@given(
+    words=QUESTIONS, match=st.sampled_from(["any", "all"]), depth=st.integers(1, 8), where=st.sampled_from(FILTERS)
+)
+def test_a_bounded_list_of_words_holds_the_best_and_every_row_of_a_phrase(
+    words: str, match: str, depth: int, where: str | None
+) -> None:
+    query = literal(words, tokens=store().tokens, match=match)
+    expr = parse_filter(where) if where else None
+    whole = store().lexical(query, where=expr, k=None, title_weight=3.0)
+    bounded = store().lexical(query, where=expr, k=depth, title_weight=3.0)
+    order = [key.rowid for key in store().candidates(None, rowids=list(whole))]
+    best = sorted(order, key=lambda rowid: -whole[rowid])[:depth]
+    counts = store().occurrences(query, list(whole))
+    long = {phrase.text for phrase in query.long_phrases}
+    held = [set(rows) for term, rows in zip(counts.phrases, counts.counts, strict=True) if term.text in long]
+    holding = set().union(*held)
+    assert bounded.items() <= whole.items()
+    assert list(bounded.values()) == sorted(bounded.values(), reverse=True)
+    if len(holding) <= depth:
+        assert bounded.keys() == {*best, *holding}
+    else:
+        rarest = min(filter(None, held), key=len)
+        assert depth <= len(bounded) <= 2 * depth
+        assert rarest <= bounded.keys() or len(rarest) > depth
+
+
+@pytest.mark.parametrize("words", ["alpha beta", "gamma", "zeta unknown delta", 'gamma "delta epsilon"'])
 def test_a_bounded_pool_scores_its_candidates_completely(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_words(words, config=CONFIG._replace(pool=10), mode="hybrid", filter_text=None, k=5, exact=False)
     whole = answering.answer(plan, store(), EMBEDDER)

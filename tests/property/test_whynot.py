@@ -29,6 +29,7 @@ from tests.builders import EMBEDDER, memory_store, new_file, put
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "omega"]
 SIMILAR = ["alphabet", "betatron", "gammaray", "deltoid", "epsilons", "zetas", "omegas"]
 """Near to a word in the hash embedder's eyes, and another word to the index."""
+PHRASES = ['"alpha betatron"', '"gamma omegas"', '"delta epsilon zeta"']
 CONFIG = Config(embedding_dim=64)
 PREDICATES = [
     "doc.tag = 'even'",
@@ -105,7 +106,7 @@ SETTINGS = st.lists(
 QUESTIONS = st.builds(
     Question,
     **{name: UNSAID[name] for name in UNASKED},
-    words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(" ".join),
+    words=st.lists(st.sampled_from([*WORDS, "unknown", *PHRASES]), min_size=1, max_size=3).map(" ".join),
     mode=st.sampled_from(["hybrid", "hybrid", "lexical", "semantic"]),
     filter=st.none() | FILTERS,
     k=st.integers(1, 8),

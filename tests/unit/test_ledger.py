@@ -8,15 +8,17 @@ from io import StringIO
 from math import fsum
 from operator import mul
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from recall_core.adapters import cli, ledger
+from recall_core.adapters import cli, ledger, render
 from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.contract.ledger import LeafView, LedgerView, PartView
+from recall_core.contract.responses import Response
 from recall_core.embed.windows import components
 from recall_core.errors import StaleError, UnknownTarget
 from recall_core.explain.explanation import standings
@@ -91,6 +93,22 @@ def test_a_term_leaf_says_what_its_points_are_made_of(recall: Recall) -> None:
 def test_a_word_in_half_the_chunks_is_marked_as_floored(recall: Recall) -> None:
     leaves = explained(recall, "timeout", "a.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
     assert leaves[0]["floored"] is True
+
+
+def test_a_quoted_phrase_is_one_leaf_that_weighs_what_its_words_weigh_together(recall: Recall) -> None:
+    words = '"backoff and a timeout"'
+    found = recall.search(words, Ask(mode="lexical", explain=True))
+    (leaf, *_) = found["results"][0]["explain"]["parts"][0]["leaves"]
+    alone = recall.search('"backoff" "and" "a" "timeout"', Ask(mode="lexical"))["query"]["plan"]["signals"][0][
+        "terms"
+    ]
+    assert (leaf["text"], leaf["words"], leaf["df"]) == (words, 4, 1)
+    assert leaf["idf"] == sum(term["idf"] for term in alone)
+    assert "floored" not in leaf
+    assert found["query"]["plan"]["signals"][0]["terms"][0]["words"] == 4
+    (line,) = [each for each in render.hits(cast(Response, found)) if "backoff and" in each and "term" in each]
+    assert f"phrase of 4 words, idf {leaf['idf']:.3f}  in 1 chunk " in line
+    assert not [term for term in alone if "words" in term]
 
 
 def test_a_chunk_beyond_the_page_is_explained_too(recall: Recall) -> None:

@@ -18,7 +18,8 @@ from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, RawQuery
 from tests.builders import fish_store, memory_store
 
-WORDS = 'fishes story blue "fish fish" 色 "红色" unheard it\'s blue '
+WORDS = 'fishes story blue fish red 色 "one" unheard it\'s blue '
+PHRASES = 'fishes story blue "fish two" 色 "红 色" unheard "one fish two" blue '
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def store() -> SqliteStore:
     return fish_store()
 
 
-def long_query(store: SqliteStore, *, match: str = "any") -> LiteralQuery:
-    query = literal(WORDS * (postings.FEW // 8 + 1), tokens=store.tokens, match=match)
+def long_query(store: SqliteStore, words: str = WORDS, *, match: str = "any") -> LiteralQuery:
+    query = literal(words * (postings.FEW // 8 + 1), tokens=store.tokens, match=match)
     assert len(query.phrases) > postings.FEW
     return query
 
@@ -40,11 +41,14 @@ def test_very_many_words_score_as_fts5_scores_them(store: SqliteStore) -> None:
     assert list(store.lexical(query, where=None, k=None, title_weight=3.0)) == sorted(expected)
 
 
-def test_very_many_words_score_as_the_formula_of_the_core_says(store: SqliteStore) -> None:
-    query = long_query(store)
+@pytest.mark.parametrize("words", [WORDS, PHRASES])
+def test_very_many_words_score_as_the_formula_of_the_core_says(store: SqliteStore, words: str) -> None:
+    query = long_query(store, words)
     found = store.lexical(query, where=None, k=None, title_weight=3.0)
     expected = scores(store.occurrences(query, list(found)), list(found), Config(title_weight=3.0))
     assert list(found.values()) == pytest.approx(expected, rel=1e-12)
+    some = list(found)[1:]
+    assert store.lexical_scores(query, some, title_weight=3.0) == {rowid: found[rowid] for rowid in some}
 
 
 def test_very_many_words_respect_the_filter_and_the_number_of_rows(store: SqliteStore) -> None:

@@ -13,6 +13,7 @@ from recall_core.rank.bm25 import contributions
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
 from recall_core.retrieve.plan import Plan
+from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.values import Nearest
@@ -53,6 +54,45 @@ def test_bm25f_replaces_the_lexical_value_of_every_row_that_matches(store: Sqlit
     assert lexical(found) == {path: value for path, value in expected.items() if value}
     assert set(lexical(found)) == {"a.txt", "b.txt", "c.txt"}
     assert found.lexical_model == "bm25f"
+
+
+@pytest.mark.parametrize("model", ["fts5", "bm25f"])
+def test_a_quoted_title_brings_its_only_answer_first(model: str) -> None:
+    title = "on the flow about slender wings at small angles"
+    made = memory_store()
+    put(
+        made,
+        new_file("z.txt", [f"{title} was read once, in a text of many other things " + "and others " * 5]),
+        *(new_file(f"a{n}.txt", ["experimental results of wings " * 3]) for n in range(20)),
+        *(new_file(f"b{n}.txt", [f"filler {n}"]) for n in range(200)),
+    )
+    plan = words(
+        f'what experimental results does "{title}" give', BM25F._replace(lexical_model=model), mode="lexical"
+    )
+    found = answering.answer(plan, made, None)
+    assert answering.page(found, made)[0].doc.path == "z.txt"
+    assert found.pool is not None
+    assert all(raw <= found.pool.bound for raw in found.pool.lexical if raw is not None)
+
+
+def test_a_rare_phrase_of_common_words_takes_nobodys_place_in_a_bounded_list() -> None:
+    made = memory_store()
+    put(
+        made,
+        new_file("a.txt", ["common words"]),
+        new_file("z.txt", ["a telling text that is somewhat longer than those others"]),
+        *(new_file(f"x{n}.txt", ["words of many and common too"]) for n in range(9)),
+    )
+    query = literal('telling "common words"', tokens=made.tokens, match="any")
+    bounded = made.lexical(query, where=None, k=1, title_weight=1.0)
+    assert [row.doc.path for row in made.fetch(list(bounded))] == ["z.txt", "a.txt"]
+
+
+def test_a_phrase_that_is_nowhere_is_left_out_whole(store: SqliteStore) -> None:
+    plain = pool.retrieve(words("ship", Config(embedding_dim=64)), store, EMBEDDER)
+    found = pool.retrieve(words('ship "harbour ship"', Config(embedding_dim=64)), store, EMBEDDER)
+    assert (found.bound, lexical(found)) == (plain.bound, lexical(plain))
+    assert found.warnings == ('W_UNKNOWN_TERM: "harbour ship" occurs nowhere in this store',)
 
 
 def test_no_bm25f_value_exceeds_the_bound(store: SqliteStore) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recall_core.adapters.render import account_lines, counted
+from recall_core.adapters.render import account_lines, counted, weight_of
 from recall_core.contract.packing import ContextView
 from recall_core.contract.responses import Response
 
@@ -45,7 +45,7 @@ def plan_facts(response: Response) -> Iterator[tuple[str, str]]:
         if "bound" in signal:
             yield "bm25 bound", f"{signal['bound']:.3f}"
         for term in signal.get("terms", []):
-            yield f"“{term['text']}”", f"in {counted(term['df'], 'chunk')}, idf {term['idf']:.3f}"
+            yield f"“{term['text']}”", f"in {counted(term['df'], 'chunk')}, {weight_of(term)}"
 
 
 def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:

@@ -138,6 +138,7 @@ def _leaf_note(leaf: Mapping[str, Any]) -> str:
     """What is known of a leaf beside its points."""
     told = [f"{name} {leaf[name]:.3g}" for name in ("idf", "df", "count") if name in leaf]
     told += ["idf floored"] if leaf.get("floored") else []
+    told += [f"phrase of {leaf['words']} words"] if "words" in leaf else []
     return f" ({', '.join(told)})" if told else ""
 
 

@@ -141,9 +141,10 @@ def _alone(asker: Asker, query: LexicalQuery, sought: Sought, plan: Plan) -> flo
 
 
 def _terms(asker: Asker, query: LexicalQuery, terms: tuple[TermStat, ...], sought: Sought) -> list[SoughtTermView]:
-    views: list[dict[str, Any]] = [
-        {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR} for term in terms
-    ]
+    views: list[dict[str, Any]] = []
+    for term in terms:
+        view = {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR}
+        views.append(view | ({"words": term.words} if term.words > 1 else {}))
     if isinstance(query, LiteralQuery) and query.phrases:
         rowid = sought.row.rowid
         counts = asker.store.occurrences(query, [rowid]).counts

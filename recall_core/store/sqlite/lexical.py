@@ -12,13 +12,13 @@ import apsw
 
 from recall_core.deadline import check
 from recall_core.errors import StoreError
-from recall_core.rank.bm25 import idf
+from recall_core.rank.bm25 import idf, phrase_idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import compile_filter
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.text import spaced
-from recall_core.types import LexicalQuery, RawQuery, TermStat
+from recall_core.types import LexicalQuery, Phrase, RawQuery, TermStat
 
 Each = TypeVar("Each")
 
@@ -52,9 +52,16 @@ def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows:
     """One entry a phrase, in query order. rows: how many rows the index holds."""
     if isinstance(query, RawQuery):
         frequencies = _raw_frequencies(db, execute, query)
-    else:
-        frequencies = [(phrase.text, frequency(db, execute, phrase.tokens)) for phrase in query.phrases]
-    return tuple(TermStat(text, df, idf(df, rows)) for text, df in frequencies)
+        return tuple(TermStat(text, df, idf(df, rows)) for text, df in frequencies)
+    return tuple(
+        phrase_stat(db, execute, phrase, frequency(db, execute, phrase.tokens), rows) for phrase in query.phrases
+    )
+
+
+def phrase_stat(db: apsw.Connection, execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
+    """The weight of a phrase that df of so many rows hold."""
+    of_words = [df] if len(phrase.tokens) == 1 else [frequency(db, execute, (each,)) for each in phrase.tokens]
+    return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
 
 
 def expression(query: LexicalQuery) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 import apsw
 
-from recall_core.config import BM25_K1
+from recall_core.config import BM25_K1, Config
+from recall_core.rank import bm25
 from recall_core.rank.bm25 import FTS5_B, idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
@@ -22,13 +23,15 @@ from recall_core.store.sqlite.lexical import (
     alternatives,
     expression,
     frequency,
+    phrase_stat,
     quoted,
     repeated,
     scores,
+    scores_of,
     stemmed_tokens,
 )
 from recall_core.store.sqlite.records import Execute
-from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, TermStat
+from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery, TermStat
 
 _LOOK_UP = 40  # entries of a posting list are read in the time in which FTS5 finds one row in it
 
@@ -69,7 +72,7 @@ def occurrences(
     if sizes is None:
         sizes = lengths(execute, sorted(set().union(*counts.values())))
     return Occurrences(
-        phrases=tuple(_stat(phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
+        phrases=tuple(phrase_stat(db, execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
         counts=tuple(counts[phrase.tokens] for phrase in query.phrases),
         lengths=sizes,
         averages=(totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0),
@@ -81,10 +84,6 @@ def lengths(execute: Execute, rowids: Sequence[int] | None) -> Counts:
     """rowid to its tokens in title and body, of these rows or of all."""
     found = execute(_SIZES) if rowids is None else execute(_SIZES_OF, (json.dumps(list(rowids)),))
     return {rowid: pair(size) for rowid, size in found}
-
-
-def _stat(phrase: Phrase, df: int, rows: int) -> TermStat:
-    return TermStat(phrase.text, df, idf(df, rows))
 
 
 def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
@@ -194,6 +193,67 @@ def _count_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     return json.dumps([places, *sizes, api.row_count])
 
 
+_NATURAL = """
+SELECT c.rowid FROM json_each(?) j JOIN chunk c ON c.rowid = j.value JOIN doc d ON d.rowid = c.doc
+ORDER BY d.path, c.offset
+"""
+
+
+class Phrased:
+    """Scores of a literal query with phrases of several words: FTS5 says which rows match, `rank.bm25` their scores.
+
+    sizes: tokens of every row, where they are at hand.
+    """
+
+    def __init__(
+        self, db: apsw.Connection, execute: Execute, query: LiteralQuery, sizes: Mapping[int, tuple[int, int]] | None
+    ) -> None:
+        self._db, self._execute, self._query, self._sizes = db, execute, query, sizes
+        self._match = expression(query)
+
+    def scores(self, *, where: Expr | None, k: int | None, title_weight: float) -> dict[int, float]:
+        """As `lexical.scores`; of a bounded list see `Search.lexical`."""
+        if k is None:
+            matching = scores(self._execute, self._match, where=where, k=None, title_weight=title_weight)
+            return self._scored(list(matching), title_weight)
+        holding = self._holding(where, k, title_weight)
+        near = scores(self._execute, self._match, where=where, k=k + len(holding), title_weight=title_weight)
+        raws = self._scored(list({**near, **holding}), title_weight)
+        order = [rowid for (rowid,) in self._execute(_NATURAL, (json.dumps(list(raws)),))]
+        order.sort(key=lambda rowid: -raws[rowid])
+        return {rowid: raws[rowid] for place, rowid in enumerate(order) if place < k or rowid in holding}
+
+    def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
+        """As `lexical.scores_of`."""
+        matching = scores_of(self._execute, self._match, rowids, title_weight=title_weight)
+        return self._scored(list(matching), title_weight)
+
+    def _holding(self, where: Expr | None, k: int, title_weight: float) -> dict[int, float]:
+        """At most k rows that match and hold a phrase of several words: the rarest phrase first, its best rows first.
+
+        Those of the words alone rank equally by either weight; so with these rows beside k that FTS5 proposes the
+        k best of all are there, unless more than k rows hold a phrase.
+        """
+        found: dict[int, float] = {}
+        for match in self._rarest_first():
+            for rowid, raw in scores(self._execute, match, where=where, k=k, title_weight=title_weight).items():
+                if len(found) < k:
+                    found.setdefault(rowid, raw)
+        return found
+
+    def _rarest_first(self) -> list[str]:
+        """Expressions in FTS5's words. A row that matches all of a query holds each of its phrases."""
+        if self._query.match == "all":
+            return [self._match]
+        dfs = {each.tokens: frequency(self._db, self._execute, each.tokens) for each in self._query.long_phrases}
+        return [quoted(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
+
+    def _scored(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
+        found = occurrences(self._db, self._execute, self._query, rowids, sizes=self._sizes)
+        values = bm25.scores(found, rowids, Config(title_weight=title_weight))
+        return dict(zip(rowids, values, strict=True))
+
+
 FEW = 1000
 
 """Phrases up to which FTS5's own bm25() is as fast: its time grows with their square, this one's does not."""
@@ -261,16 +321,28 @@ def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weig
             by_times.setdefault(times, []).append(written)
         return _added_up(execute, by_times, {}, title_weight)
     words: Counter[str] = Counter()
-    phrases: list[str] = []
-    stems = {
-        tokens: tuple(stem for token in tokens for stem in stemmed_tokens(db, token)) for tokens in _tokens(query)
-    }
+    others: list[str] = []
+    stems = {token: stemmed_tokens(db, token) for tokens in _tokens(query) if len(tokens) == 1 for token in tokens}
     for phrase in query.phrases:
-        if len(stems[phrase.tokens]) == 1:
-            words[stems[phrase.tokens][0]] += 1
-        else:
-            phrases.append(quoted(phrase.tokens))
-    return _added_up(execute, {1: phrases}, _by_words(db, execute, words, title_weight), title_weight)
+        first, *more = phrase.tokens
+        if not more and len(stems[first]) == 1:
+            words[stems[first][0]] += 1
+        elif not more:
+            others.append(quoted(phrase.tokens))
+    raws = _added_up(execute, {1: others}, _by_words(db, execute, words, title_weight), title_weight)
+    return _with_phrases(db, execute, query, raws, title_weight)
+
+
+def _with_phrases(
+    db: apsw.Connection, execute: Execute, query: LiteralQuery, raws: dict[int, float], title_weight: float
+) -> dict[int, float]:
+    """raws with what phrases of several words give, each the weight of its words."""
+    if not query.long_phrases:
+        return raws
+    found = occurrences(db, execute, query._replace(phrases=query.long_phrases), None, sizes=None)
+    rowids = sorted(set().union(*found.counts))
+    values = bm25.scores(found, rowids, Config(title_weight=title_weight))
+    return raws | {rowid: raws.get(rowid, 0.0) + value for rowid, value in zip(rowids, values, strict=True)}
 
 
 def _added_up(

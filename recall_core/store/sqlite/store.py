@@ -205,6 +205,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if postings.is_long(query):
             with translated(self.path):
                 return postings.long_scores(self.db, self.execute, query, where=where, k=k, title_weight=title_weight)
+        if (phrased := self._phrased(query)) is not None:
+            with translated(self.path):
+                return phrased.scores(where=where, k=k, title_weight=title_weight)
         return lexical.scores(self.execute, lexical.expression(query), where=where, k=k, title_weight=title_weight)
 
     def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
@@ -212,7 +215,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if postings.is_long(query):
             with translated(self.path):
                 return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
+        if (phrased := self._phrased(query)) is not None:
+            with translated(self.path):
+                return phrased.scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
+
+    def _phrased(self, query: LexicalQuery) -> postings.Phrased | None:
+        """Who scores a query with phrases of several words."""
+        if not (isinstance(query, LiteralQuery) and query.long_phrases):
+            return None
+        return postings.Phrased(self.db, self.execute, query, self._lengths.get() if self._is_small() else None)
 
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""

@@ -180,6 +180,7 @@ def _about_words(leaves: list[LeafView], bound: float | None, width: int, glyphs
     """What the raw value is divided by, and what the star of an idf says."""
     told = [f"of at most {raw_number(bound)}, the bound of its terms"] if bound else []
     told += ["* the least idf"] if any(leaf.get("floored") for leaf in leaves) else []
+    told += ["idf of a phrase: the sum of its words'"] if any("words" in leaf for leaf in leaves) else []
     if told:
         yield Text(fit(f"  {glyphs.dot.join(told)}", width, glyphs).rstrip(), DIM)
 

@@ -180,9 +180,10 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         yield f"drop {' and '.join(dropped)}"
     for term in view.get("terms", []):
         stem = f" ({term['stem']})" if "stem" in term else ""
+        words = f" of {term['words']} words" if "words" in term else ""
         is_counted = "title" in term and "body" in term
         held = f", title {figure(term['title'])} body {figure(term['body'])}" if is_counted else ""
-        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{held}"
+        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{words}{held}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.3f}, row {figure(view['last'])} has {view['last_score']:.3f}"
     if "against" in view:
