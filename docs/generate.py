@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recall_core.contract import responses
+from recall_core.contract.schema import schema as contract_schema
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "recall_core" / "schema" / "response.schema.json"
@@ -23,7 +24,7 @@ MANY = 8
 
 def schema() -> str:
     """The text of the JSON Schema."""
-    return json.dumps(responses.schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(contract_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def page(text: str) -> str:

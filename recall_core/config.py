@@ -62,6 +62,8 @@ class Config(NamedTuple):
     rerank: str = ""
     rerank_rows: int = 50
     rerank_weight: float = 0.5
+    rerank_keep: bool = False
+    rerank_mb: int = 256
     sparse_recall: bool = True
     sparse_chunk_threshold: int = 2
     sparse_distance_ceiling: float = 0.2
@@ -114,6 +116,8 @@ SETTINGS: dict[str, Setting] = {
     "rerank": Setting("the reranker of the best rows, empty for none", live=True),
     "rerank_rows": Setting("rows that are scored again", live=True, least=1, most=10_000),
     "rerank_weight": Setting("the reranker's share of their score", live=True, least=0, most=1),
+    "rerank_keep": Setting("keep a reranker's vectors in the store, so that no text is embedded twice"),
+    "rerank_mb": Setting("megabytes that these take, the oldest make room; 0 for none", least=0, most=1_000_000),
     "sparse_recall": Setting("let a near chunk of a short document take the last row", live=True),
     "sparse_chunk_threshold": Setting("chunks that a short document has at most", live=True, least=1),
     "sparse_distance_ceiling": Setting("1 - cosine that is still near", live=True, least=0, most=2),

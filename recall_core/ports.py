@@ -64,6 +64,15 @@ class Interruptible(Protocol):
         """From another thread: end the call that runs, or else the next one and only that; it raises Interrupted."""
 
 
+@runtime_checkable
+class OfFiles(Protocol):
+    """What an embedder whose model is in files may offer beside `Embedder`."""
+
+    @property
+    def checksum(self) -> str:
+        """What tells the model, and what is done with it, from all others, in hex; nothing is loaded for it."""
+
+
 class EmbedderKind(Protocol):
     """How one kind of embedder is recognised and made. Built-in kinds and those of plug-ins look alike.
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import jsonschema
 
-from recall_core.contract import responses
+from recall_core.contract.schema import schema as contract_schema
 
 
 @cache
 def validator(*, is_closed: bool = False) -> jsonschema.Draft202012Validator:
     """What raises ValidationError for an answer that does not fit; closed, for a key beyond the contract too."""
-    schema = responses.schema()
+    schema = contract_schema()
     if is_closed:
         for definition in schema["$defs"].values():
             definition["additionalProperties"] = False

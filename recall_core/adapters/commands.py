@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -33,15 +33,34 @@ SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 
 def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> int:
     """Carry the request out and return its exit code. opener: see cli.main."""
-    with within(getattr(request.flags, "timeout", None)):
-        answer = _command(request).run(request, streams, opener or open_store)
-    if answer is None:
-        return 0
-    response = response_of(answer)
-    if _is_stdout_taken(request):
-        streams = streams._replace(stdout=streams.stderr)
-    _emit(response, request, streams)
+    with ExitStack() as left_open:
+        opened = opener or open_store
+        if hasattr(request.flags, "timeout"):  # it asks, and may have made what is kept once its answer is out
+            opened = _closing_late(opened, left_open)
+        with within(getattr(request.flags, "timeout", None)):
+            answer = _command(request).run(request, streams, opened)
+        if answer is None:
+            return 0
+        response = response_of(answer)
+        if _is_stdout_taken(request):
+            streams = streams._replace(stdout=streams.stderr)
+        _emit(response, request, streams)
+        streams.stdout.flush()
     return _exit_code(response)
+
+
+def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
+    """The opener, but what has vectors to keep is left open for others to close."""
+
+    @contextmanager
+    def opened(store: str | None) -> Iterator[Recall]:
+        with ExitStack() as own:
+            recall = own.enter_context(opener(store))
+            yield recall
+            if recall.engine.has_vectors_to_keep:
+                left_open.enter_context(own.pop_all())
+
+    return opened
 
 
 def _is_stdout_taken(request: Request) -> bool:
@@ -88,7 +107,8 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
     for line in render.talk(response):
         streams.say(line)
     if command.then is not None:
-        streams.say(command.then(response))
+        for line in command.then(response):
+            streams.say(line)
 
 
 def _drawn(response: Response, stdout: TextIO) -> bool:
@@ -117,9 +137,28 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     return Recall.init(folder, **given if mode is None else {**given, "mode": mode})
 
 
-def created(made: Response) -> str:
+def created(made: Response) -> Iterator[str]:
     """What init says at its end."""
-    return f"created {made['store']['path']}; next: recall add PATH"
+    path = Path(made["store"]["path"])
+    yield f"created {path}; next: recall add PATH"
+    if (offer := _better_ranking(path)) is not None:
+        yield f"better ranking, with the models that are installed here: {offer}"
+
+
+def _better_ranking(path: Path) -> Hint | None:
+    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
+    from recall_core.config import FILE_NAME, load  # noqa: PLC0415 - only init asks
+    from recall_core.embed.registry import kind  # noqa: PLC0415 - as above
+
+    config = load(path.parent / FILE_NAME)
+    wanted = ("local", "minilm")
+    if config.rerank or config.embedding not in ("hash", "local"):
+        return None
+    if any(kind(name).missing(config) is not None for name in wanted):
+        return None
+    if path.parent == paths.known():
+        return Hint("reembed", "local", set="rerank=minilm")
+    return Hint("reembed", "local", set="rerank=minilm", store=str(path))
 
 
 def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -323,6 +362,18 @@ def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every vector anew, watched."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
     return follow(work, streams=streams, kept=_vectors_made)
+
+
+def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """What a reranker will read, embedded ahead, watched."""
+    flags = request.flags
+    work = recall.warm(
+        queries=None if flags.queries is None else Path(flags.queries),
+        everything=flags.all,
+        budget_s=flags.budget_s,
+        settings=tuple(flags.set or ()),
+    )
+    return follow(work, streams=streams, kept=lambda _: "what was embedded is kept")
 
 
 def _vectors_made(last: Progress | None) -> str:

@@ -67,8 +67,8 @@ class Command(NamedTuple):
     flags: tuple[Flag, ...] = ()
     examples: tuple[str, ...] = ()
     note: str = ""
-    then: Callable[[Response], str] | None = None
-    """What is said after the answer: the next step."""
+    then: Callable[[Response], Iterable[str]] | None = None
+    """What is said after the answer, line by line: the next step."""
 
 
 def later(place: str) -> Callable[..., Any]:

@@ -329,6 +329,17 @@ def reembedded(response: Response) -> Iterator[str]:
     )
 
 
+def warmed(response: Response) -> Iterator[str]:
+    """The outcome of warm on one line."""
+    view = response["warmed"]
+    asked = f"{counted(view['questions'], 'question')} asked, " if view["questions"] else ""
+    left = f", {view['left']} left" if view["left"] else ""
+    yield (
+        f"{view['reranker']}: {asked}{counted(view['embedded'], 'text')} embedded{left}; "
+        f"{view['kept']} of {view['texts']} kept, {view['bytes'] / 1e6:.1f} MB"
+    )
+
+
 def embedders(response: Response) -> Iterator[str]:
     """One line an embedder, in columns; what is unknown is a dash."""
     rows = [embedder_row(view) for view in response["embedders"]]

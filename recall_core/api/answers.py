@@ -120,7 +120,8 @@ def swept(engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *
 
 
 def refresh(engine: Engine, ask: Ask) -> None:
-    """Bring the store up to date first, where the question wants that."""
+    """Bring the store up to date first, where the question wants that; what earlier ones have made is kept."""
+    engine.keep_vectors()
     if ask.fresh:
         from recall_core.api.filling import sync  # noqa: PLC0415 - few questions write
 

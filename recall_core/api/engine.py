@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ from recall_core.api.packing import packing
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
-from recall_core.errors import ConfigError, EmbedError
+from recall_core.errors import ConfigError, EmbedError, RecallError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
 from recall_core.retrieve import answer as answering
@@ -24,6 +25,7 @@ from recall_core.views import Leaves
 if TYPE_CHECKING:
     from threading import Event
 
+    from recall_core.api.kept import StoredVectors
     from recall_core.ingest.watch import Stop
 
 
@@ -73,12 +75,16 @@ class Engine:
         self._watched: Event | None = None
         self._embedder = embedder
         self._rerankers: dict[str, Reranker] = {}
+        self._kept: dict[str, StoredVectors] = {}
+        """Of the rerankers that are embedders, by name."""
 
     def beside(self, config: Config | None = None, *, embedder: Embedder | None = None) -> Engine:
         """Another one of the same store, with settings and an embedder of its own."""
         config = config or self.config
         other = Engine(self.store, config=config, base=self.base, toml=self.toml, embedder=embedder, found=self.found)
         other.goes_on = self.goes_on
+        if all(getattr(config, key) == getattr(self._config, key) for key in EMBEDDING):
+            other._rerankers, other._kept = self._rerankers, self._kept
         return other
 
     def once(self) -> Engine:
@@ -95,7 +101,7 @@ class Engine:
     @config.setter
     def config(self, config: Config) -> None:
         if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
-            self._embedder, self._rerankers = None, {}
+            self._embedder, self._rerankers, self._kept = None, {}, {}
         self._config = config
         self.found, self._may_embed = self.found._replace(config=config), False
 
@@ -140,16 +146,48 @@ class Engine:
     def reranker(self, config: Config) -> Reranker:
         """The reranker that these settings name; kept, because loading one takes time."""
         if config.rerank not in self._rerankers:
-            from recall_core.embed.rescore import new_reranker  # noqa: PLC0415 - few questions are reranked
+            from recall_core.api.kept import StoredVectors  # noqa: PLC0415 - few questions are reranked
+            from recall_core.embed.rescore import VectorMaker, new_reranker  # noqa: PLC0415 - as above
+
+            def keep(maker: VectorMaker) -> StoredVectors:
+                return self._kept.setdefault(config.rerank, StoredVectors(self.store, maker))
 
             self.found.expect_reranker(config.rerank)
-            self._rerankers[config.rerank] = new_reranker(config.rerank, self.config)
+            reranker = new_reranker(config.rerank, self.config, loaded=self._embedder, keep=keep)
+            self._rerankers[config.rerank] = reranker
         return self._rerankers[config.rerank]
+
+    def vectors_of_reranker(self, config: Config) -> StoredVectors | None:
+        """Those of the reranker that these settings name; None for a plug-in's, which has none."""
+        self.reranker(config)
+        return self._kept.get(config.rerank)
+
+    @property
+    def has_vectors_to_keep(self) -> bool:
+        """Whether `keep_vectors` has anything to do."""
+        return self.config.rerank_keep and any(kept.is_waiting for kept in self._kept.values())
+
+    def keep_vectors(self) -> None:
+        """Put what rerankers have made into the store, where that waits for nobody; the next question does, too."""
+        if self.config.rerank_keep:
+            for kept in self._kept.values():
+                kept.keep(megabytes=self.config.rerank_mb)
 
     @from_any_thread
     def close(self) -> None:
-        """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call."""
-        self.guard.last_call(self.store.close)
+        """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call.
+
+        What rerankers have made is kept before, where that waits for nobody.
+        """
+        self.guard.last_call(self._close)
+
+    def _close(self) -> None:
+        try:
+            with suppress(RecallError):  # nobody asks any more, and what is not kept is made again
+                self.keep_vectors()
+        finally:
+            self._kept.clear()
+            self.store.close()
 
     @from_any_thread
     def interrupt(self) -> None:
@@ -204,7 +242,8 @@ class Engine:
         return self._trusted(replan(plan, config=self.config, settings=ask.settings, k=ask.k))
 
     def answer(self, plan: Plan) -> Answer:
-        """Search and rank: the only step that searches the store."""
+        """Search and rank: the only step that searches the store. What earlier questions have made is kept first."""
+        self.keep_vectors()
         with self.store.reading():  # the question's vector and those it meets are of one embedder
             embedder = self.embedder if plan.semantic is not None else None
         return answering.answer(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
 from recall_core import deadline
@@ -23,6 +22,7 @@ from recall_core.types import Progress, Root
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
     from recall_core.api.filling import ImportFields
+    from recall_core.api.warm import WarmFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.options import EvalOptions
@@ -95,9 +95,7 @@ class Recall:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
             self.close()
         except UsageError as refused:
@@ -109,8 +107,7 @@ class Recall:
     def interrupt(self) -> None:
         """From any thread: end a watch, and abort the statement that runs; its call raises Interrupted.
 
-        So does one that asks an embedder's server, or else the next one that does: it can meet only one.
-        Where no statement runs, or all is closed, there is none to abort.
+        So does one that asks an embedder's server, or else the next one that does. Where none runs, none is aborted.
         """
         self.engine.interrupt()
 
@@ -125,10 +122,7 @@ class Recall:
 
     @from_any_thread
     def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
-        """The places below the remembered roots that changed, as they change; sync after each answer.
-
-        Only this call reads the store: waiting for the next answer keeps no thread out.
-        """
+        """The places below the remembered roots that changed, as they change; sync after each answer."""
         return self.engine.changes(stop)
 
     def under(self, given: Sequence[str]) -> Recall:
@@ -391,8 +385,7 @@ class Recall:
     ) -> Generator[Progress, None, responses.IngestResponse]:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call.
 
-        template: what holds for the files of each. strict: files that had to be skipped are an error, told after the
-        rest is in.
+        template: what holds for the files of each. strict: skipped files are an error, told after the rest is in.
         """
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
@@ -430,6 +423,12 @@ class Recall:
         done = yield from reembed(self.store, name, settings, found=self.engine.found, toml=self.engine.toml)
         self.engine.take_over(done.found)
         return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *self.engine.notes()]}
+
+    def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
+        """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
+        from recall_core.api.warm import warm  # noqa: PLC0415 - a search never needs it
+
+        return warm(self.engine, **wanted)
 
     def roots(self, accept: Sequence[int] = ()) -> responses.RootsResponse:
         """What was added, and what is left out of it. accept: by number, what an import brought, to be synced."""

@@ -1,8 +1,8 @@
-"""What each command answers, a type for each; `Response` has the keys of all of them; and the JSON Schema of both."""
+"""What each command answers, a type for each; `Response` has the keys of all of them."""
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypeAlias, TypedDict, get_args
+from typing import NotRequired, TypeAlias, TypedDict
 
 from recall_core.contract import Head
 from recall_core.contract.comparing import DiffView, ReportView
@@ -31,6 +31,7 @@ from recall_core.contract.views import (
     TransferView,
     TrustView,
     VerifiedView,
+    WarmView,
 )
 from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
@@ -220,6 +221,13 @@ class ReembedResponse(Head):
     warnings: list[str]
 
 
+class WarmResponse(Head):
+    """What warm answers."""
+
+    warmed: WarmView
+    warnings: list[str]
+
+
 class RqlResponse(Head):
     """What rql check and rql format answer."""
 
@@ -326,6 +334,7 @@ AnyResponse: TypeAlias = (
     | RecoverResponse
     | EmbeddersResponse
     | ReembedResponse
+    | WarmResponse
     | RqlResponse
     | ExplainedResponse
     | CompletionResponse
@@ -399,6 +408,8 @@ class Response(TypedDict):
     """One entry an embedder."""
     reembedded: NotRequired[ReembedView]
     """What was made anew."""
+    warmed: NotRequired[WarmView]
+    """What was embedded ahead."""
     evaluation: NotRequired[EvaluationView]
     """How good the ranking is."""
     fixtures: NotRequired[FixturesView]
@@ -421,30 +432,3 @@ class Response(TypedDict):
     """OFFSET of the next page, while there is one."""
     error: NotRequired[ErrorView]
     """Why there is no answer."""
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
-    from msgspec.json import schema_components  # noqa: PLC0415 - only when the schema is asked for
-
-    references, components = schema_components((Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "recall/response/1",
-        "title": "Recall response",
-        **references[0],
-        "anyOf": list(references[1:]),
-        "$defs": _on_one_line(components),
-    }
-
-
-def _on_one_line(node: object) -> object:
-    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
-    if isinstance(node, list):
-        return [_on_one_line(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
-        for key, value in node.items()
-    }

@@ -368,6 +368,20 @@ class RecoveredView(TypedDict):
     lost: list[LostView]
 
 
+class WarmView(TypedDict):
+    """What warm did. texts: distinct ones of the store, of which so many have a vector (kept). embedded: texts that
+    this run read; questions: that it asked. left: texts, or questions, that it did not come to. bytes: of all that is
+    kept for rerankers."""
+
+    reranker: str
+    texts: int
+    kept: int
+    embedded: int
+    questions: int
+    left: int
+    bytes: int
+
+
 class VerifiedView(TypedDict):
     """A file that was checked, without a change to it. Of a damaged one nothing is counted. digest: of a store;
     sha256: of an export, as its last line has it."""

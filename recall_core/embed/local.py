@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed.installed import ModelFile, missing, read, unavailable
+from recall_core.embed.installed import ModelFile, digest, missing, read, unavailable
 from recall_core.embed.tokens import Tokens
 from recall_core.embed.windows import unit
 from recall_core.ports import Share
@@ -57,6 +57,11 @@ class LocalEmbedder:
 
     def __init__(self, weights: ModelFile = WEIGHTS, tokenizer: ModelFile = TOKENIZER) -> None:
         self._files = (weights, tokenizer)
+
+    @property
+    def checksum(self) -> str:
+        """Of the model's files, which are the only ones that are accepted."""
+        return digest(" ".join((IDENTITY, *(file.sha256 for file in self._files))).encode())[:16]
 
     @property
     def max_input(self) -> None:

@@ -16,7 +16,16 @@ from recall_core import paths
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.embed import windows
-from recall_core.embed.installed import ModelFile, checked, folder_of, install, mapped_file, missing, unavailable
+from recall_core.embed.installed import (
+    ModelFile,
+    checked,
+    digest,
+    folder_of,
+    install,
+    mapped_file,
+    missing,
+    unavailable,
+)
 from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_folder
 from recall_core.embed.tokens import Tokens
 from recall_core.embed.windows import unit
@@ -65,6 +74,13 @@ class OnnxEmbedder:
     def identity(self) -> str:
         """`onnx-<16 hex digits of the files' sha256>:<dimension>`, or the name it was given."""
         return self._identity or f"onnx-{fingerprint(self._model)}:{self.dimension}"
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of model and tokenizer, and of what decides its vectors beside them."""
+        if self._expected is None:
+            return fingerprint(self._model)
+        return digest(" ".join((self._identity or "", *self._expected)).encode())[:16]
 
     @cached_property
     def dimension(self) -> int:

@@ -2,63 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from math import fsum
+from math import fsum, isfinite
 from operator import mul
-from typing import cast
+from typing import NamedTuple, Protocol, cast
 
 from recall_core.config import Config
 from recall_core.embed import registry
 from recall_core.embed.windows import components
 from recall_core.errors import EmbedError
-from recall_core.ports import Embedder, EmbedderKind, Reranker
+from recall_core.ports import Embedder, EmbedderKind, OfFiles, Reranker
 from recall_core.types import Vector
 
 GROUP = "recall.reranker"
 """The entry points of plug-ins: each is called with a Config, whose `rerank` names it, and returns a Reranker."""
 
 _DECIMALS = 6
+_SCALE = 1_000_000  # 10 to the power of _DECIMALS
+_DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
 _KEPT_TEXTS = 4_096  # vectors in memory, a few MB
+_NOT_YET = 0  # components of a model's vectors that are found out once it is loaded, which may never be needed
+
+
+class VectorKey(NamedTuple):
+    """sha256 of a text, and whether it is a question: an embedder may read those otherwise."""
+
+    text_hash: bytes
+    is_query: bool
+
+
+class KeptVectors(Protocol):
+    """Where vectors of earlier processes are found, and new ones are left for later ones."""
+
+    def find(self, keys: Sequence[VectorKey]) -> Mapping[VectorKey, Vector]:
+        """Those that are known."""
+
+    def leave(self, made: Mapping[VectorKey, Vector]) -> None:
+        """Take these, to be kept once the answer is out."""
 
 
 class EmbedderReranker:
-    """Scores a text by its cosine with the question, below 0 as 0; for questions asked again it keeps vectors."""
+    """Scores a text by its cosine with the question, below 0 as 0; for what is asked again it keeps vectors.
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._kept: dict[bytes, Vector] = {}
+    kept: where they outlast the process. The embedder is only asked for what nobody has, so that its model is not
+    loaded where everything is there.
+    """
+
+    def __init__(self, embedder: Embedder, kept: KeptVectors | None = None) -> None:
+        self.embedder = embedder
+        self._kept = kept
+        self._known: dict[VectorKey, Vector] = {}
 
     @property
     def identity(self) -> str:
         """The embedder's."""
-        return self._embedder.identity
+        return self.embedder.identity
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """max(0, cosine) a text, in order, in float64 rounded half-even to 6 decimals; 0 without a vector."""
-        (asked,) = self._embedder.embed([question], is_query=True)
-        vectors = self._vectors(texts)
+        (asked,) = self.vectors([question], is_query=True)
+        vectors = self.vectors(texts)
         if not asked:
             return [0.0] * len(texts)
-        question_components = components(asked)
-        return [_similarity(question_components, components(vector)) if vector else 0.0 for vector in vectors]
+        similar = iter(_similarities(asked, [vector for vector in vectors if vector]))
+        return [next(similar) if vector else 0.0 for vector in vectors]
 
-    def _vectors(self, texts: Sequence[str]) -> list[Vector]:
+    def vectors(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         """The texts' vectors; the ones used last are kept."""
-        keys = [sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._kept}
-        made = dict(zip(new, self._embedder.embed(list(new.values())), strict=True)) if new else {}
-        found = {key: made[key] if key in made else self._kept.pop(key) for key in dict.fromkeys(keys)}
-        self._kept |= found
-        for key in list(self._kept)[: max(0, len(self._kept) - _KEPT_TEXTS)]:
-            del self._kept[key]
+        keys = [VectorKey(_hash(text), is_query) for text in texts]
+        unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        self._known |= self._learned(unknown, is_query=is_query) if unknown else {}
+        found = {key: self._known.pop(key) for key in dict.fromkeys(keys)}
+        self._known |= found
+        for key in list(self._known)[: max(0, len(self._known) - _KEPT_TEXTS)]:
+            del self._known[key]
         return [found[key] for key in keys]
 
+    def _learned(self, texts: Mapping[VectorKey, str], *, is_query: bool) -> Mapping[VectorKey, Vector]:
+        """Their vectors: those that were kept, and the others made, each text once."""
+        kept = {} if self._kept is None else self._kept.find(list(texts))
+        new = [key for key in texts if key not in kept]
+        if not new:
+            return kept
+        made = dict(zip(new, self.embedder.embed([texts[key] for key in new], is_query=is_query), strict=True))
+        if self._kept is not None:
+            self._kept.leave(made)
+        return {**kept, **made}
 
-def new_reranker(name: str, config: Config) -> Reranker:
+
+def _hash(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class VectorMaker(NamedTuple):
+    """What tells an embedder's vectors from all others. name: with the checksum of its model, where that is in files.
+
+    identity: the embedder's own, or what it begins with where the rest is only known once a model is loaded.
+    """
+
+    name: str
+    identity: str
+
+    def is_of(self, identity: str) -> bool:
+        """Whether vectors of an embedder of that identity are of this maker."""
+        return identity == self.identity or (self.identity.endswith(":") and identity.startswith(self.identity))
+
+
+def new_reranker(
+    name: str,
+    config: Config,
+    *,
+    loaded: Embedder | None = None,
+    keep: Callable[[VectorMaker], KeptVectors] | None = None,
+) -> Reranker:
     """The reranker of that name: an embedder as recall.toml would name it, or a plug-in.
 
-    Raises EmbedError `unknown_reranker`, and what making an embedder raises.
+    loaded: an embedder that is there already, taken where it is the one. keep: where vectors of that maker outlast
+    the process. Raises EmbedError `unknown_reranker`, and what making an embedder raises.
     """
     bare = name.partition(":")[0]
     if bare not in registry.KINDS:
@@ -68,7 +131,18 @@ def new_reranker(name: str, config: Config) -> Reranker:
     settings = config._replace(embedding=name)
     found = _kind(name)
     registry.check_network(found, settings)
-    return EmbedderReranker(found.new(settings, dimension=found.dimension(settings)))
+    embedder = found.new(settings, dimension=_NOT_YET if bare == "onnx" else found.dimension(settings))
+    maker = _maker(bare, embedder)
+    if loaded is not None and maker.is_of(loaded.identity):
+        embedder = loaded
+    return EmbedderReranker(embedder, None if keep is None else keep(maker))
+
+
+def _maker(bare: str, embedder: Embedder) -> VectorMaker:
+    if not isinstance(embedder, OfFiles):
+        return VectorMaker(embedder.identity, embedder.identity)
+    name = f"{bare}-{embedder.checksum}"
+    return VectorMaker(name, f"{name}:" if bare == "onnx" else embedder.identity)
 
 
 def check_reranker(name: str) -> None:
@@ -102,6 +176,22 @@ def _plug_in(name: str) -> Callable[[Config], Reranker] | None:
     return None
 
 
-def _similarity(question: Sequence[float], text: Sequence[float]) -> float:
-    cosine = round(fsum(map(mul, question, text)), _DECIMALS)  # of unit vectors, as the store computes it
-    return max(0.0, min(1.0, cosine))
+def _similarities(question: Vector, texts: Sequence[Vector]) -> list[float]:
+    """Cosines of unit vectors, below 0 as 0, as the store computes them: whichever way, to the last bit the same."""
+    asked = components(question)
+    if "numpy" in sys.modules and {len(text) for text in texts} == {len(question)}:
+        import numpy as np  # noqa: PLC0415 - whoever has loaded a model has it
+
+        matrix = np.frombuffer(b"".join(texts), dtype="<f4").reshape(len(texts), -1).astype(np.float64)
+        sums: list[float] = (matrix @ np.array(asked)).tolist()
+    else:
+        sums = [sum(map(mul, asked, array("f", text))) for text in texts]
+    return [_settled(total, asked, text) for total, text in zip(sums, texts, strict=True)]
+
+
+def _settled(total: float, question: Sequence[float], text: Vector) -> float:
+    """The sum, rounded; taken again exactly where the order of addition could decide the last decimal."""
+    scaled = total * _SCALE
+    if not isfinite(scaled) or abs(abs(scaled - round(scaled)) - 0.5) < _DOUBT:
+        total = fsum(map(mul, question, components(text)))
+    return max(0.0, min(1.0, round(total, _DECIMALS)))

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Protocol
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
-    from recall_core.store.values import Finding, JudgementRow, Lost, MadeWith, NearPairs, ReembedTarget, StoreCheck
+    from recall_core.store.values import (
+        Finding,
+        JudgementRow,
+        Lost,
+        MadeWith,
+        NearPairs,
+        ReembedTarget,
+        RerankVector,
+        StoreCheck,
+    )
 
 
 class JudgementWriter(Protocol):
@@ -119,6 +128,25 @@ class Maintenance(Protocol):
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
         """The pairs of live chunks in documents of different content whose cosine, of six decimals, is at least
         `least`. shown: the most pairs that are named. Exact."""
+
+    def keep_reranked(
+        self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
+    ) -> bool:
+        """Keep vectors that a reranker made, so that it need not make them again; no answer depends on them.
+
+        Left out are those of texts that no live chunk has, and of questions since which the store was changed.
+        Together they take at most so many bytes: the oldest go. may_wait: False where this is to fail at once, and
+        the answer is False, when somebody else writes or the store cannot be written.
+        """
+
+    def reranked_bytes(self) -> int:
+        """What those that are kept take."""
+
+    def texts_reranked(self, maker: str) -> int:
+        """How many distinct texts of live chunks have one of this maker."""
+
+    def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
+        """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
 
     def reembed_target(self) -> ReembedTarget | None:
         """The reembed that was begun and did not end, or None."""

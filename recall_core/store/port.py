@@ -169,6 +169,12 @@ class Search(Protocol):
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""
 
+    def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
+        """text_hash to vector of those that this reranker made and that are kept; a damaged one is not.
+
+        maker: names it with its model.  is_query: whether they are of questions.
+        """
+
     def is_indexed(self, rowid: int) -> bool:
         """Whether the full-text index holds a chunk."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from recall_core.shell import Hint
-from recall_core.types import Root
+from recall_core.types import Root, Vector
 
 
 class Removed(NamedTuple):
@@ -143,6 +143,18 @@ class NearPairs(NamedTuple):
 
     pairs: int
     first: tuple[Pair, ...]
+
+
+class RerankVector(NamedTuple):
+    """A vector that a reranker made. text_hash: sha256 of the embedded text, or of the question.
+
+    generation: of the store when a question was asked; nothing for a text.
+    """
+
+    text_hash: bytes
+    is_query: bool
+    vector: Vector
+    generation: int = 0
 
 
 class ReembedTarget(NamedTuple):

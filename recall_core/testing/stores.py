@@ -18,7 +18,7 @@ from recall_core.rql.ast import Field
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.match import match, match_document
 from recall_core.store.port import Store
-from recall_core.store.values import JudgementRow, ReembedTarget, StoreCheck
+from recall_core.store.values import JudgementRow, ReembedTarget, RerankVector, StoreCheck
 from recall_core.testing.corpus import (
     EMBEDDER,
     FISH,
@@ -380,6 +380,18 @@ class StoreConformance:
             writer.remove(*rows[0][:4])
         assert (store.judgements(), store.judged_queries()) == (rows[1:], {"q1": "fish?"})
 
+    def test_vectors_of_a_reranker_are_kept_for_texts_that_are_there(self) -> None:
+        store = self.filled()
+        before = store.info()
+        ((own, text),) = store.texts_to_rerank("some", after=b"", limit=1).items()
+        (vector,) = EMBEDDER.embed([text])
+        keys = (own, False), (b"gone", False), (own, True)
+        made = [RerankVector(*key, vector, before.generation) for key in keys]
+        assert store.keep_reranked("some", made, most_bytes=10**6)
+        found = [store.reranked("some", [own, b"gone"], is_query=each) for each in (False, True)]
+        assert (found, store.texts_reranked("some"), store.info()) == ([{own: vector}] * 2, 1, before)
+        assert (store.keep_reranked("some", [], most_bytes=0, may_wait=True), store.reranked_bytes()) == (True, 0)
+
     def test_compacting_and_purging_change_no_answer(self) -> None:
         store = self.filled()
         with store.writer() as writer:
@@ -420,8 +432,7 @@ class StoreConformance:
         store.begin_reembed(target)
         waiting = store.texts_to_reembed(after=b"", limit=99)
         made = dict(zip(waiting, ((vector, 1) for vector in other.embed(list(waiting.values()))), strict=True))
-        some = dict(list(made.items())[:1])
-        assert store.save_reembedded(target, some)
+        assert store.save_reembedded(target, dict(list(made.items())[:1]))
         assert not store.finish_reembed(target)
         assert (store.reembed_target(), store.reembedded(), store.texts()) == (target, 1, len(waiting))
         assert store.embedder() == EMBEDDER.identity
@@ -429,9 +440,8 @@ class StoreConformance:
         assert not store.save_reembedded(target._replace(embedder="another"), made)
         assert store.finish_reembed(target)
         assert (store.embedder(), store.info().dimension, store.reembed_target()) == (other.identity, 64, None)
-        assert set(store.vectors([key.rowid for key in store.candidates(None)]).values()) == {
-            vector for vector, _ in made.values()
-        }
+        held = store.vectors([key.rowid for key in store.candidates(None)])
+        assert set(held.values()) == {vector for vector, _ in made.values()}
 
 
 _SHORT = {"b/c.md", "d.jsonl#1", "d.jsonl#2"}

@@ -12,7 +12,7 @@ import recall_core
 import recall_tui
 from recall_core.adapters.flags import GLOBALS, VERSION
 from recall_core.adapters.menu import BY_NAME, COMMANDS
-from recall_core.contract import responses
+from recall_core.contract.schema import schema
 from recall_core.explain.whynot.stage import STAGES
 from recall_core.ingest.parse import BUILT_IN
 from recall_tui.program import FLAGS as WORKBENCH_FLAGS
@@ -79,7 +79,7 @@ def test_every_stage_of_whynot_is_documented_in_its_place() -> None:
 
 def test_every_key_of_the_contract_is_documented() -> None:
     text = page("json.md")
-    keys = {key for definition in responses.schema()["$defs"].values() for key in definition["properties"]}
+    keys = {key for definition in schema()["$defs"].values() for key in definition["properties"]}
 
     assert sorted(key for key in keys if f"`{key}`" not in text) == []
 

@@ -23,7 +23,7 @@ TREES = (
     *("doc_live_path", "doc_live_mtime", "doc_live_source", "doc_file", "doc_tag", "doc_tag_tag", "chunk"),
     *("sqlite_autoindex_chunk_1", "chunk_natural", "chunk_doc", "chunk_text_hash", "vec", "vec_cache"),
     *("chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "vec_windowed", "vec_next"),
-    *("judged_query", "judgement", "left_out"),
+    *("judged_query", "judgement", "left_out", "vec_rerank", "sqlite_autoindex_vec_rerank_1"),
 )
 """Every table and index of a store; each is a tree of pages of its own."""
 

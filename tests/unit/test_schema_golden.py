@@ -18,6 +18,7 @@ from recall_core import Recall
 from recall_core.adapters import cli, headless
 from recall_core.adapters.streams import Streams
 from recall_core.errors import StoreError
+from recall_core.store.sqlite.schema import SCHEMA_VERSION
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -35,7 +36,7 @@ def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: 
     with Recall.open(str(old)) as recall:
         out = io.StringIO()
         recall.export(out)
-        assert recall.stats()["store"]["schema_version"] == 3
+        assert recall.stats()["store"]["schema_version"] == SCHEMA_VERSION
         checks = {check["code"]: check["severity"] for check in recall.doctor()["checks"]}
         assert [code for code, severity in checks.items() if severity == "error"] == []
         assert checks["texts"] == "ok"
@@ -47,6 +48,17 @@ def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: 
     copy = Path(f"{old}.bak-schema-2")
     assert copy.exists()
     assert old.read_bytes() != before
+
+
+def test_a_store_of_the_schema_just_before_holds_what_it_held_too(old: Path) -> None:
+    old.write_bytes(gzip.decompress((GOLDEN / "schema-3.db.gz").read_bytes()))
+    with Recall.open(str(old)) as recall:
+        out = io.StringIO()
+        recall.export(out)
+        assert recall.stats()["store"]["schema_version"] == SCHEMA_VERSION
+        assert [check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
+    assert out.getvalue() == (GOLDEN / "schema-2.jsonl").read_text(encoding="utf-8")
+    assert Path(f"{old}.bak-schema-3").exists()
 
 
 def test_every_vector_of_an_older_store_has_its_check_then_and_once_its_document_has_left(old: Path) -> None:
@@ -73,7 +85,7 @@ def told(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, s
 
 
 def test_an_upgrade_is_told_once_on_stderr_and_nowhere_else(old: Path) -> None:
-    note = f"note: {old} was brought from schema 2 to 3; as it was it lies in {old}.bak-schema-2.\n"
+    note = f"note: {old} was brought from schema 2 to {SCHEMA_VERSION}; as it was it lies in {old}.bak-schema-2.\n"
 
     first = told("--store", str(old), "roots")
     again = told("--store", str(old), "roots")
@@ -123,7 +135,7 @@ def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old:
         racer.stdin.flush()
     answers = [racer.communicate() for racer in racers]
 
-    assert sorted(answers) == [("False 3\n", "")] * 3 + [("True 3\n", "")]
+    assert sorted(answers) == [(f"False {SCHEMA_VERSION}\n", "")] * 3 + [(f"True {SCHEMA_VERSION}\n", "")]
     db = apsw.Connection(f"{old}.bak-schema-2")
     assert db.pragma("user_version") == 2
     db.close()
@@ -147,7 +159,7 @@ def test_who_waited_for_the_upgrade_of_another_makes_no_copy_and_says_nothing(
     monkeypatch.setattr(apsw, "connection_hooks", [watched])
     with Recall.open(str(old)) as recall:
         assert recall.store.upgrade == ""
-        assert recall.stats()["store"]["schema_version"] == 3
+        assert recall.stats()["store"]["schema_version"] == SCHEMA_VERSION
 
     assert others != [""]
     assert [path.name for path in old.parent.glob("*.bak*")] == ["recall.db.bak-schema-2"]

@@ -212,4 +212,22 @@ COMMANDS: tuple[Command, ...] = (
         ("recall reembed local", "recall reembed openai --set embedding_model=text-embedding-3-small"),
         note="Interrupted, the same command goes on where it was.",
     ),
+    Command(
+        "warm",
+        "Embed ahead what the reranker will read, so that no question has to wait for it.",
+        on_store("commands:warm"),
+        in_lines("render:warmed"),
+        flags=(
+            Flag("--queries", "what these questions need: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            Flag("--all", "every text of the store, as far as rerank_mb has room"),
+            Flag("--budget-s", "end after S seconds with what is made by then", "S", is_seconds=True),
+            Flag("--set", "override a ranking setting for this run, such as rerank", "KEY=VALUE", many=True),
+        ),
+        examples=(
+            "recall warm --all",
+            "recall warm --queries queries.jsonl --set rerank=minilm",
+            "recall warm --all --budget-s 600 --json",
+        ),
+        note="Interrupted or out of time, the same command goes on where it was.",
+    ),
 )

@@ -68,7 +68,7 @@ WHERE d.deleted = 0 AND d.path NOT IN (SELECT path FROM named) AND c.hash IN (
 
 _PAGES = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
 
-_VECTORS = ("vec", "vec_cache", "vec_next")
+_VECTORS = ("vec", "vec_cache", "vec_next", "vec_rerank", "sqlite_autoindex_vec_rerank_1")
 
 _SOURCES = """
 SELECT r.spec, count(d.rowid), coalesce(max(d.mtime), '')

@@ -14,6 +14,7 @@ import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
+from recall_core.store.sqlite import reranked
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata
@@ -105,6 +106,7 @@ def orphan_vectors(store: SqliteCatalog) -> Finding:
 def vector_values(store: SqliteCatalog) -> Finding:
     """Whether every vector is the one that was stored, of the store's dimension, finite and of length 1."""
     bad = len(bad_vectors(store)) + len(bad_kept(store, "vec_cache")) + len(bad_kept(store, "vec_next"))
+    bad += len(reranked.bad_rows(store.execute))
     return _none(bad, "vectors are not what was stored, or have a component that is no number, or no unit length")
 
 

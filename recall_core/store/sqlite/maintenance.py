@@ -21,7 +21,7 @@ from recall_core.text import embedded_text
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
-    from recall_core.store.values import Finding, NearPairs, ReembedTarget, StoreCheck
+    from recall_core.store.values import Finding, NearPairs, ReembedTarget, RerankVector, StoreCheck
 
 _EMBED_BATCH = 256
 
@@ -133,6 +133,7 @@ class SqliteMaintenance(SqliteCatalog):
         made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
         cannot be one; they are left out where the store has another embedder by now.
         """
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
         from recall_core.store.sqlite.check import ORPHANS, bad_kept, bad_vectors  # noqa: PLC0415 - as above
 
         broken = bad_vectors(self)
@@ -145,6 +146,7 @@ class SqliteMaintenance(SqliteCatalog):
             for table, hashes in kept.items():
                 for text_hash in hashes:
                     self.execute(f"DELETE FROM {table} WHERE text_hash = ?", (text_hash,))
+            reranked.drop_bad(self.execute)
             if self.embedder() == embedder:
                 self._put_vectors(made)
             self._digest_again()
@@ -208,6 +210,8 @@ class SqliteMaintenance(SqliteCatalog):
 
     def _drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
+
         with self.transaction():
             keep_rowids(self.execute)
             gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
@@ -215,6 +219,7 @@ class SqliteMaintenance(SqliteCatalog):
             self.execute(
                 "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
             )
+            reranked.let_go(self.execute, of_questions=self.pending_purge() is not None)
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone
@@ -236,6 +241,32 @@ class SqliteMaintenance(SqliteCatalog):
         from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - as above
 
         return neighbours.near_pairs(self, least=least, shown=shown)
+
+    def keep_reranked(
+        self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
+    ) -> bool:
+        """Keep vectors that a reranker made; False where that would have to wait, or cannot be."""
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - few questions are reranked
+
+        return reranked.keep(self, maker, made, most_bytes=most_bytes, may_wait=may_wait)
+
+    def reranked_bytes(self) -> int:
+        """What those that are kept take."""
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
+
+        return reranked.held(self.execute)
+
+    def texts_reranked(self, maker: str) -> int:
+        """How many distinct texts of live chunks have one of this maker."""
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
+
+        return reranked.texts_made(self.execute, maker)
+
+    def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
+        """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
+
+        return reranked.texts_left(self.execute, maker, after=after, limit=limit)
 
     def reembed_target(self) -> ReembedTarget | None:
         """The reembed that was begun and did not end, or None."""

@@ -15,7 +15,7 @@ from recall_core import deadline, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
-from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, translated
+from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
@@ -99,6 +99,39 @@ class OpenStore:
         with self.transaction():
             yield
 
+    @contextmanager
+    def writing_now(self, *, may_wait: bool) -> Iterator[bool]:
+        """A write transaction for what may be left undone: one try that waits for nobody, and False where it fails.
+
+        may_wait: as every other writer does, who ends what others have left half done, too.
+        """
+        if may_wait:
+            with self.writing():
+                yield True
+            return
+        if not self.writable or self._is_ended or self.db.in_transaction or self.is_replaced():
+            yield False
+            return
+        with self.unlocked():
+            try:
+                is_begun = self._begins_now()
+                yield is_begun
+                if is_begun:
+                    self.execute("COMMIT")  # nobody waits for the log: who closes the file last folds it
+            finally:
+                self._roll_back()
+
+    def _begins_now(self) -> bool:
+        self.db.set_busy_timeout(0)
+        with translated(self.path):
+            try:
+                self.db.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                return False
+            finally:
+                self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        return True
+
     def end_unfinished(self) -> None:
         """End what was begun in this store and interrupted, as far as can be."""
 
@@ -160,6 +193,13 @@ class OpenStore:
     def changes(self) -> int:
         """Another number once anyone but this connection has committed anything."""
         return int(self.execute("PRAGMA data_version")[0][0])
+
+    def state(self) -> tuple[int, int]:
+        """Another pair once anything that a question may see is another: the generation, and for a file in which
+        another store was put its tables' own count."""
+        generation = self.execute("SELECT value FROM meta WHERE key = 'generation'")[0][0]
+        with making_sense(self.path):
+            return int(generation), int(self.execute("PRAGMA schema_version")[0][0])
 
     def interrupt(self) -> None:
         """Abort the statement that runs in another thread, or none where there is none, or no connection any more."""
@@ -235,14 +275,17 @@ class OpenStore:
 class Memo(Generic[Kept]):
     """A value worked out from the whole store, kept from the second time it is wanted in one state of the store.
 
+    A commit that leaves the generation as it is, as of vectors that are only kept, leaves it as it was, too.
     The first time gives None: a process that asks once should not read, nor hold, what it does not need.
     """
 
     def __init__(self, store: OpenStore, read: Callable[[], Kept]) -> None:
         self._store = store
         self._read = read
-        self._state = (-1, -1)
+        self._seen = self._state = (-1, -1)
         self._kept: Kept | None = None
+        self.reads = 0
+        """How often the value was worked out."""
 
     @property
     def is_empty(self) -> bool:
@@ -253,12 +296,16 @@ class Memo(Generic[Kept]):
         """The value for what this connection sees at this moment, or None."""
         if self._store.db.txn_state() == apsw.SQLITE_TXN_WRITE:
             return None  # what is written here may still be rolled back
-        state = (self._store.changes(), self._store.db.total_changes())  # commits of others, and our own
-        if state != self._state:
-            self._state, self._kept = state, None
-            return None
+        seen = (self._store.changes(), self._store.db.total_changes())  # commits of others, and our own
+        if seen != self._seen:
+            self._seen = seen
+            state = self._store.state()
+            if state != self._state:
+                self._state, self._kept = state, None
+                return None
         if self._kept is None:
             self._kept = self._read()
+            self.reads += 1
         return self._kept
 
 

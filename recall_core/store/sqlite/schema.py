@@ -188,6 +188,24 @@ def _prove(db: apsw.Connection) -> None:
     db.execute(_PROOF)
 
 
+_KEPT_FOR_RERANKING = """
+CREATE TABLE vec_rerank(
+  rowid INTEGER PRIMARY KEY,
+  maker TEXT NOT NULL,
+  is_query INTEGER NOT NULL,
+  text_hash BLOB NOT NULL,
+  embedding BLOB NOT NULL,
+  checksum INTEGER NOT NULL,
+  UNIQUE(maker, is_query, text_hash)
+);
+"""
+
+
+def _keep_for_reranking(db: apsw.Connection) -> None:
+    """Vectors that rerankers made of texts and of questions, in the order in which they came."""
+    db.execute(_KEPT_FOR_RERANKING)
+
+
 def _checksum(*row: Any) -> int:
     return vector_checksum(*row)
 
@@ -209,7 +227,12 @@ def _verified_hash(*row: Any) -> bytes | None:
     return own_hash(text) if embedded_hash(path, title, text) == embedded else None
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (_create, _evaluate, _prove)
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
+    _create,
+    _evaluate,
+    _prove,
+    _keep_for_reranking,
+)
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

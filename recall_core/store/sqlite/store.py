@@ -265,6 +265,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""
         return {rowid: bytes(vector) for rowid, vector in self.execute(_VECTORS_OF, (json.dumps(list(rowids)),))}
 
+    def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
+        """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""
+        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - few questions are reranked
+
+        return reranked.find(self.execute, maker, hashes, is_query=is_query)
+
     def is_indexed(self, rowid: int) -> bool:
         """Whether the full-text index holds a chunk."""
         return bool(self.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))

@@ -1,0 +1,598 @@
+"""A reranker's vectors are kept: nothing is embedded twice, nobody waits for it, and no answer depends on it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core import Recall, RecallError
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.engine import result_of
+from recall_core.embed import rescore
+from recall_core.embed.hash import HashEmbedder
+from recall_core.embed.local import LocalEmbedder
+from recall_core.embed.windows import components, unit
+from recall_core.store.values import RerankVector
+from recall_core.types import Vector
+from tests.builders import letters, memory_store, new_file, pieces_left, put, without_privileges
+
+QUESTION = "where do quokkas sleep"
+TEXTS = {
+    "quokka.md": "# Quokkas\n\nA quokka sleeps below a bush.\n",
+    "wombat.md": "# Wombats\n\nA wombat sleeps in its burrow.\n",
+    "river.md": "# Rivers\n\nThe river never sleeps.\n",
+}
+MAKER = "some-1:64"
+EMBEDDER = HashEmbedder(64)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    for name, text in TEXTS.items():
+        (tmp_path / "notes" / name).write_text(text)
+    Recall.init(str(tmp_path), embedding="hash", settings={"rerank": "local", "rerank_keep": True})
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(tmp_path / "notes"))
+    return tmp_path
+
+
+@pytest.fixture
+def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text and question that the model of the reranker is given."""
+    texts: list[str] = []
+    embed = LocalEmbedder.embed
+
+    def counted(self: LocalEmbedder, given: list[str], *, is_query: bool = False) -> list[Vector]:
+        texts.extend(given)
+        return embed(self, given, is_query=is_query)
+
+    monkeypatch.setattr(LocalEmbedder, "embed", counted)
+    return texts
+
+
+def told(recall: Recall, question: str = QUESTION) -> dict[str, Any]:
+    """An answer without what depends on the clock."""
+    answer: dict[str, Any] = dict(recall.search(question, explain=True))
+    answer["stats"] = {key: value for key, value in answer["stats"].items() if key not in ("took_ms", "timings")}
+    return answer
+
+
+def kept(recall: Recall, *, is_query: bool = False) -> int:
+    """How many vectors are kept."""
+    count: int = recall.store.execute(  # type: ignore[attr-defined]
+        "SELECT count(*) FROM vec_rerank WHERE is_query = ?", (is_query,)
+    )[0][0]
+    return count
+
+
+def test_what_one_process_embedded_no_later_one_embeds_again(base: Path, embedded: list[str]) -> None:
+    with Recall.open(str(base)) as recall:
+        first = told(recall)
+    assert len(embedded) == 1 + len(TEXTS)
+    embedded.clear()
+
+    with Recall.open(str(base)) as recall:
+        assert told(recall) == first
+        assert told(recall) == first
+    assert embedded == []
+
+
+def test_a_question_in_a_new_process_does_not_load_the_model(base: Path) -> None:
+    code = f"""
+import sys
+from recall_core import Recall
+with Recall.open({str(base)!r}) as recall:
+    answer = recall.search({QUESTION!r}, settings=("rerank=minilm",))
+print(answer["results"][0]["score"], "onnxruntime" in sys.modules, "tokenizers" in sys.modules)
+"""
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(2)
+    ]
+    scores, runtimes, _ = zip(*(run.stdout.split() for run in runs), strict=True)
+
+    assert scores[0] == scores[1]
+    assert runtimes == ("True", "False")
+    assert runs[1].stdout.split()[2] == "False"
+
+
+def test_the_store_s_own_embedder_reranks_by_the_stored_vectors(base: Path, embedded: list[str]) -> None:
+    with Recall.open(str(base)) as recall:
+        list(recall.reembed("local"))
+        embedded.clear()
+        own = told(recall)
+        assert embedded == [QUESTION, QUESTION]  # for the search, and for the reranker
+    with Recall.open(str(base)) as recall:
+        assert (kept(recall), kept(recall, is_query=True)) == (0, 1)
+        fresh = rescore.EmbedderReranker(LocalEmbedder())
+        rows = [recall.get(result["doc"]["path"])["found"]["text"] for result in own["results"]]
+        values = [result["explain"]["rerank"] for result in own["results"]]
+        assert values == fresh.score(QUESTION, rows)
+
+
+def test_once_the_store_has_another_embedder_its_vectors_no_longer_serve(base: Path, embedded: list[str]) -> None:
+    with Recall.open(str(base)) as recall:
+        fresh = told(recall)
+    with Recall.open(str(base)) as recall, Recall.open(str(base)) as other:
+        list(other.reembed("local"))
+        told(recall)
+        list(other.reembed("hash"))
+        values = [each["explain"]["rerank"] for each in told(recall, QUESTION)["results"]]
+    assert values == [each["explain"]["rerank"] for each in fresh["results"]]
+
+
+def test_nothing_is_kept_where_that_is_not_wanted(base: Path, embedded: list[str]) -> None:
+    toml = base / "recall.toml"
+    toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
+    for _ in range(2):
+        with Recall.open(str(base)) as recall:
+            told(recall)
+            assert (kept(recall), kept(recall, is_query=True)) == (0, 0)
+    assert len(embedded) == 2 * (1 + len(TEXTS))
+
+
+def test_the_next_question_keeps_what_the_one_before_has_made(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        told(recall)
+        assert kept(recall) == 0
+        told(recall, "another question")
+        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS), 1)
+        plan = recall.engine.plan("a third")
+        recall.engine.answer(plan)
+        assert kept(recall, is_query=True) == 2
+
+
+def test_a_search_waits_for_nobody_who_writes_and_keeps_its_vectors_later(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        with Recall.open(str(base)) as other, other.store.writer():
+            first = told(recall)
+            assert told(recall) == first
+            assert kept(recall) == 0
+        assert told(recall) == first
+        assert kept(recall) == len(TEXTS)
+
+
+def test_a_store_that_cannot_be_written_answers_all_the_same(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        first = told(recall)
+    with Recall.open(str(base)) as recall:
+        recall.store.execute("SELECT 1")  # type: ignore[attr-defined]
+    (base / "recall.db").chmod(0o444)
+    base.chmod(0o555)
+    try:
+        with without_privileges(base), Recall.open(str(base)) as recall:
+            other = told(recall, "another question")
+            assert (told(recall), told(recall, "another question")) == (first, other)
+            assert kept(recall, is_query=True) == 1
+    finally:
+        base.chmod(0o755)
+
+
+def test_what_is_kept_is_in_no_generation_digest_or_export(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        before, exported = recall.store.info(), io.StringIO()
+        recall.export(exported)
+        told(recall)
+    with Recall.open(str(base)) as recall:
+        assert kept(recall) == len(TEXTS)
+        after = io.StringIO()
+        recall.export(after)
+        assert (recall.store.info(), after.getvalue()) == (before, exported.getvalue())
+
+
+# What is let go.
+
+
+def vector_pieces(recall: Recall, path: str) -> frozenset[bytes]:
+    """Eight bytes out of the kept vector of a document's text."""
+    rows = recall.store.execute(  # type: ignore[attr-defined]
+        "SELECT r.embedding FROM vec_rerank r JOIN chunk c USING (text_hash) JOIN doc d ON d.rowid = c.doc "
+        "WHERE d.path = ?",
+        (path,),
+    )
+    return frozenset(bytes(vector)[16:24] for (vector,) in rows)
+
+
+def test_a_purge_leaves_neither_text_nor_its_vectors_nor_those_of_questions(base: Path) -> None:
+    secret = letters("secret")
+    (base / "notes" / "secret.md").write_text(secret)
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "notes"))
+        told(recall, secret[:60])
+        recall.engine.keep_vectors()
+        pieces = vector_pieces(recall, "notes/secret.md")
+        assert pieces
+        assert pieces_left(base, pieces=pieces) != []
+
+        recall.remove([str(base / "notes" / "secret.md")], purge=True)
+
+        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS), 0)
+    assert pieces_left(base, secret, pieces=pieces) == []
+
+
+def test_what_was_purged_while_its_vectors_waited_does_not_come_back(base: Path) -> None:
+    secret = letters("secret")
+    (base / "notes" / "secret.md").write_text(secret)
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "notes"))
+        told(recall, secret[:60])
+        with Recall.open(str(base)) as other:
+            other.remove([str(base / "notes" / "secret.md")], purge=True)
+    with Recall.open(str(base)) as recall:
+        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS), 0)
+        assert recall.store.check("vector_values").severity == "ok"
+
+
+def test_compacting_drops_the_vectors_of_texts_that_are_gone(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        told(recall)
+        recall.engine.keep_vectors()
+        recall.remove([str(base / "notes" / "river.md")])
+        assert kept(recall) == len(TEXTS)
+        size = recall.store.reranked_bytes()
+
+        recall.compact()
+
+        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS) - 1, 1)
+        assert 0 < recall.store.reranked_bytes() < size
+
+
+def vectors(*texts: str) -> list[RerankVector]:
+    store = memory_store()
+    put(store, new_file("a.txt", texts))
+    hashes = [bytes(row[0]) for row in store.execute("SELECT text_hash FROM chunk ORDER BY offset")]
+    return [RerankVector(key, False, vector) for key, vector in zip(hashes, EMBEDDER.embed(texts), strict=True)]
+
+
+def test_the_oldest_make_room_for_the_newest() -> None:
+    texts = ["alpha ", "beta ", "gamma ", "delta "]
+    store, made = memory_store(), vectors(*texts)
+    put(store, new_file("a.txt", texts))
+    size = len(made[0].vector)
+    store.keep_reranked(MAKER, made[:1], most_bytes=10**6)
+    one = store.reranked_bytes()
+    assert one > size
+
+    for each in made[1:]:
+        assert store.keep_reranked(MAKER, [each], most_bytes=2 * one + one // 2)
+
+    found = store.reranked(MAKER, [each.text_hash for each in made], is_query=False)
+    assert found == {each.text_hash: each.vector for each in made[2:]}
+    assert store.reranked_bytes() == 2 * one
+    assert store.keep_reranked(MAKER, made, most_bytes=0)
+    assert (store.reranked_bytes(), store.reranked(MAKER, list(found), is_query=False)) == (0, {})
+
+
+def test_vectors_are_those_of_their_maker_and_of_questions_or_texts() -> None:
+    store, (made,) = memory_store(), vectors("alpha ")
+    put(store, new_file("a.txt", ["alpha "]))
+    store.keep_reranked(MAKER, [made], most_bytes=10**6)
+    assert store.reranked(MAKER, [made.text_hash], is_query=False) == {made.text_hash: made.vector}
+    assert store.reranked(MAKER, [made.text_hash], is_query=True) == {}
+    assert store.reranked("another", [made.text_hash], is_query=False) == {}
+
+
+def test_a_question_is_kept_only_while_nobody_has_written_since() -> None:
+    store = memory_store()
+    asked = RerankVector(b"q" * 32, True, EMBEDDER.embed(["alpha"])[0], store.generation())
+    put(store, new_file("a.txt", ["alpha "]))
+    store.keep_reranked(MAKER, [asked], most_bytes=10**6)
+    assert store.reranked(MAKER, [asked.text_hash], is_query=True) == {}
+    store.keep_reranked(MAKER, [asked._replace(generation=store.generation())], most_bytes=10**6)
+    assert store.reranked(MAKER, [asked.text_hash], is_query=True) == {asked.text_hash: asked.vector}
+
+
+# Damage, and care.
+
+
+def test_a_damaged_vector_is_made_again_and_told_by_doctor(base: Path, embedded: list[str]) -> None:
+    with Recall.open(str(base)) as recall:
+        first = told(recall)
+    with Recall.open(str(base)) as recall:
+        with recall.store.transaction():  # type: ignore[attr-defined]
+            recall.store.execute(  # type: ignore[attr-defined]
+                "UPDATE vec_rerank SET embedding = zeroblob(length(embedding)) WHERE rowid = 2"
+            )
+        assert recall.store.check("vector_values").severity == "error"
+        embedded.clear()
+        assert told(recall) == first
+        assert len(embedded) == 1
+    with Recall.open(str(base)) as recall:
+        assert (recall.store.check("vector_values").severity, kept(recall)) == ("ok", len(TEXTS))
+
+
+def test_doctor_takes_a_damaged_vector_out(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        told(recall)
+        recall.engine.keep_vectors()
+        with recall.store.transaction():  # type: ignore[attr-defined]
+            recall.store.execute("UPDATE vec_rerank SET embedding = x'00' WHERE is_query = 0")  # type: ignore[attr-defined]
+        recall.doctor(fix=True)
+        assert (recall.store.check("vector_values").severity, kept(recall)) == ("ok", 0)
+        assert kept(recall, is_query=True) == 1
+
+
+def test_a_store_that_is_recovered_or_backed_up_is_sound(base: Path, tmp_path: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        first = told(recall)
+        recall.engine.keep_vectors()
+        recall.backup(tmp_path / "copy.db")
+    assert [
+        check["code"] for check in Recall.verify(tmp_path / "copy.db")["checks"] if check["severity"] == "error"
+    ] == []
+    Recall.recover(base / "recall.db", tmp_path / "new.db")
+    with Recall.open(str(tmp_path / "new.db"), trust=True) as recall:
+        assert kept(recall) == 0
+        assert [check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
+        assert [each["score"] for each in told(recall)["results"]] == [each["score"] for each in first["results"]]
+
+
+# The command line.
+
+
+class Watched(io.StringIO):
+    """stdout that notes how many vectors are kept whenever something is written to it."""
+
+    def __init__(self, base: Path) -> None:
+        super().__init__()
+        self.base = base
+        self.kept: list[int] = []
+
+    def write(self, text: str) -> int:
+        """Write it."""
+        with Recall.open(str(self.base)) as recall:
+            self.kept.append(kept(recall))
+        return super().write(text)
+
+
+def test_vectors_are_kept_after_the_answer_is_out(base: Path) -> None:
+    out = Watched(base)
+    argv = ["search", *QUESTION.split(), "--store", str(base), "--json"]
+    assert cli.main(argv, streams=Streams(io.StringIO(), out, io.StringIO())) == 0
+
+    assert json.loads(out.getvalue())["ok"]
+    assert set(out.kept) == {0}
+    with Recall.open(str(base)) as recall:
+        assert kept(recall) == len(TEXTS)
+
+
+# Beside others.
+
+SEARCHING = """
+import json, sys
+from recall_core import Recall
+with Recall.open(sys.argv[1]) as recall:
+    store, answers = recall.store, []
+    for line in sys.stdin:
+        if (question := line.strip()) == "reads":
+            print(store._keys.reads, store._vectors.reads, store.generation(), flush=True)
+        else:
+            found = recall.search(question, settings=("rerank_rows=3",))
+            print(json.dumps([(each["doc"]["path"], each["score"]) for each in found["results"]]), flush=True)
+"""
+WRITING = """
+import sys
+from pathlib import Path
+from recall_core import Recall
+base = Path(sys.argv[1])
+with Recall.open(sys.argv[1]) as recall:
+    for line in sys.stdin:
+        path = base / "notes" / f"{line.strip()}.md"
+        path.write_text(f"# {line.strip()}\\n\\nNothing of the kind.\\n")
+        recall.index(str(path))
+        print("written", flush=True)
+"""
+
+
+class Process:
+    """One that answers a line with a line."""
+
+    def __init__(self, code: str, base: Path) -> None:
+        argv = [sys.executable, "-c", code, str(base)]
+        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def say(self, line: str) -> None:
+        """Ask, and do not wait."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+
+    def hear(self) -> str:
+        """The answer."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def ask(self, line: str) -> str:
+        """Both."""
+        self.say(line)
+        return self.hear()
+
+    def end(self) -> int:
+        """Its exit code, once it has ended."""
+        self._process.communicate()
+        return self._process.returncode
+
+
+@pytest.fixture
+def beside(base: Path) -> Iterator[list[Process]]:
+    """Two that search and one that writes."""
+    running = [Process(SEARCHING, base), Process(SEARCHING, base), Process(WRITING, base)]
+    yield running
+    assert [each.end() for each in running] == [0, 0, 0]
+
+
+def answers(base: Path, questions: list[str]) -> list[str]:
+    """What a process answers that keeps nothing and has nothing kept."""
+    toml = base / "recall.toml"
+    toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
+    with Recall.open(str(base)) as recall, recall.store.transaction():  # type: ignore[attr-defined]
+        recall.store.execute("DELETE FROM vec_rerank")  # type: ignore[attr-defined]
+    alone = Process(SEARCHING, base)
+    found = [alone.ask(question) for question in questions]
+    alone.end()
+    return found
+
+
+def test_two_that_search_drop_none_of_each_other_s_caches(base: Path, beside: list[Process]) -> None:
+    first, second, _ = beside
+    questions = [f"{QUESTION} {n}" for n in range(12)]
+    told = [(first if n % 2 else second).ask(question) for n, question in enumerate(questions)]
+
+    with Recall.open(str(base)) as recall:
+        assert kept(recall, is_query=True) >= 10
+    for each in (first, second):
+        keys, held, _ = map(int, each.ask("reads").split())
+        assert (keys, held) == (1, 1)
+    assert told == answers(base, questions)
+
+
+def test_two_that_search_and_one_that_writes_meet_no_lock_and_no_wrong_answer(
+    base: Path, beside: list[Process]
+) -> None:
+    first, second, writer = beside
+    began = int(first.ask("reads").split()[2])
+    questions = [f"{QUESTION} {n}" for n in range(24)]
+    for n, question in enumerate(questions):
+        writer.say(f"new{n}")
+        first.say(question)
+        second.say(question)
+        assert writer.hear() == "written"
+        assert json.loads(first.hear())
+        assert json.loads(second.hear())
+
+    for each in (first, second):
+        keys, held, generation = map(int, each.ask("reads").split())
+        assert max(keys, held) <= generation - began + 1
+    told = [(first.ask(question), second.ask(question)) for question in questions]
+    assert told == [(answer, answer) for answer in answers(base, questions)]
+
+
+# The sixth decimal.
+
+COMPONENTS = st.lists(st.floats(-1, 1, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=8, max_size=8)
+
+
+@given(st.lists(COMPONENTS, min_size=1, max_size=5), st.booleans())
+def test_a_similarity_is_the_exact_sum_whichever_way_it_is_added_up(rows: list[list[float]], has_numpy: bool) -> None:
+    made = [vector for vector in map(unit, rows) if vector]
+    with pytest.MonkeyPatch.context() as patch:
+        import numpy as np  # noqa: F401, PLC0415 - one of the two ways
+
+        if not has_numpy:
+            patch.delitem(sys.modules, "numpy")
+        for question in made:
+            exact = [
+                fsum(x * y for x, y in zip(components(question), components(each), strict=True)) for each in made
+            ]
+            wanted = [max(0.0, min(1.0, round(value, 6))) for value in exact]
+            assert rescore._similarities(question, made) == wanted
+
+
+# Ahead of any question.
+
+
+def warmed(recall: Recall, **wanted: Any) -> dict[str, Any]:
+    return dict(result_of(recall.warm(**wanted))["warmed"])
+
+
+def test_warm_embeds_every_text_once_and_no_question_has_to(base: Path, embedded: list[str]) -> None:
+    with Recall.open(str(base)) as recall:
+        first = warmed(recall, everything=True)
+        assert (first["embedded"], first["kept"], first["left"]) == (len(TEXTS), len(TEXTS), 0)
+        assert first["bytes"] == recall.store.reranked_bytes() > 0
+        assert warmed(recall, everything=True) == first | {"embedded": 0}
+    embedded.clear()
+    with Recall.open(str(base)) as recall:
+        told(recall)
+    assert embedded == [QUESTION]
+
+
+def test_warm_for_questions_embeds_what_these_need(base: Path, tmp_path: Path, embedded: list[str]) -> None:
+    queries = tmp_path / "queries.tsv"
+    queries.write_text(f"1\t{QUESTION}\n2\twho digs a burrow\n")
+    with Recall.open(str(base)) as recall:
+        view = warmed(recall, queries=queries, settings={"rerank_rows": 2})
+        assert (view["questions"], view["left"]) == (2, 0)
+        assert kept(recall, is_query=True) == 2
+    embedded.clear()
+    with Recall.open(str(base)) as recall:
+        recall.search(QUESTION, settings={"rerank_rows": 2})
+        recall.search("who digs a burrow", settings={"rerank_rows": 2})
+    assert embedded == []
+
+
+def many(base: Path) -> None:
+    for n in range(40):
+        (base / "notes" / f"more{n}.md").write_text(f"{letters(f'more {n}')} {'and more ' * 100}\n")
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "notes"))
+
+
+@pytest.mark.parametrize("way", ["budget", "closed"])
+def test_warm_that_ends_early_keeps_what_it_has_made_and_goes_on_there(
+    base: Path, embedded: list[str], way: str
+) -> None:
+    many(base)
+    with Recall.open(str(base)) as recall:
+        texts = recall.store.texts()
+        if way == "budget":
+            view = warmed(recall, everything=True, budget_s=1e-9)
+            assert (view["kept"], view["left"]) == (view["embedded"], texts - view["embedded"])
+        else:
+            steps = recall.warm(everything=True)
+            next(steps)
+            next(steps)
+            steps.close()
+        made = kept(recall)
+        assert 0 < made < texts
+    with Recall.open(str(base)) as recall:
+        view = warmed(recall, everything=True)
+        assert (view["embedded"], view["kept"], view["left"]) == (texts - made, texts, 0)
+    assert len(embedded) == texts
+
+
+def test_warm_stops_where_there_is_no_room_and_says_so(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        recall.engine.config = recall.config._replace(rerank_mb=0)
+        response = result_of(recall.warm(everything=True))
+        assert (response["warmed"]["embedded"], response["warmed"]["left"]) == (0, len(TEXTS))
+        assert response["warnings"][0].startswith("W_RERANK_MB: ")
+
+
+def test_warm_for_the_store_s_own_embedder_has_nothing_to_do(base: Path, embedded: list[str]) -> None:
+    with Recall.open(str(base)) as recall:
+        view = warmed(recall, everything=True, settings={"rerank": "hash"})
+    assert (view["embedded"], view["kept"], view["left"], embedded) == (0, len(TEXTS), 0, [])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ({"everything": True, "settings": {"rerank": ""}}, "no_reranker"),
+        ({}, "missing_argument"),
+        ({"everything": True, "queries": Path("q.tsv")}, "missing_argument"),
+        ({"everything": True, "settings": {"rerank": "nobody"}}, "unknown_reranker"),
+    ],
+)
+def test_what_cannot_be_warmed_is_refused(base: Path, wanted: dict[str, Any], code: str) -> None:
+    with Recall.open(str(base)) as recall, pytest.raises(RecallError) as caught:
+        warmed(recall, **wanted)
+    assert caught.value.code == code
+
+
+def test_warm_as_a_command_says_what_it_did(base: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["warm", "--all", "--store", str(base)]
+    assert cli.main(argv, streams=Streams(io.StringIO(), out, err)) == 0
+    assert out.getvalue().startswith("local: 3 texts embedded; 3 of 3 kept, 0.0 MB")
