@@ -155,6 +155,7 @@ def test_the_next_question_keeps_what_the_one_before_has_made(base: Path) -> Non
 
 def test_a_search_waits_for_nobody_who_writes_and_keeps_its_vectors_later(base: Path) -> None:
     with Recall.open(str(base)) as recall:
+        recall.store.db.set_busy_timeout(3_600_000)  # type: ignore[attr-defined]
         with Recall.open(str(base)) as other, other.store.writer():
             first = told(recall)
             assert told(recall) == first

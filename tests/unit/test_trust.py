@@ -454,7 +454,7 @@ def test_a_new_embedder_at_home_keeps_what_was_accepted(
 # Rerankers, plug-ins, places.
 
 
-@pytest.mark.parametrize("way", ["found", "flag", "option", "file"])
+@pytest.mark.parametrize("way", ["found", "flag", "option", "file", "warm", "warm found"])
 def test_a_reranker_asks_no_server_that_was_found(
     plain: Path, server: ProviderServer, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -464,9 +464,11 @@ def test_a_reranker_asks_no_server_that_was_found(
         "flag": ("search", "--bm25", "quokka", "--set", "rerank=openai"),
         "option": ("query", "SELECT * FROM chunk USING lexical('quokka') OPTION rerank openai"),
         "file": ("diff", "--bm25", "quokka", "--b", str(plain / "other.toml")),
+        "warm": ("warm", "--all", "--set", "rerank=openai"),
+        "warm found": ("warm", "--all"),
     }[way]
     (plain / "other.toml").write_text('rerank = "openai"\nembedding_url = "http://127.0.0.1:9/v1"\n')
-    if way == "found":
+    if way.endswith("found"):
         write_settings(plain / "recall.toml", {"rerank": "openai"})
 
     code, _, told = run(*argv)
