@@ -383,8 +383,7 @@ class StoreConformance:
     def test_vectors_of_a_reranker_are_kept_for_texts_that_are_there(self) -> None:
         store = self.filled()
         before = store.info()
-        ((own, text),) = store.texts_to_rerank("some", after=b"", limit=1).items()
-        (vector,) = EMBEDDER.embed([text])
+        own, vector = next(iter(store.texts_to_rerank("some", after=b"", limit=1))), EMBEDDER.embed(["red"])[0]
         keys = (own, False), (b"gone", False), (own, True)
         made = [RerankVector(*key, vector, before.generation) for key in keys]
         assert store.keep_reranked("some", made, most_bytes=10**6)
@@ -445,12 +444,6 @@ class StoreConformance:
 
 
 _SHORT = {"b/c.md", "d.jsonl#1", "d.jsonl#2"}
-
-
-def _answers(store: Store) -> tuple[object, ...]:
-    """All that a compaction must leave as it is."""
-    info = store.info()._replace(tombstones=0)
-    return info, lexical_of(store, "fish"), rows_of(store), store.term_stats(FISH), page(store, None, "doc")
 
 
 class _Stopped(Exception):
