@@ -68,6 +68,7 @@ class Config(NamedTuple):
     sparse_chunk_threshold: int = 2
     sparse_distance_ceiling: float = 0.2
     sparse_max_injections: int = 1
+    sparse_share: float = 0.0
     pool: int = 200
     max_limit: int = 10
     budget_tokens: int = 2_000
@@ -122,6 +123,7 @@ SETTINGS: dict[str, Setting] = {
     "sparse_chunk_threshold": Setting("chunks that a short document has at most", live=True, least=1),
     "sparse_distance_ceiling": Setting("1 - cosine that is still near", live=True, least=0, most=2),
     "sparse_max_injections": Setting("rows that may be given away so", live=True, least=0),
+    "sparse_share": Setting("share of a context kept for them, 0 for none", live=True, least=0, most=0.5),
     "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
     "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
     "budget_tokens": Setting("tokens of a context", live=True, least=1),

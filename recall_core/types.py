@@ -415,6 +415,12 @@ class Packed(NamedTuple):
     blocks: tuple[Block, ...]
     omitted: tuple[Omission, ...]
     warnings: tuple[str, ...] = ()
+    reserved_for: tuple[str, ...] = ()
+    """Chunks that sparse-document recall brought in, and that have a part of the budget to themselves."""
+    reserved_tokens: int = 0
+    """That part."""
+    reserved_used_tokens: int = 0
+    """What they take of it, at most."""
 
 
 UNIT_TOLERANCE = 1e-3  # float32 components and a foreign model's rounding stay far below it

@@ -12,8 +12,8 @@ from recall_core.contract.packing import (
     ContextBlock,
     ContextChunk,
     ContextView,
-    EstimateView,
     OmittedView,
+    SizesView,
 )
 from recall_core.contract.views import (
     ChunkView,
@@ -212,6 +212,8 @@ def sparse_part(found: Answer, *, explain: bool) -> SparsePart:
         within_ceiling=report.within_ceiling,
         present=report.present,
         blocked=report.blocked,
+        rows=report.rows,
+        long_rows=report.long_rows,
         threshold=config.sparse_chunk_threshold,
         ceiling=config.sparse_distance_ceiling,
     )
@@ -318,7 +320,7 @@ def context_view(
         "budget_tokens": packed.budget_tokens,
         "used_tokens": packed.used_tokens,
         "counter": packed.counter,
-        **_estimate(packed),
+        **_sizes(packed),
         "candidates": packed.candidates,
         "chunks": [_context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids],
         "blocks": [_context_block(block, states) for block in packed.blocks],
@@ -330,10 +332,13 @@ def context_view(
     }
 
 
-def _estimate(packed: Packed) -> EstimateView:
-    if packed.counter != "whitespace":
-        return {}
-    return {"estimated_model_tokens": counter("approx").count(packed.text)}
+def _sizes(packed: Packed) -> SizesView:
+    view = SizesView()
+    if packed.counter == "whitespace":
+        view["estimated_model_tokens"] = counter("approx").count(packed.text)
+    if packed.reserved_for:
+        view["reserved_tokens"] = packed.reserved_tokens
+    return view
 
 
 def _context_chunk(block: Block, hit: Hit) -> ContextChunk:

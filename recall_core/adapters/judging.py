@@ -162,6 +162,8 @@ def fixture_lines(view: FixturesView) -> Iterator[str]:
 
 def calibration_lines(view: CalibrationView) -> Iterator[str]:
     """What the set ceiling does, what the proposed one would do, and the line for recall.toml."""
+    lists = f"{view['mostly_long']} of {view['queries']} are mostly of long documents"
+    yield f"{'lists':<16}{lists}; the others are left as they are"
     for name, distances in (("relevant", view["relevant"]), ("nearest wrong", view["irrelevant"])):
         if distances["count"]:
             spread = " ".join(f"{distances[key] or 0.0:.3f}" for key in ("least", "median", "most"))

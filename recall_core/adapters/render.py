@@ -28,6 +28,7 @@ NOTHING_RECALLED = {
     "too_far": "0 of {short} short documents within {ceiling:g}",
     "already_present": "{present} of {within_ceiling} within {ceiling:g} are in the list",
     "no_row": "the list has no row",
+    "not_mostly_long": "{long_rows} of {rows} rows are of documents with more than {threshold} chunks",
     "max_injections": "sparse_max_injections = 0",
 }
 """Why sparse-document recall gave no row away, by its reason."""
@@ -162,8 +163,9 @@ def talk(response: Response) -> Iterator[str]:
         context = response["context"]
         model = context.get("estimated_model_tokens")
         about = f", about {model} model tokens" if model is not None else ""
+        kept = f", {context['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in context else ""
         yield (
-            f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}), "
+            f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}{kept}), "
             f"{counted(len(context['blocks']), 'block')} from {counted(context['candidates'], 'candidate')}"
         )
         if "account" in context and "report" not in response:

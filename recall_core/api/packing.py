@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recall_core.config import Config, replace
 from recall_core.errors import UsageError
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import candidate_range, candidates
+from recall_core.retrieve.answer import candidate_range, candidates, injected
 from recall_core.retrieve.asking import Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
@@ -27,6 +27,9 @@ def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | Non
 
     config, counting, pinned, dropped = terms(found, options, store)
     start, stop = candidate_range(found)
+    own = injected(found, store) if config.sparse_share else ()
+    if seen is not None:
+        seen += own
     stream: Iterable[Hit] = _with_text(candidates(found, store), seen if seen is not None else [])
     context = pack(
         stream,
@@ -36,6 +39,7 @@ def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | Non
         config=config,
         pinned=pinned,
         dropped=dropped,
+        injected=own,
     )
     below = _below_min_score(found)
     if below is None:

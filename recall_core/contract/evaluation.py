@@ -240,11 +240,13 @@ class CeilingView(TypedDict):
 class CalibrationView(TypedDict):
     """A sparse_distance_ceiling proposed from judged queries. proposed: absent where no relevant short document is
     near and left out. held_out: the same search on all queries but one, measured on that one, over all of them.
-    can_fire: some short document is within the ceiling that is set."""
+    mostly_long: queries with a list of which more than half belongs to long documents; nothing is injected into any
+    other. can_fire: some short document that may be injected is within the ceiling that is set."""
 
     queries: int
     k: int
     embedder: str
+    mostly_long: int
     left_out: int
     relevant: DistancesView
     irrelevant: DistancesView

@@ -128,21 +128,25 @@ class AccountPart(TypedDict, total=False):
     account: AccountView
 
 
-class EstimateView(TypedDict, total=False):
-    """What a model's own tokens would come to, where words are counted."""
+class SizesView(TypedDict, total=False):
+    """What a model's own tokens would come to, where words are counted; and what of the budget is kept for chunks
+    that sparse-document recall brought in, where there are any."""
 
     estimated_model_tokens: int
+    reserved_tokens: int
 
 
 class ContextView(TypedDict):
     """A context under its budget: count(text) == used_tokens <= budget_tokens, and
-    the packed chunks plus the counts of omitted add up to candidates."""
+    the packed chunks plus the counts of omitted add up to candidates. reserved_tokens: of the budget, for chunks that
+    sparse-document recall brought in; all others have the rest."""
 
     text: str
     budget_tokens: int
     used_tokens: int
     counter: str
     estimated_model_tokens: NotRequired[int]
+    reserved_tokens: NotRequired[int]
     candidates: int
     chunks: list[ContextChunk]
     blocks: list[ContextBlock]

@@ -162,9 +162,10 @@ class SparseView(TypedDict):
 
     Counts are of documents, each of those that the count before it left: near (a chunk among the nearest `looked_at`
     chunks), short (at most `threshold` chunks), within the distance `ceiling`, of these present in the list, and
-    blocked because no more rows may be given away. reason: "injected", or the first condition that left nothing:
-    "no_vector", "whole_list" (nothing can be missing), "not_short", "too_far", "already_present", "no_row",
-    "max_injections".
+    blocked because no more rows may be given away. long_rows: of the list's `rows`, those of documents with more
+    chunks than `threshold`. reason: "injected", or the first condition that left nothing: "no_vector", "whole_list"
+    (nothing can be missing), "not_short", "too_far", "already_present", "no_row", "not_mostly_long" (no more than
+    half of the rows are long_rows), "max_injections".
     """
 
     injections: int
@@ -175,6 +176,8 @@ class SparseView(TypedDict):
     within_ceiling: int
     present: int
     blocked: int
+    rows: int
+    long_rows: int
     threshold: int
     ceiling: float
 

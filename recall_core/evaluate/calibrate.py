@@ -33,12 +33,14 @@ class ShortDocument(NamedTuple):
 class JudgedDistances(NamedTuple):
     """What the judged queries say. missed: for each query, how many relevant short documents its list lacks.
 
-    near: every candidate; injectable: those that the limit on injections lets through, by distance.
+    near: every candidate; injectable: those that the limit on injections lets through, by distance; of the queries
+    whose list is mostly of long documents, mostly_long in number: into no other is anything injected.
     """
 
     near: tuple[ShortDocument, ...]
     injectable: tuple[ShortDocument, ...]
     missed: tuple[int, ...]
+    mostly_long: int = 0
 
 
 class Effect(NamedTuple):
@@ -75,6 +77,7 @@ def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> 
         queries=len(judged),
         k=k,
         embedder=asker.store.info().embedder,
+        mostly_long=gathered.mostly_long,
         left_out=missed,
         relevant=_distances(each.distance for each in gathered.near if each.relevant),
         irrelevant=_distances(_nearest_irrelevant(gathered.near)),
@@ -139,14 +142,21 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     near: list[ShortDocument] = []
     injectable: list[ShortDocument] = []
     missed: list[int] = []
+    mostly_long = 0
     for number, (query, paths) in enumerate(judged.items()):
         found = asker.answer(asker.words_plan(query, ask))
-        own = [ShortDocument(number, distance, key.path in paths) for key, distance in left_out(found, asker.store)]
+        lacks = left_out(found, asker.store)
+        mostly_long += lacks.is_mostly_long
+        near_by = lacks.near if lacks.is_mostly_long else ()
+        own = [ShortDocument(number, distance, key.path in paths) for key, distance in near_by]
         near += own
         injectable += own[:allowed]
         missed.append(_missed(found, paths, asker.store))
     return JudgedDistances(
-        tuple(near), tuple(sorted(injectable, key=lambda each: (each.distance, each.query))), tuple(missed)
+        tuple(near),
+        tuple(sorted(injectable, key=lambda each: (each.distance, each.query))),
+        tuple(missed),
+        mostly_long,
     )
 
 

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
 from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
+from recall_core.explain.whynot.present import as_asked
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.rank.fuse import rank
 from recall_core.retrieve import Answer, Plan
@@ -50,7 +51,7 @@ def trace(asker: Asker, question: Question) -> Trace:
     """
     plan = planned(question, asker)
     clock, stages = _Clock(), _Stages()
-    found = clock.timed("answer", lambda: asker.answer(plan))
+    found = clock.timed("answer", lambda: as_asked(asker, question, asker.answer(plan)))
     stages.add("store", clock.timed("store", asker.store.all_chunks))
     live = clock.timed("live", lambda: len(asker.store.candidates(None)))
     stages.add("live", live)

@@ -27,7 +27,7 @@ MOST_BYTES = 64 * 2**20
 _OWN_MODELS = ("", "hash", "local", "minilm")
 """Rerankers that read no file of the person's and ask nobody."""
 _OWN_COUNTERS = (None, "whitespace", "approx")
-_PACKING = ("budget_tokens", "diversity", "min_fragment", "pack", "header", "separator")
+_PACKING = ("budget_tokens", "diversity", "min_fragment", "pack", "header", "separator", "sparse_share")
 _OF_QUERIES = ("max_limit", "strict")
 _ASIDE = ("version", "store")
 """What may differ while an answer is the same."""

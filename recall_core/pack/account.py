@@ -120,12 +120,11 @@ def account(packed: Packed, hits: Sequence[Hit], *, counter: Counter, config: Co
     """
     sheet = layout(config, counter)
     kept = _kept_shares(packed, hits, counter)
-    values = {hit.rank: value_of(hit) for hit in hits}
-    value = sum(values[rank] * share for rank, share in kept.items() if rank in values)
+    value = _value(kept, hits)
     merged = config.pack != "optimal"
     costs = _least_costs(hits, sheet) if merged else [cost_of(sheet, hit, number=len(hits)) for hit in hits]
     room = packed.budget_tokens + (0 if merged else sheet.gap_tokens)
-    things = [Thing(values[hit.rank], cost) for hit, cost in zip(hits, costs, strict=True)]
+    things = [Thing(value_of(hit), cost) for hit, cost in zip(hits, costs, strict=True)]
     most = bound(things, capacity=room)
     return Account(
         candidates=len(hits),
@@ -137,6 +136,16 @@ def account(packed: Packed, hits: Sequence[Hit], *, counter: Counter, config: Co
         duplicates=_twins(hits, kept),
         truncated_tokens=_truncated(packed, hits, counter),
     )
+
+
+def worth_of(packed: Packed, hits: Sequence[Hit], *, counter: Counter) -> float:
+    """The value of an account, alone."""
+    return _value(_kept_shares(packed, hits, counter), hits) / VALUE_SCALE
+
+
+def _value(kept: Mapping[int, float], hits: Sequence[Hit]) -> float:
+    values = {hit.rank: value_of(hit) for hit in hits}
+    return sum(values[rank] * share for rank, share in kept.items() if rank in values)
 
 
 def coverage(packed: Packed, idf: Mapping[str, float], holders: Mapping[str, frozenset[str]]) -> float | None:

@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.graphemes import floor_boundary
-from recall_core.pack.layout import Draft, Layout, draft, finished, fits, joined, layout, placed, render
+from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
+from recall_core.pack.layout import Draft, Layout, finished, fits, joined, layout, placed, render
+from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
 from recall_core.text import Counter
-from recall_core.types import Block, Chunk, Hit, Omission, Packed
+from recall_core.types import Hit, Omission, Packed
 
 
 class _Limits(NamedTuple):
+    """own: who has a part of the budget to themselves; the ranked rows have the rest."""
+
     budget_tokens: int
     min_fragment: int
     diversity: int
     dropped: frozenset[str]
+    own: Reserve
+
+    @property
+    def room_tokens(self) -> int:
+        """Of the budget, for the ranked rows."""
+        return self.budget_tokens - self.own.tokens
 
 
 def pack(
@@ -31,12 +40,14 @@ def pack(
     config: Config,
     pinned: frozenset[str] = frozenset(),
     dropped: frozenset[str] = frozenset(),
+    injected: Sequence[Hit] = (),
 ) -> Packed:
     """A context of the best candidates: count(text) == used_tokens <= budget_tokens.
 
     candidates: chunk hits, best first; read no further than the chunk behind the one that ends packing, or than
     the last pinned one. total: how many there are. pinned, dropped: chunk ids; pinned hits go first, in rank
-    order, and dropped wins over pinned.
+    order, and dropped wins over pinned. injected: those of the candidates that sparse-document recall brought in,
+    nearest first; a part of the budget is kept for them, see `reserve`.
 
     A chunk that touches or overlaps emitted blocks of its document becomes one block with them, in the place of
     the first. The first chunk that does not fit ends packing. Its beginning may stand in a block of its own, never
@@ -44,58 +55,82 @@ def pack(
     whole depends on the budget through a first misfit alone, and the beginning of the misfit only grows. It is
     the longest that fits for every counter that never counts less for a longer text. Where a tokenizer does, it
     may be a few characters short of the longest, because the search is a bisection: of two budgets the larger
-    still shows at least as much.
+    still shows at least as much. Beside injected hits that holds where no text costs more than its parts do.
 
     Chunks in blocks, plus the counts of omitted, add up to total.
     """
     sheet = layout(config, counter)
-    limits = _Limits(budget_tokens, config.min_fragment, config.diversity, dropped)
-    queue, absent = _pinned_first(candidates, pinned - dropped)
-    drafts, omitted, misfit = _fill(sheet, queue, limits)
+    pins, rest, absent = _pinned_first(candidates, pinned - dropped)
+    own = reserve(injected, budget_tokens=budget_tokens, config=config, settled=pinned | dropped, pins=pins)
+    limits = _Limits(budget_tokens, config.min_fragment, config.diversity, dropped, own)
+    apart = own.ranks
+    queue = (hit for hit in chain(pins, rest) if hit.rank not in apart)
+    ranked, omitted, misfit = _fill(sheet, queue, limits)
+    added = fill(
+        sheet,
+        own,
+        ranked,
+        budget_tokens=budget_tokens,
+        min_fragment=config.min_fragment,
+        widest=total,
+        may_cut=bool(ranked) or misfit is None,
+    )
+    drafts = [*ranked, *added.drafts]
+    omitted += added.omitted
     warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
     if misfit is not None:
-        fragment = _fragment(sheet, drafts, misfit, limits)
+        fragment = _fragment(sheet, ranked, added, misfit, limits)
         first_left: Hit | None = misfit
         if fragment is not None:
             drafts = [*drafts, fragment]
             first_left = next(queue, None)
         elif not drafts:
-            warnings.append(_too_small(sheet, misfit, budget_tokens))
+            warnings.append(_too_small(sheet, misfit, limits, config))
         left = total - len(omitted) - sum(len(each.block.ranks) for each in drafts)
         if first_left is not None and left > 0:
-            omitted.append(_omission("budget", first_left, count=left))
+            omitted.append(omission("budget", first_left, count=left))
     text = render(sheet, drafts)
-    blocks = tuple(map(finished, drafts))
-    used = counter.count(text)
-    return Packed(text, budget_tokens, used, counter.name, total, blocks, tuple(omitted), warnings=tuple(warnings))
+    return Packed(
+        text=text,
+        budget_tokens=budget_tokens,
+        used_tokens=counter.count(text),
+        counter=counter.name,
+        candidates=total,
+        blocks=tuple(map(finished, drafts)),
+        omitted=tuple(omitted),
+        warnings=tuple(warnings),
+        reserved_for=own.ids,
+        reserved_tokens=own.tokens,
+        reserved_used_tokens=added.used_tokens,
+    )
 
 
-def _pinned_first(candidates: Iterable[Hit], pinned: frozenset[str]) -> tuple[Iterator[Hit], set[str]]:
-    """The hits in packing order, and the pinned ids that none of them has."""
+def _pinned_first(candidates: Iterable[Hit], pinned: frozenset[str]) -> tuple[list[Hit], Iterator[Hit], set[str]]:
+    """The pinned hits, the others, both in packing order, and the pinned ids that no hit has."""
     rest = iter(candidates)
     waiting = set(pinned)
     first: list[Hit] = []
     others: list[Hit] = []
     while waiting and (hit := next(rest, None)) is not None:
-        chunk_id = _chunk(hit).id
+        chunk_id = chunk_of(hit).id
         (first if chunk_id in waiting else others).append(hit)
         waiting.discard(chunk_id)
-    return chain(first, others, rest), waiting
+    return first, chain(others, rest), waiting
 
 
 def _fill(sheet: Layout, queue: Iterator[Hit], limits: _Limits) -> tuple[list[Draft], list[Omission], Hit | None]:
     """The blocks before the first misfit, the hits passed over on the way, and the misfit."""
     drafts: list[Draft] = []
     omitted: list[Omission] = []
-    packed_of: Tally[str] = Tally()
+    packed_of = Tally(hit.doc.path for hit in limits.own.hits)
     for hit in queue:
         check()
         reason = _refusal(hit, drafts, packed_of, limits)
         if reason is not None:
-            omitted.append(_omission(reason, hit))
+            omitted.append(omission(reason, hit))
             continue
         grown = _add(sheet, drafts, hit)
-        if not fits(sheet, grown, limits.budget_tokens):
+        if not fits(sheet, grown, limits.room_tokens):
             return drafts, omitted, hit
         drafts = grown
         packed_of[hit.doc.path] += 1
@@ -105,7 +140,7 @@ def _fill(sheet: Layout, queue: Iterator[Hit], limits: _Limits) -> tuple[list[Dr
 def _refusal(
     hit: Hit, drafts: Sequence[Draft], packed_of: Tally[str], limits: _Limits
 ) -> Literal["empty", "dropped", "duplicate", "diversity"] | None:
-    chunk = _chunk(hit)
+    chunk = chunk_of(hit)
     if not chunk.text:
         return "empty"
     if chunk.id in limits.dropped:
@@ -123,13 +158,13 @@ def _refusal(
 
 def _add(sheet: Layout, drafts: Sequence[Draft], hit: Hit) -> list[Draft]:
     """The drafts with this hit in a block of its own, or in one with every block of its document it touches."""
-    chunk = _chunk(hit)
+    chunk = chunk_of(hit)
     touched = [
         place
         for place, each in enumerate(drafts)
         if each.block.doc.id == hit.doc.id and each.block.offset <= chunk.end and chunk.offset <= each.block.end
     ]
-    own = draft(sheet, _single(hit, chunk, number=len(drafts) + 1), chunk.heading or "")
+    own = whole(sheet, hit, number=len(drafts) + 1)
     if not touched:
         return [*drafts, own]
     merged = _union(sheet, [*(drafts[place] for place in touched), own])
@@ -137,11 +172,6 @@ def _add(sheet: Layout, drafts: Sequence[Draft], hit: Hit) -> list[Draft]:
     if len(touched) == 1:
         return kept
     return _renumbered(sheet, [each for place, each in enumerate(kept) if place not in touched[1:]])
-
-
-def _single(hit: Hit, chunk: Chunk, *, number: int) -> Block:
-    lines = chunk.line_start, chunk.line_end
-    return Block(number, hit.doc, chunk.offset, chunk.end, *lines, chunk.text, (chunk.id,), (hit.rank,), False)
 
 
 def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
@@ -173,68 +203,40 @@ def _moved(sheet: Layout, draft: Draft, number: int) -> Draft:
     return placed(sheet, block, draft.heading, texts=draft.texts, text_tokens=draft.text_tokens)
 
 
-def _fragment(sheet: Layout, drafts: Sequence[Draft], misfit: Hit, limits: _Limits) -> Draft | None:
-    """The longest beginning of the misfit, short of the whole, that fits and is no smaller than a fragment may be."""
-    text = _chunk(misfit).text
-    wanted = limits.min_fragment if drafts else 1
+def _fragment(sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _Limits) -> Draft | None:
+    """The longest beginning of the misfit, short of the whole, that fits and is no smaller than a fragment may be.
+
+    Behind whole ranked rows there is none while an injected one is cut or left out: only the last block may be cut.
+    """
+    own = len(limits.own.hits)
+    if own and ranked and not added.are_whole:
+        return None
+    drafts = [*ranked, *added.drafts]
+    room = limits.room_tokens - sheet.count(render(sheet, ranked)) if own else 0
 
     def fitting(length: int) -> bool:
         check()
-        return fits(sheet, [*drafts, _beginning(sheet, misfit, length, len(drafts) + 1)], limits.budget_tokens)
+        if own and _cost(sheet, misfit, length, len(ranked) + own + 1) > room:
+            return False
+        shown = beginning(sheet, misfit, length, number=len(drafts) + 1)
+        return fits(sheet, [*drafts, shown], limits.budget_tokens)
 
-    least = _least_prefix(sheet, text, wanted)
-    if least is None or least == len(text) or not fitting(least):
-        return None
-    low, high = least, len(text)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fitting(floor_boundary(text, middle)):
-            low = middle
-        else:
-            high = middle
-    return _beginning(sheet, misfit, floor_boundary(text, low), len(drafts) + 1)
+    wanted = limits.min_fragment if ranked else 1
+    length = longest_beginning(sheet, chunk_of(misfit).text, wanted, fitting)
+    return None if length is None else beginning(sheet, misfit, length, number=len(drafts) + 1)
 
 
-def _least_prefix(sheet: Layout, text: str, wanted: int) -> int | None:
-    """The length of the shortest prefix, ending at a grapheme boundary, of so many tokens; None if there is none."""
-    if sheet.count(text) < wanted:
-        return None
-    low, high = 0, len(text)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if sheet.count(text[: floor_boundary(text, middle)]) >= wanted:
-            high = middle
-        else:
-            low = middle
-    return floor_boundary(text, high)
+def _cost(sheet: Layout, misfit: Hit, length: int, number: int) -> int:
+    """What a beginning takes of the ranked rows' part: apart from the blocks before it, so that it hangs on none."""
+    return sheet.count(sheet.separator + render(sheet, [beginning(sheet, misfit, length, number=number)]))
 
 
-def _beginning(sheet: Layout, hit: Hit, length: int, number: int) -> Draft:
-    """A block of the chunk's first `length` code points; its last line is that of its last character."""
-    chunk = _chunk(hit)
-    text = chunk.text[:length]
-    block = _single(hit, chunk, number=number)._replace(
-        end=chunk.offset + length,
-        line_end=chunk.line_start + text.count("\n", 0, max(length - 1, 0)),
-        text=text,
-        truncated=True,
-    )
-    return draft(sheet, block, chunk.heading or "")
-
-
-def _too_small(sheet: Layout, misfit: Hit, budget_tokens: int) -> str:
+def _too_small(sheet: Layout, misfit: Hit, limits: _Limits, config: Config) -> str:
     """Why nothing could be packed, with the smallest budget that would hold a beginning."""
-    text = _chunk(misfit).text
-    least = _least_prefix(sheet, text, 1)
-    needed = sheet.count(render(sheet, [_beginning(sheet, misfit, least or len(text), 1)]))
-    return f"W_BUDGET: a budget of {budget_tokens} is below the first header and a token of text ({needed})"
-
-
-def _omission(
-    reason: Literal["empty", "budget", "diversity", "duplicate", "dropped"], hit: Hit, *, count: int = 1
-) -> Omission:
-    return Omission(reason, hit.rank, count, _chunk(hit).id, hit.doc.path)
-
-
-def _chunk(hit: Hit) -> Chunk:
-    return cast(Chunk, hit.chunk)  # a document without text comes with a chunk without text
+    own, text = len(limits.own.hits), chunk_of(misfit).text
+    least = least_beginning(sheet, text, 1) or len(text)
+    if own:
+        needed = least_budget(_cost(sheet, misfit, least, own + 1), config)
+    else:
+        needed = sheet.count(render(sheet, [beginning(sheet, misfit, least, number=1)]))
+    return f"W_BUDGET: a budget of {limits.budget_tokens} is below the first header and a token of text ({needed})"

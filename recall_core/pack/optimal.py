@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice
-from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.deadline import check
+from recall_core.pack.blocks import chunk_of, omission, whole
 from recall_core.pack.knapsack import Thing, choose
-from recall_core.pack.layout import Draft, Layout, draft, fits, layout, render
+from recall_core.pack.layout import Draft, Layout, fits, layout, render
+from recall_core.pack.reserve import fill, reserve
 from recall_core.text import Counter
-from recall_core.types import Block, Chunk, Hit, Omission, Packed
+from recall_core.types import Hit, Omission, Packed
 
 VALUE_SCALE = 10**9
 """Scores are whole multiples of 1e-9 here, so that sums do not depend on their order."""
@@ -27,6 +28,7 @@ def pack_optimal(
     config: Config,
     pinned: frozenset[str] = frozenset(),
     dropped: frozenset[str] = frozenset(),
+    injected: Sequence[Hit] = (),
 ) -> Packed:
     """The most valuable context of whole, unmerged chunks among the best 200 candidates and the pinned ones below.
 
@@ -35,7 +37,8 @@ def pack_optimal(
 
     A hit is worth its score (1 without one) and costs its header, its text and a separator. An exact 0/1 knapsack;
     ties go to the better ranks. Pinned hits go in first, in rank order, as far as they fit. Blocks stand in rank
-    order. Nothing is cut, so a larger budget may show other chunks; raising it never lowers the value.
+    order. Nothing is cut, so a larger budget may show other chunks; raising it never lowers the value. injected: hits
+    that have a part of the budget to themselves, see `reserve`; they stand last, and of them one may be cut.
 
     Where a counter does not add up over blocks, the choice is made again with less room until the text fits.
     """
@@ -43,25 +46,41 @@ def pack_optimal(
     stream = iter(candidates)
     hits = list(islice(stream, OPTIMAL_ROWS))
     last = hits[-1].rank if hits else 0
-    pins, passed = _further_pins(stream, pinned - dropped - {_chunk(hit).id for hit in hits})
+    pins, passed = _further_pins(stream, pinned - dropped - {chunk_of(hit).id for hit in hits})
     hits += pins
-    fixed = [hit for hit in hits if _chunk(hit).id in pinned - dropped]
-    free = [hit for hit in hits if _is_free(hit, pinned | dropped)]
-    below = _Below(chain(passed, stream), pinned | dropped)
-    chosen = _settled(sheet, fixed, free, below, budget_tokens=budget_tokens, diversity=config.diversity)
+    fixed = [hit for hit in hits if chunk_of(hit).id in pinned - dropped]
+    settled = pinned | dropped
+    own = reserve(injected, budget_tokens=budget_tokens, config=config, settled=settled, pins=fixed)
+    apart = own.ranks
+    hits = [hit for hit in hits if hit.rank not in apart]
+    free = [hit for hit in hits if _is_free(hit, settled)]
+    below = _Below((hit for hit in chain(passed, stream) if hit.rank not in apart), settled)
+    room = budget_tokens - own.tokens
+    chosen = _settled(sheet, fixed, free, below, own.hits, budget_tokens=room, diversity=config.diversity)
     hits += below.read
-    drafts = _drafts(sheet, chosen)
+    ranked = _drafts(sheet, chosen)
+    added = fill(
+        sheet,
+        own,
+        ranked,
+        budget_tokens=budget_tokens,
+        min_fragment=config.min_fragment,
+        widest=total,
+        may_cut=True,
+    )
+    drafts = [*ranked, *added.drafts]
     text = render(sheet, drafts)
     ranks = {hit.rank for hit in chosen}
     left = sorted((hit for hit in hits if hit.rank not in ranks), key=lambda hit: hit.rank)
-    omitted = [_omission(hit, chosen, config.diversity, dropped) for hit in left]
-    if total > len(hits):
-        known = {hit.rank for hit in hits}
+    omitted = [_omission(hit, [*chosen, *own.hits], config.diversity, dropped) for hit in left]
+    omitted += added.omitted
+    if total > len(hits) + len(own.hits):
+        known = {hit.rank for hit in hits} | apart
         tail = next(rank for rank in count(last + 1) if rank not in known)
-        omitted.append(Omission("budget", tail, total - len(hits), "", ""))
-    absent = pinned - dropped - {_chunk(hit).id for hit in hits}
+        omitted.append(Omission("budget", tail, total - len(hits) - len(own.hits), "", ""))
+    absent = pinned - dropped - {chunk_of(hit).id for hit in hits}
     warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
-    if hits and not chosen:
+    if hits and not drafts:
         warnings.append(f"W_BUDGET: no whole chunk fits into {budget_tokens} tokens; pack = rank cuts one")
     return Packed(
         text=text,
@@ -72,6 +91,9 @@ def pack_optimal(
         blocks=tuple(each.block for each in drafts),
         omitted=tuple(omitted),
         warnings=tuple(warnings),
+        reserved_for=own.ids,
+        reserved_tokens=own.tokens,
+        reserved_used_tokens=added.used_tokens,
     )
 
 
@@ -100,7 +122,7 @@ class _Below:
 
 def _is_free(hit: Hit, settled: frozenset[str]) -> bool:
     """True for a hit with a text that is neither pinned nor dropped."""
-    return bool(_chunk(hit).text) and _chunk(hit).id not in settled
+    return bool(chunk_of(hit).text) and chunk_of(hit).id not in settled
 
 
 def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> tuple[list[Hit], list[Hit]]:
@@ -108,7 +130,7 @@ def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> tuple[list[
     found: list[Hit] = []
     passed: list[Hit] = []
     while len(found) < len(waiting) and (hit := next(stream, None)) is not None:
-        (found if _chunk(hit).id in waiting else passed).append(hit)
+        (found if chunk_of(hit).id in waiting else passed).append(hit)
     return found, passed
 
 
@@ -119,17 +141,25 @@ def value_of(hit: Hit) -> int:
 
 def cost_of(sheet: Layout, hit: Hit, *, number: int) -> int:
     """What a hit costs in a block of its own, the separator included."""
-    own = draft(sheet, _block(hit, number), _chunk(hit).heading or "")
+    own = whole(sheet, hit, number=number)
     return own.lead_tokens + own.text_tokens + sheet.gap_tokens
 
 
 def _settled(
-    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], below: _Below, *, budget_tokens: int, diversity: int
+    sheet: Layout,
+    fixed: Sequence[Hit],
+    free: Sequence[Hit],
+    below: _Below,
+    apart: Sequence[Hit],
+    *,
+    budget_tokens: int,
+    diversity: int,
 ) -> list[Hit]:
+    """The choice, for as much room as lets the text fit. apart: hits packed elsewhere, which count for the cap."""
     room = budget_tokens
     while room >= 0:
         check()
-        chosen = _choice(sheet, fixed, free, below, budget_tokens=room, diversity=diversity)
+        chosen = _choice(sheet, fixed, free, below, apart, budget_tokens=room, diversity=diversity)
         if fits(sheet, _drafts(sheet, chosen), budget_tokens):
             return chosen
         room -= max(1, sheet.count(render(sheet, _drafts(sheet, chosen))) - budget_tokens)
@@ -137,7 +167,14 @@ def _settled(
 
 
 def _choice(
-    sheet: Layout, fixed: Sequence[Hit], free: Sequence[Hit], below: _Below, *, budget_tokens: int, diversity: int
+    sheet: Layout,
+    fixed: Sequence[Hit],
+    free: Sequence[Hit],
+    below: _Below,
+    apart: Sequence[Hit],
+    *,
+    budget_tokens: int,
+    diversity: int,
 ) -> list[Hit]:
     number = len(fixed) + len(free)  # the widest number that a header can show
     capacity = budget_tokens + sheet.gap_tokens  # the first block has no separator above it
@@ -148,13 +185,14 @@ def _choice(
             kept.append(hit)
             capacity -= cost
     things = [Thing(value_of(hit), cost_of(sheet, hit, number=number), hit.doc.path) for hit in free]
-    taken = _allowed(kept, things, diversity)
+    counted = [*kept, *apart]
+    taken = _allowed(counted, things, diversity)
     left = capacity - sum(things[position].cost for position in taken)
     if left < 0:
-        taken = _beside(kept, things, capacity, diversity)
+        taken = _beside(counted, things, capacity, diversity)
     chosen = [*kept, *(free[position] for position in taken)]
     if left >= 0:
-        chosen += _following(sheet, chosen, below.free(), left, diversity)
+        chosen += _following(sheet, [*chosen, *apart], below.free(), left, diversity)
     return sorted(chosen, key=lambda hit: hit.rank)
 
 
@@ -171,18 +209,18 @@ def _allowed(kept: Sequence[Hit], things: Sequence[Thing], diversity: int) -> tu
 
 
 def _following(
-    sheet: Layout, chosen: Sequence[Hit], below: Iterator[Hit], capacity: int, diversity: int
+    sheet: Layout, counted: Sequence[Hit], below: Iterator[Hit], capacity: int, diversity: int
 ) -> list[Hit]:
     """The next ones in rank order, over the cap left out, up to the first that does not fit.
 
     Beside a choice that no larger budget changes, this too only grows with the budget.
     """
-    shares = Counts(hit.doc.path for hit in chosen)
+    shares = Counts(hit.doc.path for hit in counted)
     found: list[Hit] = []
     for hit in below:
         if 0 < diversity <= shares[hit.doc.path]:
             continue
-        capacity -= cost_of(sheet, hit, number=len(chosen) + len(found) + 1)
+        capacity -= cost_of(sheet, hit, number=len(counted) + len(found) + 1)
         if capacity < 0:
             break
         shares[hit.doc.path] += 1
@@ -200,26 +238,16 @@ def _beside(kept: Sequence[Hit], things: Sequence[Thing], capacity: int, diversi
 
 
 def _drafts(sheet: Layout, hits: Sequence[Hit]) -> list[Draft]:
-    return [draft(sheet, _block(hit, number), _chunk(hit).heading or "") for number, hit in enumerate(hits, 1)]
-
-
-def _block(hit: Hit, number: int) -> Block:
-    chunk = _chunk(hit)
-    lines = chunk.line_start, chunk.line_end
-    return Block(number, hit.doc, chunk.offset, chunk.end, *lines, chunk.text, (chunk.id,), (hit.rank,), False)
+    return [whole(sheet, hit, number=number) for number, hit in enumerate(hits, 1)]
 
 
 def _omission(hit: Hit, chosen: Sequence[Hit], diversity: int, dropped: frozenset[str]) -> Omission:
     check()
-    chunk = _chunk(hit)
+    chunk = chunk_of(hit)
     if not chunk.text:
-        return Omission("empty", hit.rank, 1, chunk.id, hit.doc.path)
+        return omission("empty", hit)
     if chunk.id in dropped:
-        return Omission("dropped", hit.rank, 1, chunk.id, hit.doc.path)
+        return omission("dropped", hit)
     if 0 < diversity <= sum(other.doc.path == hit.doc.path for other in chosen):
-        return Omission("diversity", hit.rank, 1, chunk.id, hit.doc.path)
-    return Omission("budget", hit.rank, 1, chunk.id, hit.doc.path)
-
-
-def _chunk(hit: Hit) -> Chunk:
-    return cast(Chunk, hit.chunk)  # a document without text comes with a chunk without text
+        return omission("diversity", hit)
+    return omission("budget", hit)

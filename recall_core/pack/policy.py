@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
@@ -29,6 +29,7 @@ def pack(
     config: Config,
     pinned: frozenset[str] = frozenset(),
     dropped: frozenset[str] = frozenset(),
+    injected: Sequence[Hit] = (),
 ) -> Packed:
     """A context by the packing that config.pack names; arguments as for `greedy.pack`."""
     packing = greedy.pack
@@ -44,4 +45,5 @@ def pack(
         config=config,
         pinned=pinned,
         dropped=dropped,
+        injected=injected,
     )

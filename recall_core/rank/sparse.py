@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nlargest
 from typing import Literal, NamedTuple
@@ -15,7 +15,15 @@ LOOK_AT = 50  # the nearest chunks that are looked at, or three times the list's
 DECIMALS = 6
 
 Reason = Literal[
-    "injected", "no_vector", "whole_list", "not_short", "too_far", "already_present", "no_row", "max_injections"
+    "injected",
+    "no_vector",
+    "whole_list",
+    "not_short",
+    "too_far",
+    "already_present",
+    "no_row",
+    "not_mostly_long",
+    "max_injections",
 ]
 
 
@@ -25,8 +33,8 @@ class Report(NamedTuple):
     injections: int
     reason: Reason
     """Injected, or the first condition that left nothing: no candidate has a vector; every candidate is in the list
-    already; no near document is short; none is within the ceiling; each is in the list; the list has no row; no
-    injection is allowed."""
+    already; no near document is short; none is within the ceiling; each is in the list; the list has no row; no more
+    than half of its rows belong to long documents; no injection is allowed."""
     looked_at: int
     """Chunks: the nearest that were looked at."""
     near: int
@@ -37,6 +45,10 @@ class Report(NamedTuple):
     """Of those within the ceiling, how many have a row in the list."""
     blocked: int
     """How many would have been injected if more were allowed."""
+    rows: int = 0
+    """Of the list."""
+    long_rows: int = 0
+    """Those of documents with more chunks than a short one has at most."""
 
 
 class Given(NamedTuple):
@@ -64,9 +76,11 @@ class NearChunks(NamedTuple):
 
 
 def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> Set[int]:
-    """The documents (rowids) whose numbers of chunks `recalled` has to know."""
+    """The documents (rowids) whose numbers of chunks `recalled` has to know: those that are near, and the list's."""
     near = _near(Same(pool), _depth(limit))
-    return frozenset() if _vain(near, ranking, limit) else near.positions.keys()
+    if _vain(near, ranking, limit):
+        return frozenset()
+    return near.positions.keys() | _documents(pool, _listed(ranking, limit))
 
 
 def recalled(
@@ -77,30 +91,90 @@ def recalled(
     A document qualifies when it has at most sparse_chunk_threshold chunks, one of them among the max(3 * limit, 50)
     nearest of the pool at a distance of at most sparse_distance_ceiling, and no row in the list. Its nearest chunk
     is injected (its own row, where rows are documents), the nearest document first; ties stand in natural order. At
-    most sparse_max_injections rows and never more than `limit` are given away. Every other row keeps its order, so
-    those displaced come right behind the list. min_score does not keep a chunk from being injected.
+    most sparse_max_injections rows and never more than `limit` are given away, and none where not more than half of
+    the rows belong to documents with more chunks: nobody has crowded the short ones out of such a list. Every other
+    row keeps its order, so those displaced come right behind the list. min_score does not keep a chunk from being
+    injected.
+    """
+    absent, report = left_out(pool, ranking, config, limit=limit, chunk_counts=chunk_counts)
+    if not report.injections:
+        return Recalled(ranking, {}, report)
+    return _injected(pool, ranking, absent[: report.injections], limit=limit, report=report)
+
+
+def left_out(
+    pool: Pool, ranking: Ranking, config: Config, *, limit: int, chunk_counts: Mapping[int, int]
+) -> tuple[list[int], Report]:
+    """The nearest chunks (positions) of the documents that meet every condition of their own, nearest first.
+
+    chunk_counts: of the documents that `near_documents` names. The report says how many of them are injected, and
+    what keeps the others out.
     """
     near = _near(Same(pool), _depth(limit))
     if reason := _vain(near, ranking, limit):
-        return Recalled(ranking, {}, Report(0, reason, 0, 0, 0, 0, 0, 0))
-    nearest = near.positions
-    short = [doc for doc in nearest if chunk_counts[doc] <= config.sparse_chunk_threshold]
-    within = [doc for doc in short if _distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
-    absent = _absent(pool, ranking, within, limit)
-    chosen = absent[: min(config.sparse_max_injections, limit)]
+        return [], Report(0, reason, 0, 0, 0, 0, 0, 0)
+    nearest, listed = near.positions, _listed(ranking, limit)
+    most = config.sparse_chunk_threshold
+    short = [doc for doc in nearest if chunk_counts[doc] <= most]
+    within = [doc for doc in short if distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
+    present = _documents(pool, listed) if within else frozenset()
+    absent = [nearest[doc] for doc in within if doc not in present]
+    long_rows = sum(chunk_counts[pool.keys[position].doc_rowid] > most for position in listed)
+    crowded_out = len(absent) if is_mostly_long(len(listed), long_rows) else 0
+    injections = min(crowded_out, config.sparse_max_injections, limit)
     report = Report(
-        injections=len(chosen),
-        reason=_reason(short, within, absent, limit=limit, injections=len(chosen)),
+        injections=injections,
+        reason=_reason(short, within, absent, limit=limit, crowded_out=crowded_out, injections=injections),
         looked_at=min(_depth(limit), near.vectors),
         near=len(nearest),
         short=len(short),
         within_ceiling=len(within),
         present=len(within) - len(absent),
-        blocked=len(absent) - len(chosen),
+        blocked=crowded_out - injections,
+        rows=len(listed),
+        long_rows=long_rows,
     )
-    if not chosen:
-        return Recalled(ranking, {}, report)
-    return _injected(pool, ranking, [nearest[doc] for doc in chosen], limit=limit, report=report)
+    return absent, report
+
+
+def is_mostly_long(rows: int, long_rows: int) -> bool:
+    """Whether more than half of a list belongs to long documents. Half is too few, and an empty list has none."""
+    return 2 * long_rows > rows
+
+
+def _reason(
+    short: list[int], within: list[int], absent: list[int], *, limit: int, crowded_out: int, injections: int
+) -> Reason:
+    if injections:
+        return "injected"
+    if not short:
+        return "not_short"
+    if not within:
+        return "too_far"
+    if not absent:
+        return "already_present"
+    if not limit:
+        return "no_row"
+    return "max_injections" if crowded_out else "not_mostly_long"
+
+
+def in_place(ranking: Ranking, found: Recalled) -> Recalled:
+    """The same documents where no row is taken from anyone: each stands where `ranking`, all of it, has it.
+
+    Those that min_score cut come right behind the list.
+    """
+    given = {row: each._replace(displaced=None) for row, each in found.given.items()}
+    below = [row for row in given if ranking.order.index(row) >= ranking.kept]
+    if below:
+        rest = [row for row in ranking.order[ranking.kept :] if row not in below]
+        order = [*ranking.order[: ranking.kept], *below, *rest]
+        ranking = ranking.reordered(order, kept=ranking.kept + len(below))
+    return Recalled(ranking, given, found.report)
+
+
+def distance(pool: Pool, position: int) -> float:
+    """1 - cosine at the cosine's own precision, so that a distance at the ceiling is not pushed past it."""
+    return round(1.0 - (pool.semantic[position] or 0.0), DECIMALS)
 
 
 def _vain(near: NearChunks, ranking: Ranking, limit: int) -> Reason | None:
@@ -110,24 +184,12 @@ def _vain(near: NearChunks, ranking: Ranking, limit: int) -> Reason | None:
     return "whole_list" if len(ranking) == ranking.kept <= limit else None
 
 
-def _absent(pool: Pool, ranking: Ranking, documents: list[int], limit: int) -> list[int]:
-    """Those that have no row in the list."""
-    if not documents:
-        return []
-    rows = {pool.keys[position].doc_rowid for position in ranking.order[: min(limit, ranking.kept)]}
-    return [document for document in documents if document not in rows]
+def _listed(ranking: Ranking, limit: int) -> Sequence[int]:
+    return ranking.order[: min(limit, ranking.kept)]
 
 
-def _reason(short: list[int], within: list[int], absent: list[int], *, limit: int, injections: int) -> Reason:
-    if injections:
-        return "injected"
-    if not short:
-        return "not_short"
-    if not within:
-        return "too_far"
-    if not absent:
-        return "already_present"
-    return "max_injections" if limit else "no_row"
+def _documents(pool: Pool, rows: Iterable[int]) -> frozenset[int]:
+    return frozenset(pool.keys[position].doc_rowid for position in rows)
 
 
 def _depth(limit: int) -> int:
@@ -145,18 +207,13 @@ def _near(pool: Same[Pool], depth: int) -> NearChunks:
     return NearChunks(len(present), nearest)
 
 
-def _distance(pool: Pool, position: int) -> float:
-    """1 - cosine at the cosine's own precision, so that a distance at the ceiling is not pushed past it."""
-    return round(1.0 - (pool.semantic[position] or 0.0), DECIMALS)
-
-
 def _injected(pool: Pool, ranking: Ranking, nearest: list[int], *, limit: int, report: Report) -> Recalled:
-    listed = ranking.order[: min(limit, ranking.kept)]
+    listed = _listed(ranking, limit)
     rows = _rows(pool, ranking, nearest)
     start = min(limit, len(listed) + len(rows)) - len(rows)
     given: dict[int, Given] = {}
     for place, (row, position) in enumerate(zip(rows, nearest, strict=True), start=start):
-        given[row] = Given(_distance(pool, position), listed[place] if place < len(listed) else None)
+        given[row] = Given(distance(pool, position), listed[place] if place < len(listed) else None)
     order, kept = list(ranking.order), ranking.kept
     for row in rows:
         kept += ranking.order.index(row) >= ranking.kept

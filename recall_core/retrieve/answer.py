@@ -13,7 +13,7 @@ from recall_core.ports import Embedder, Reranker
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.rank.normalize import DECIMALS
 from recall_core.rank.rescore import head, rescored
-from recall_core.rank.sparse import Recalled, near_documents, recalled
+from recall_core.rank.sparse import Recalled, in_place, near_documents, recalled
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
 from recall_core.shell import AGAIN, Hint
@@ -111,13 +111,29 @@ def weigh(found: Answer, config: Config, store: Store, reranker: Reranker | None
 
 
 def packable(found: Answer, store: Store) -> Answer:
-    """The answer as a context takes it: without a limit of its own, the list that recall may add to is all of it."""
+    """The answer as a context takes it: no limit of its own, no row to take from anyone.
+
+    A document that sparse-document recall would bring into a list of the usual length stands where it is ranked, and
+    has its share of the budget instead. Without such shares, recall may only add to the whole list.
+    """
+    if found.fused is None or found.recall is None or found.plan.is_capped:
+        return found
+    if not found.plan.config.sparse_share:
+        return with_all_rows(found, store)
+    recall, known = _recalled(found, found.fused, found.plan.config, store, limit=found.plan.limit)
+    return _with_recall(found, in_place(found.fused, recall), known)
+
+
+def with_all_rows(found: Answer, store: Store) -> Answer:
+    """The answer as a list of every row, unless a limit was asked for: sparse-document recall may add to its end."""
     if found.fused is None or found.recall is None or found.plan.is_capped:
         return found
     config = found.plan.config
-    recall, known = _recalled(
-        found, found.fused, config, store, limit=found.fused.kept + config.sparse_max_injections
-    )
+    limit = found.fused.kept + config.sparse_max_injections
+    return _with_recall(found, *_recalled(found, found.fused, config, store, limit=limit))
+
+
+def _with_recall(found: Answer, recall: Recalled, known: RankingCache) -> Answer:
     return found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
 
 
@@ -149,6 +165,18 @@ def candidates(found: Answer, store: Store) -> Iterator[Hit]:
         count = _FIRST_ROWS if first == start else _FETCH_ROWS
         for hit in hits(found, store, start=first, stop=min(stop, first + count)):
             yield _with_chunk(hit, store)
+
+
+def injected(found: Answer, store: Store) -> tuple[Hit, ...]:
+    """Of the hits that may be packed, those that sparse-document recall brought in, nearest first."""
+    if found.ranked is None or found.recall is None or not found.recall.given:
+        return ()
+    start, stop = candidate_range(found)
+    places = {position: place for place, position in enumerate(found.ranked.order[start:stop], start=start)}
+    chosen = [places[position] for position in found.recall.given if position in places]
+    return tuple(
+        _with_chunk(hit, store) for place in chosen for hit in hits(found, store, start=place, stop=place + 1)
+    )
 
 
 def candidate_range(found: Answer) -> tuple[int, int]:
@@ -188,8 +216,7 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
     if plan.order or not config.sparse_recall:
         return found._replace(plan=plan, ranked=fused, total=fused.kept, fused=fused, recall=None)
     recall, known = _recalled(found, fused, config, store, limit=plan.limit)
-    ranked = recall.ranking
-    return found._replace(plan=plan, ranked=ranked, total=ranked.kept, fused=fused, recall=recall, known=known)
+    return _with_recall(found._replace(plan=plan, fused=fused), recall, known)
 
 
 def _recalled(

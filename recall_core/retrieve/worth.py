@@ -7,10 +7,10 @@ from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView, TermCoverView
-from recall_core.pack.account import Account, account, coverage, spent
-from recall_core.pack.optimal import VALUE_SCALE, pack_optimal, value_of
+from recall_core.pack.account import Account, account, coverage, spent, worth_of
+from recall_core.pack.optimal import pack_optimal
 from recall_core.pack.policy import Terms
-from recall_core.retrieve.answer import Answer, candidate_range, candidates
+from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
@@ -34,7 +34,11 @@ def account_view(packed: Packed, found: Answer, terms: Terms, store: Store) -> A
     }
     chunks = {hit.chunk.id: hit.chunk for hit in hits if hit.chunk is not None}
     view["tokens"] = spent(packed, chunks, counter=terms.counter, config=terms.config)._asdict()
-    other = None if terms.config.pack == "optimal" else _optimal(packed, worth, hits, terms)
+    other = None
+    if terms.config.pack != "optimal":
+        ranks = {hit.rank for hit in hits}
+        own = tuple(hit for hit in injected(found, store) if hit.rank in ranks)
+        other = _optimal(packed, worth, hits, terms, own)
     if other is not None:
         view["alternative"] = other
     return cast(AccountView, view)
@@ -71,7 +75,9 @@ def _coverage(packed: Packed, found: Answer, store: Store) -> CoverageView | Non
     return CoverageView(share=share, terms=shown)
 
 
-def _optimal(packed: Packed, worth: Account, hits: list[Hit], terms: Terms) -> AlternativeView | None:
+def _optimal(
+    packed: Packed, worth: Account, hits: list[Hit], terms: Terms, own: tuple[Hit, ...]
+) -> AlternativeView | None:
     """What packing for value would change, if that is worth more."""
     best = pack_optimal(
         hits,
@@ -81,9 +87,10 @@ def _optimal(packed: Packed, worth: Account, hits: list[Hit], terms: Terms) -> A
         config=terms.config._replace(pack="optimal"),
         pinned=terms.pinned,
         dropped=terms.dropped,
+        injected=own,
     )
     now, then = _ranks(packed), _ranks(best)
-    value = sum(value_of(hit) for hit in hits if hit.rank in then) / VALUE_SCALE
+    value = worth_of(best, hits, counter=terms.counter)
     if value <= worth.value:
         return None
     return AlternativeView(

@@ -37,13 +37,13 @@ def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
 
 
 def whole(answer: Answer, recall: Recall) -> Answer:
-    """Words without a number of rows ask for all: sparse-document recall adds to the list's end, as in a context.
+    """Words without a number of rows ask for all: sparse-document recall adds to the list's end.
 
     A row given away in the middle of a list of all rows would be none that any command gives away.
     """
-    from recall_core.retrieve.answer import packable  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.retrieve.answer import with_all_rows  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return answer if answer.plan.rql is not None else packable(answer, recall.store)
+    return answer if answer.plan.rql is not None else with_all_rows(answer, recall.store)
 
 
 def understood(recall: Recall, request: QueryRequest) -> Plan:

@@ -317,10 +317,10 @@ async def test_the_command_of_the_ledger_gives_its_figures(shared_store: Path) -
         assert said["stats"]["digest"] == bench.session.results.answer.digest  # type: ignore[union-attr]
 
 
-async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await opened(bench)
-        bench.app.become(weighing.tweaked(bench.session, {"min_score": 0.5, "sparse_distance_ceiling": 0.9}))
+async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(chunked_store: Path) -> None:
+    async with workbench(chunked_store) as bench:
+        await opened(bench, "step30 word30")
+        bench.app.become(weighing.tweaked(bench.session, {"min_score": 0.3, "sparse_distance_ceiling": 2.0}))
         await bench.until(
             lambda now: now.results.answer and now.results.answer.recall and now.results.answer.recall.given
         )

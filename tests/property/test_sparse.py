@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.rank.rescore import head, rescored
-from recall_core.rank.sparse import near_documents, recalled
+from recall_core.rank.sparse import in_place, near_documents, recalled
 from recall_core.types import Key, Pool
 
 COSINES = st.none() | st.integers(-1_000_000, 1_000_000).map(lambda millionths: millionths / 1_000_000)
@@ -40,8 +40,9 @@ def pools(draw: st.DrawFn, cosines: st.SearchStrategy[float | None] = COSINES) -
 
 
 def counts(pool: Pool) -> dict[int, int]:
+    """Chunks of each document: every other one has more than are in the pool, and is long."""
     documents = [key.doc_rowid for key in pool.keys]
-    return {document: documents.count(document) for document in documents}
+    return {document: documents.count(document) + 3 * (document % 2) for document in documents}
 
 
 def values(ranking: Ranking, config: Config) -> dict[int, float]:
@@ -76,7 +77,8 @@ def test_recall_only_gives_away_the_last_rows(pool: Pool, config: Config, limit:
 @given(pool=pools(NEAR), config=CONFIGS, limit=st.integers(1, 12))
 def test_recall_agrees_with_its_definition(pool: Pool, config: Config, limit: int) -> None:
     ranking = rank(pool, config)
-    listed = {pool.keys[position].doc_rowid for position in ranking.order[: min(limit, ranking.kept)]}
+    rows = [pool.keys[position].doc_rowid for position in ranking.order[: min(limit, ranking.kept)]]
+    listed, long = set(rows), [row for row in rows if counts(pool)[row] > config.sparse_chunk_threshold]
     by_distance = sorted(
         (round(1 - cosine, 6), position) for position, cosine in enumerate(pool.semantic) if cosine is not None
     )
@@ -87,8 +89,31 @@ def test_recall_agrees_with_its_definition(pool: Pool, config: Config, limit: in
         if is_short and document not in listed and distance <= config.sparse_distance_ceiling:
             due.setdefault(document, position)
     found = recalled(pool, ranking, config, limit=limit, chunk_counts=counts(pool))
-    assert list(found.given) == list(due.values())[: min(limit, config.sparse_max_injections)]
+    allowed = min(limit, config.sparse_max_injections) if len(long) > len(rows) / 2 else 0
+    assert list(found.given) == list(due.values())[:allowed]
     assert set(near_documents(pool, ranking, limit=limit)) <= counts(pool).keys()
+
+
+@given(pool=pools(NEAR), config=CONFIGS, limit=st.integers(0, 12), by_document=st.booleans())
+def test_where_no_row_is_taken_every_row_keeps_its_place(
+    pool: Pool, config: Config, limit: int, by_document: bool
+) -> None:
+    before = rank(pool, config)
+    if by_document:
+        before = best_of_each_document(pool, before)
+    given_rows = recalled(pool, before, config, limit=limit, chunk_counts=counts(pool))
+    found = in_place(before, given_rows)
+
+    listed, below = (
+        before.order[: before.kept],
+        [row for row in given_rows.given if row not in before.order[: before.kept]],
+    )
+    assert found.ranking.order[: found.ranking.kept] == [*listed, *below]
+    assert sorted(found.ranking.order) == sorted(before.order)
+    assert [(row, given.distance) for row, given in found.given.items()] == [
+        (row, given.distance) for row, given in given_rows.given.items()
+    ]
+    assert all(each.displaced is None for each in found.given.values())
 
 
 @given(pool=pools(), config=CONFIGS)

@@ -149,6 +149,9 @@ def test_a_filter_that_a_tag_fails_in_one_store_says_so(home: Path, tmp_path: Pa
 
 
 def test_a_row_that_goes_to_sparse_recall_says_so(home: Path) -> None:
+    (home / "long.md").write_text("\n\n".join("retry client " * 150 for _ in range(4)))
+    assert run("add", "long.md")[0] == 0
+
     diff = told("diff", "retry client", "--k", "2", "--a", "sparse_recall=false", "--b", "sparse_distance_ceiling=2")
 
     assert [move["kind"] for move in diff["moves"] if "injected" in move["b"]] == ["new"]

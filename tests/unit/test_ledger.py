@@ -61,6 +61,13 @@ def recall() -> Recall:
     return Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere")))
 
 
+@pytest.fixture
+def crowded(recall: Recall) -> Recall:
+    """With a long document, of which every chunk has the words of a question."""
+    put(recall.engine.store, new_file("long.txt", [f"payment nothing {n} " for n in range(5)]))  # type: ignore[arg-type]
+    return recall
+
+
 def chunk_id(recall: Recall, path: str) -> str:
     kind, doc_id = recall.store.resolve(path)[0]
     assert kind == "doc"
@@ -139,7 +146,8 @@ def test_equal_scores_are_decided_by_path(recall: Recall) -> None:
     assert (sides["below"]["path"], sides["below"]["decided_by"], sides["below"]["margin"]) == ("e.txt", "path", 0)
 
 
-def test_an_injected_chunk_has_its_row_from_recall(recall: Recall) -> None:
+def test_an_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
+    recall = crowded
     settings = ("vector_weight=0", "sparse_distance_ceiling=2", "min_score=0.2")
     response = recall.search("payment nothing", Ask(k=1, settings=settings))
     assert response["results"][0]["recall_injected"]
@@ -150,7 +158,8 @@ def test_an_injected_chunk_has_its_row_from_recall(recall: Recall) -> None:
     assert not any("flips_at" in each for each in view["neighbours"])
 
 
-def test_no_weight_is_named_for_an_order_that_a_distance_decides(recall: Recall) -> None:
+def test_no_weight_is_named_for_an_order_that_a_distance_decides(crowded: Recall) -> None:
+    recall = crowded
     settings = ("sparse_distance_ceiling=2", "min_score=0.2", "sparse_max_injections=1")
     ask = Ask(k=1, settings=("vector_weight=0", "bm25_weight=1", *settings))
     rows = recall.search("payment nothing", ask._replace(k=3))["results"]

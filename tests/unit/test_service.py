@@ -148,7 +148,16 @@ RECALLED = f"{MISSED} OPTION sparse_recall ON"
 FAR = ("vector_weight=0", "sparse_distance_ceiling=0.95")  # as far as the vectors of this embedder lie apart
 
 
-def test_a_recalled_hit_says_so_and_has_no_next_page(recall: Recall) -> None:
+@pytest.fixture
+def crowded(recall: Recall, tmp_path: Path) -> Recall:
+    """With a long document, of which every chunk speaks of caches."""
+    (tmp_path / "manual.md").write_text("\n\n".join("the cache of all caches " * 70 for _ in range(4)))
+    add(recall, tmp_path / "manual.md")
+    return recall
+
+
+def test_a_recalled_hit_says_so_and_has_no_next_page(crowded: Recall) -> None:
+    recall = crowded
     response = recall.query(RECALLED, Ask(settings=FAR))
     hit = response["results"][0]
     assert (hit["doc"]["path"], hit["recall_injected"]) == ("notes/todo.txt", True)
@@ -175,8 +184,8 @@ def test_an_explanation_says_why_nothing_was_recalled(recall: Recall) -> None:
     assert recall.context("retry", Ask(explain=True), Pack())["sparse"]["reason"] == "whole_list"
 
 
-def test_a_context_marks_what_was_recalled(recall: Recall) -> None:
-    response = recall.context(None, Ask(settings=FAR), Pack(), rql=RECALLED)
+def test_a_context_marks_what_was_recalled(crowded: Recall) -> None:
+    response = crowded.context(None, Ask(settings=FAR), Pack(), rql=RECALLED)
     packed = [(chunk["path"], chunk.get("recall_injected")) for chunk in response["context"]["chunks"]]
     assert packed == [("notes/todo.txt", True)]
     assert response["sparse"]["injections"] == 1

@@ -57,6 +57,7 @@ def recall(
 
 
 FULL = [long(0.9), long(0.8), long(0.7)]
+SHORT = Doc([(0.75, 0.1)])
 CUT = WORDY._replace(min_score=0.5)
 
 CASES = {
@@ -145,8 +146,36 @@ CASES = {
     ),
     "limit 0": ([*FULL, short(0.1, 0.9)], 0, WORDY, [], {}, "no_row"),
     "min_score had cut it": ([*FULL, short(0.1, 0.9)], 3, CUT, [0, 1, 3], {3: Given(0.1, 2)}, "injected"),
-    "min_score had cut every row": (
-        [long(0.4), short(0.1, 0.9)], 3, CUT, [1], {1: Given(0.1, None)}, "injected",
+    "min_score had cut every row": ([long(0.4), short(0.1, 0.9)], 3, CUT, [], {}, "not_mostly_long"),
+    "no row of a long document": ([SHORT, SHORT, SHORT, short(0.1, 0.9)], 3, WORDY, [0, 1, 2], {}, "not_mostly_long"),
+    "fewer than half of the rows": (
+        [long(0.9), SHORT, SHORT, short(0.1, 0.9)], 3, WORDY, [0, 1, 2], {}, "not_mostly_long",
+    ),
+    "half of the rows": (
+        [long(0.9), long(0.85), SHORT, SHORT, short(0.1, 0.9)], 4, WORDY, [0, 1, 2, 3], {}, "not_mostly_long",
+    ),
+    "one row more than half": (
+        [long(0.9), long(0.85), SHORT, short(0.1, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected",
+    ),
+    "half of a list that min_score made shorter": (
+        [long(0.9), SHORT, long(0.4), long(0.4), short(0.1, 0.9)], 4, CUT, [0, 1], {}, "not_mostly_long",
+    ),
+    "a list of length 1 with a short document": ([SHORT, short(0.1, 0.9)], 1, WORDY, [0], {}, "not_mostly_long"),
+    "rows count, not documents": (
+        [Doc([(0.9, 0.1), (0.85, 0.1), (0.84, 0.1)], 9), SHORT, SHORT, short(0.1, 0.9)], 5, WORDY, [0, 1, 2, 3, 5],
+        {5: Given(0.1, 4)}, "injected",
+    ),
+    "as many chunks as is short for another threshold": (
+        [Doc([(0.9, 0.1)], 3), Doc([(0.8, 0.1)], 3), Doc([(0.7, 0.1)], 3), short(0.1, 0.9)], 3,
+        WORDY._replace(sparse_chunk_threshold=3), [0, 1, 2], {}, "not_mostly_long",
+    ),
+    "the list as it was before the row was given away": (
+        [long(0.9), long(0.85), long(0.8), SHORT, SHORT, short(0.1, 0.9), short(0.1, 0.95)], 5,
+        WORDY._replace(sparse_max_injections=2), [0, 1, 2, 6, 5], {6: Given(0.05, 3), 5: Given(0.1, 4)}, "injected",
+    ),
+    "too far and not mostly long": ([SHORT, SHORT, short(0.1, 0.5)], 2, WORDY, [0, 1], {}, "too_far"),
+    "no injection allowed and not mostly long": (
+        [SHORT, SHORT, short(0.1, 0.9)], 2, WORDY._replace(sparse_max_injections=0), [0, 1], {}, "not_mostly_long",
     ),
     "one row fewer than there are candidates": (
         [*FULL, short(0.1, 0.9)], 3, WORDY, [0, 1, 3], {3: Given(0.1, 2)}, "injected",
@@ -196,6 +225,18 @@ def test_the_report_counts_documents_stage_by_stage() -> None:
     report = recall(docs, 3).report
     assert (report.looked_at, report.near, report.short, report.within_ceiling) == (7, 7, 4, 3)
     assert (report.present, report.injections, report.blocked) == (1, 1, 1)
+    assert (report.rows, report.long_rows) == (3, 2)
+
+
+def test_nothing_is_blocked_where_no_number_of_injections_would_help() -> None:
+    report = recall([SHORT, SHORT, short(0.1, 0.9)], 2, WORDY._replace(sparse_max_injections=0)).report
+    assert (report.within_ceiling, report.present, report.blocked) == (1, 0, 0)
+
+
+def test_where_rows_are_documents_each_counts_once() -> None:
+    documents = [Doc([(0.9, 0.1), (0.85, 0.1), (0.84, 0.1)], 9), SHORT, SHORT, short(0.1, 0.9)]
+    report = recall(documents, 3, by_document=True).report
+    assert (report.reason, report.rows, report.long_rows) == ("not_mostly_long", 3, 1)
 
 
 @pytest.mark.parametrize(("limit", "looked_at"), [(0, 50), (1, 50), (16, 50), (17, 51), (18, 54), (20, 60), (21, 60)])

@@ -189,7 +189,8 @@ def _context(response: Response) -> Html:
     view = response.get("context")
     if view is None:
         return Html()
-    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}), "
+    kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
+    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}{kept}), "
     note = tag("p", used + f"{len(view['blocks'])} blocks from {view['candidates']} candidates.", class_="note")
     facts = [tag("tr", tag("th", name), tag("td", value)) for name, value in account_facts(view)]
     table = tag("table", *facts) if facts else Html()

@@ -87,7 +87,9 @@ def _context(response: Response) -> Iterator[str]:
     view = response.get("context")
     if view is None:
         return
-    yield f"\n## Context\n\n{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}).\n"
+    kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
+    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}{kept})"
+    yield f"\n## Context\n\n{used}.\n"
     yield from _table(("account", ""), account_facts(view))
     yield ""
     yield from fenced(view["text"])

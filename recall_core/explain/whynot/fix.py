@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recall_core.config import Settings
 from recall_core.deadline import check
 from recall_core.explain.intervals import Interval
-from recall_core.explain.whynot.present import is_present, is_shown
+from recall_core.explain.whynot.present import as_asked, is_present, is_shown
 from recall_core.explain.whynot.question import Question, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
@@ -95,7 +95,7 @@ def reweighed(asker: Asker, start: Start, question: Question) -> Answer:
     """The start's pool ranked as another question asks, which differs in ranking and paging only."""
     check()
     plan = planned(question, asker)
-    return asker.weigh(start.found._replace(plan=plan), plan.config)
+    return as_asked(asker, question, asker.weigh(start.found._replace(plan=plan), plan.config))
 
 
 def shows(asker: Asker, start: Start, question: Question, sought: Sought) -> bool:

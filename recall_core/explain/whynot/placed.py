@@ -31,7 +31,7 @@ def placed_stages(asker: Asker, found: Answer, sought: Sought, *, is_context: bo
     yield from _fusion(asker, found, order, sought, is_context=is_context)
     yield _min_score(found, sought)
     yield _rerank(found, order, sought)
-    yield _sparse(asker, found, sought)
+    yield _sparse(asker, found, sought, is_taken=found.plan.is_capped or not is_context)
     yield _page(found, place(found, sought), is_context=is_context)
 
 
@@ -123,14 +123,16 @@ def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
     return passed("rerank", told, evidence)
 
 
-def _sparse(asker: Asker, found: Answer, sought: Sought) -> Stage:
+def _sparse(asker: Asker, found: Answer, sought: Sought, *, is_taken: bool) -> Stage:
+    """is_taken: whether rows are given away; a context of all rows keeps tokens instead."""
     at = place(found, sought)
     if found.recall is None or found.ranked is None or found.pool is None or at is None:
         return passed_over("sparse", "sparse-document recall is off")
     position = found.ranked.order[at]
     reason = found.recall.report.reason
     if position in found.recall.given:
-        return passed("sparse", "a row was given to it: its document is short and near", {"reason": reason})
+        told = "a row was given to it" if is_taken else "a part of the budget is kept for it"
+        return passed("sparse", f"{told}: its document is short and near", {"reason": reason})
     for taker, given in found.recall.given.items():
         if given.displaced == position:
             row = asker.store.fetch([found.pool.keys[taker].rowid])[0]
@@ -212,14 +214,24 @@ def _duplicate(packed: Packed, sought: Sought, reason: str) -> Stage:
 def _budget(packed: Packed, table: Table, sought: Sought, *, is_refused: bool) -> Stage:
     if is_refused:
         return passed_over("budget", "it was passed over before its size mattered")
-    left = packed.budget_tokens - packed.used_tokens
+    budget, left, which = _part(packed, sought)
     evidence = {"needed_tokens": sought.row.chunk.tokens, "left_tokens": left}
     if holder(packed, table, sought) is not None:
-        return passed("budget", f"it is packed, with {left} of {packed.budget_tokens} tokens left", evidence)
-    detail = (
-        f"it has {sought.row.chunk.tokens} tokens, and {left} of {packed.budget_tokens} are left when packing ends"
-    )
+        return passed("budget", f"it is packed, with {left} of {budget} tokens{which} left", evidence)
+    detail = f"it has {sought.row.chunk.tokens} tokens, and {left} of {budget}{which} are left when packing ends"
     return failed("budget", "budget", detail, evidence)
+
+
+def _part(packed: Packed, sought: Sought) -> tuple[int, int, str]:
+    """The tokens that it competes for, what is left of them, and which part of the budget they are."""
+    left = packed.budget_tokens - packed.used_tokens
+    if not packed.reserved_for:
+        return packed.budget_tokens, left, ""
+    own = packed.reserved_tokens - packed.reserved_used_tokens
+    if sought.row.chunk.id in packed.reserved_for:
+        return packed.reserved_tokens, own, " that are kept for short documents"
+    room = packed.budget_tokens - packed.reserved_tokens
+    return room, max(0, left - own), f" beside the {packed.reserved_tokens} that are kept for a short document"
 
 
 def _truncated(packed: Packed, table: Table, sought: Sought) -> Stage:

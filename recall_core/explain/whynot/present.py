@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import page
+from recall_core.retrieve.answer import packable, page
 from recall_core.retrieve.asking import Asker
 from recall_core.types import Packed, Table
 
 
 def answered(asker: Asker, question: Question) -> Answer:
     """The question asked, from its plan on."""
-    return asker.answer(planned(question, asker))
+    return as_asked(asker, question, asker.answer(planned(question, asker)))
+
+
+def as_asked(asker: Asker, question: Question, found: Answer) -> Answer:
+    """The answer as it is listed; of a context, as it is packed."""
+    return found if question.budget_tokens is None else packable(found, asker.store)
 
 
 def is_present(asker: Asker, question: Question, sought: Sought) -> bool:

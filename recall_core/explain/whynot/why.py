@@ -20,7 +20,7 @@ from recall_core.contract.whynot import (
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, is_packed, is_shown, row_of
+from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of
 from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
 from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
@@ -48,7 +48,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     """
     named = identify(asker, target)
     plan = planned(question, asker)
-    found, question = asker.answer(plan), understood(question, plan)
+    found, question = as_asked(asker, question, asker.answer(plan)), understood(question, plan)
     if not named.rows:
         return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
     sought, listed = _chosen(asker, question, plan, found, named)

@@ -90,14 +90,17 @@ def _heading(name: str, width: int, glyphs: Glyphs) -> list[Text]:
 
 def _entry(look: Look, packed: Packed, entry: Entry, width: int, glyphs: Glyphs) -> list[Text]:
     if entry.kind == "block":
-        return _block(look, packed.blocks[entry.place], look.block_tokens[entry.place], width, glyphs)
+        is_recalled = any(each in packed.reserved_for for each in entry.chunk_ids)
+        tokens = look.block_tokens[entry.place]
+        return _block(look, packed.blocks[entry.place], tokens, is_recalled, width=width, glyphs=glyphs)
     if entry.kind == "omission":
         return [_omission(packed.omitted[entry.place], look.pins, width, glyphs)]
     return [_waiting(look.waiting[entry.place], look.pins, width, glyphs)]
 
 
-def _block(look: Look, block: Block, tokens: int, width: int, glyphs: Glyphs) -> list[Text]:
+def _block(look: Look, block: Block, tokens: int, is_recalled: bool, *, width: int, glyphs: Glyphs) -> list[Text]:
     marks = ["pinned"] if any(each in look.pins for each in block.chunk_ids) else []
+    marks += ["recalled"] if is_recalled else []
     marks += ["cut"] if block.truncated else []
     size = f" {', '.join(marks)} {figure(tokens):>6} tok" if marks else f" {figure(tokens):>6} tok"
     fill = glyphs.series[(block.number - 1) % 3]

@@ -1,0 +1,147 @@
+"""A short document in a context: its part of the budget, and what every command tells of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import render
+from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.types import Root
+from tests.contracts import validator
+
+WORDS = "kestrel gateway throttle"
+NOTE = "kestrelgateway throttle = 7741\n"
+NEAR = ("sparse_distance_ceiling=0.8", "vector_weight=0")
+SHARED = (*NEAR, "sparse_share=0.15")
+
+
+@pytest.fixture(scope="module")
+def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+    """Two manuals of a dozen chunks each, whose every sentence has the words, and a note that writes them as one."""
+    folder = tmp_path_factory.mktemp("manuals")
+    for volume in range(2):
+        lines = [f"The kestrel gateway throttle of section {n} volume {volume}. " * 5 for n in range(12)]
+        (folder / f"manual{volume}.md").write_text("\n\n".join(lines))
+    (folder / "note.txt").write_text(NOTE)
+    (folder / "tea.txt").write_text("Tea is made of leaves, and of water that boils.\n")
+    Recall.init(str(folder), embedding="hash", settings=("chunk_tokens=50", "overlap_tokens=0"))
+    with Recall.open(start=folder) as opened:
+        list(opened.add([str(folder)], Root("")))
+        yield opened
+
+
+def context(recall: Recall, budget_tokens: int, *settings: str, k: int | None = None, **pack: Any) -> dict[str, Any]:
+    ask = Ask(k=k, settings=settings or SHARED, explain=True)
+    response: Any = recall.context(WORDS, ask, Pack(budget_tokens=budget_tokens, **pack))
+    validator().validate(json.loads(json.dumps(response)))
+    return dict(response)
+
+
+def paths(response: dict[str, Any]) -> list[str]:
+    return [block["path"] for block in response["context"]["blocks"]]
+
+
+@pytest.mark.parametrize("k", [None, 10])
+def test_a_short_document_is_in_a_context_that_ends_before_its_list(recall: Recall, k: int | None) -> None:
+    shared, plain = context(recall, 300, k=k), context(recall, 300, *NEAR, k=k)
+
+    assert "note.txt" in paths(shared)
+    assert "note.txt" not in paths(plain)
+    assert "reserved_tokens" not in plain["context"]
+    assert shared["context"]["reserved_tokens"] == 45
+    assert [chunk["recall_injected"] for chunk in shared["context"]["chunks"] if chunk["path"] == "note.txt"] == [
+        True
+    ]
+    assert shared["context"]["used_tokens"] <= 300
+
+
+def test_a_context_without_a_length_leaves_every_row_at_its_rank(recall: Recall) -> None:
+    shared = context(recall, 5_000)
+    ranked = recall.search(WORDS, Ask(k=100, settings=NEAR))["results"]
+
+    packed = {chunk["id"]: rank for block in shared["context"]["blocks"] for chunk, rank in _ranked(shared, block)}
+    assert packed == {
+        each["chunk"]["id"]: rank for rank, each in enumerate(ranked, 1) if each["chunk"]["id"] in packed
+    }
+    assert shared["sparse"]["reason"] == "injected"
+
+
+def _ranked(response: dict[str, Any], block: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
+    chunks = {chunk["id"]: chunk for chunk in response["context"]["chunks"]}
+    for chunk_id, rank in zip(block["chunk_ids"], block["ranks"], strict=True):
+        yield chunks[chunk_id], rank
+
+
+def test_a_list_of_short_documents_keeps_nothing(recall: Recall) -> None:
+    response: Any = recall.context(
+        "tea of leaves", Ask(k=1, settings=(*SHARED, "sparse_distance_ceiling=2"), explain=True), Pack()
+    )
+    assert response["sparse"]["reason"] == "not_mostly_long"
+    assert (response["sparse"]["rows"], response["sparse"]["long_rows"]) == (1, 0)
+    assert "reserved_tokens" not in response["context"]
+    told = "sparse     nothing recalled: not_mostly_long (0 of 1 rows are of documents with more than 2 chunks)"
+    assert told in list(render.talk(response))
+
+
+def test_the_tokens_that_are_kept_are_said(recall: Recall) -> None:
+    response: Any = context(recall, 300)
+    assert any("45 kept for what was recalled" in line for line in render.talk(response))
+
+
+@pytest.mark.parametrize("pack", ["rank", "optimal"])
+def test_a_pinned_or_dropped_document_has_no_part_of_the_budget(recall: Recall, pack: str) -> None:
+    note = next(
+        chunk["id"] for chunk in context(recall, 300, pack=pack)["context"]["chunks"] if "7741" in chunk["text"]
+    )
+    pinned, dropped = context(recall, 300, pack=pack, pins=(note,)), context(recall, 300, pack=pack, drops=(note,))
+
+    assert "note.txt" in paths(pinned)
+    assert "note.txt" not in paths(dropped)
+    assert "reserved_tokens" not in {**pinned["context"], **dropped["context"]}
+
+
+def test_packing_for_value_keeps_the_same_part(recall: Recall) -> None:
+    response = context(recall, 300, pack="optimal")
+    assert paths(response)[-1] == "note.txt"
+    assert response["context"]["reserved_tokens"] == 45
+    assert response["context"]["account"]["efficiency"] <= 1
+
+
+def test_a_context_says_why_a_row_of_it_is_missing_and_what_it_would_take(recall: Recall) -> None:
+    ask, pack = Ask(settings=SHARED), Pack(budget_tokens=300)
+    left_out = context(recall, 300)["context"]["omitted"][-1]["id"]
+    view = recall.why_not(WORDS, left_out, ask, pack=pack)["whynot"]
+
+    budget = next(stage for stage in view["stages"] if stage["stage"] == "budget")
+    assert view["verdict"] in ("budget", "truncated")
+    assert "of 255 beside the 45 that are kept for a short document" in budget["detail"]
+    assert budget["evidence"]["left_tokens"] < 255
+    assert "budget" in {fix["kind"] for fix in view["fixes"]}
+
+
+def test_the_account_of_a_short_document_says_that_a_part_is_kept_for_it(recall: Recall) -> None:
+    view = recall.why_not(WORDS, "note.txt", Ask(settings=SHARED), pack=Pack(budget_tokens=300))["whynot"]
+    stages = {stage["stage"]: stage for stage in view["stages"]}
+
+    assert view["present"]
+    assert stages["sparse"]["detail"].startswith("a part of the budget is kept for it")
+    assert "that are kept for short documents left" in stages["budget"]["detail"]
+
+
+def test_a_document_that_its_part_is_too_small_for_is_left_out_of_the_budget(recall: Recall) -> None:
+    shared = context(recall, 30)
+    assert [left["reason"] for left in shared["context"]["omitted"] if left["path"] == "note.txt"] == ["budget"]
+    view = recall.why_not(WORDS, "note.txt", Ask(settings=SHARED), pack=Pack(budget_tokens=30))["whynot"]
+    fix = next(fix for fix in view["fixes"] if fix["kind"] == "budget")
+    assert view["verdict"] == "budget"
+    assert any("sparse_share=0.15" in setting or "budget_tokens" in setting for setting in fix["settings"])
+
+
+def test_a_trace_counts_the_rows_of_the_context(recall: Recall) -> None:
+    view = recall.trace(WORDS, Ask(settings=SHARED), Pack(budget_tokens=300))
+    packed = next(stage for stage in view["trace"]["stages"] if stage["stage"] == "packed")
+    assert packed["rows_out"] == len(context(recall, 300)["context"]["chunks"])
