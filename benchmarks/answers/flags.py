@@ -25,6 +25,7 @@ SETTINGS = {
     "sparse_chunk_threshold": ("1", "3"),
     "sparse_distance_ceiling": ("0", "0.5", "0.8", "1"),
     "sparse_max_injections": ("0", "2"),
+    "sparse_share": ("0.15", "0.5"),
     "pool": ("1", "30", "1000"),
     "max_limit": ("0", "3"),
     "budget_tokens": ("40", "300"),

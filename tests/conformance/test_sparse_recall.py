@@ -157,6 +157,20 @@ def test_facts_in_short_documents_are_recalled_and_without_the_rule_they_are_not
     assert off["verdicts"]["retrieval_miss"] >= 10
 
 
+def test_a_context_that_ends_before_its_list_holds_what_was_recalled_in_a_part_of_its_own(home: Home) -> None:
+    share, old = (checked(home, home.sparse, "budget_tokens=300", f"sparse_share={n}") for n in (0.15, 0))
+    assert share["sparse_on"]["rate"] >= 0.9
+    assert old["sparse_on"]["rate"] <= 0.1
+    dense = checked(home, home.dense, "budget_tokens=300", "sparse_share=0.15")
+    assert (dense["dense_regressions"], dense["dense_on"]["rate"]) == (0, 1.0)
+
+
+def test_a_list_of_short_documents_is_left_as_it_is(home: Home) -> None:
+    listed = home.recall.search("kestrelgateway cedarpipeline", Ask(k=1, settings=home.settings, explain=True))
+    assert listed["results"][0]["doc"]["path"].startswith("docs/note")
+    assert listed["sparse"]["reason"] in ("not_mostly_long", "already_present", "too_far")
+
+
 def test_long_documents_are_found_as_before(home: Home) -> None:
     view = checked(home, home.dense)
     assert (view["dense_regressions"], view["dense_on"]["rate"]) == (0, 1.0)

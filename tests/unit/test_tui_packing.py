@@ -348,6 +348,16 @@ def text_of(shows: Look, glyphs: Glyphs, width: int = 78) -> str:
     return "\n".join(line.plain for line in listing(shows, width, glyphs).lines)
 
 
+def test_what_was_recalled_is_marked_and_its_part_of_the_budget_is_told() -> None:
+    recalled = PACKED._replace(reserved_for=(PACKED.blocks[1].chunk_ids[0],), reserved_tokens=15)
+
+    drawn = text_of(look()._replace(packed=recalled), UNICODE).splitlines()
+
+    assert ["recalled" in line for line in drawn if "tok" in line] == [False, True]
+    assert "15 for recalled" in "\n".join(line.plain for line in sums(look()._replace(packed=recalled), 78, UNICODE))
+    assert "recalled" not in text_of(look(), UNICODE)
+
+
 @BOTH
 @WIDTHS
 @pytest.mark.parametrize("is_whole", [False, True])
