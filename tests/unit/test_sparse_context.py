@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,6 +86,30 @@ def test_a_list_of_short_documents_keeps_nothing(recall: Recall) -> None:
     assert "reserved_tokens" not in response["context"]
     told = "sparse     nothing recalled: not_mostly_long (0 of 1 rows are of documents with more than 2 chunks)"
     assert told in list(render.talk(response))
+
+
+def test_a_fact_that_no_long_document_crowds_out_is_said_to_be_blocked_so(recall: Recall, tmp_path: Path) -> None:
+    fixture = {"id": "gateway", "query": "tea of leaves", "gold": "note.txt", "must_contain": ["7741"]}
+    (tmp_path / "facts.jsonl").write_text(json.dumps(fixture))
+    ask = Ask(k=1, settings=(*SHARED, "sparse_distance_ceiling=2"))
+
+    view = recall.check_fixtures(tmp_path / "facts.jsonl", ask)["fixtures"]
+
+    assert [result.get("blocked") for result in view["results"]] == ["not_mostly_long"]
+    assert view["sparse_recall"]["blocked"] == {"not_mostly_long": 1}
+
+
+def test_calibration_looks_at_lists_of_long_documents_alone(recall: Recall, tmp_path: Path) -> None:
+    queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
+    asked = {"q0": WORDS, "q1": "tea of leaves"}
+    queries.write_text("".join(json.dumps({"_id": each, "text": text}) + "\n" for each, text in asked.items()))
+    qrels.write_text("query-id\tcorpus-id\tscore\nq0\tnote.txt\t1\nq1\tnote.txt\t1\n")
+
+    view = recall.calibrate_sparse(Ask(k=1), queries=queries, qrels=qrels)["calibration"]
+
+    assert (view["queries"], view["mostly_long"], view["left_out"]) == (2, 1, 2)
+    assert view["relevant"]["count"] == 1
+    assert view["proposed"]["injections"] == 1
 
 
 def test_the_tokens_that_are_kept_are_said(recall: Recall) -> None:
