@@ -1,0 +1,152 @@
+"""A part of the budget for rows that were brought in: who is cut, who comes whole, and who is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+
+from recall_core.config import Config
+from recall_core.pack.policy import pack
+from recall_core.pack.reserve import share
+from recall_core.text import Counter, counter
+from recall_core.types import Chunk, Document, Hit, Injection, Packed
+
+WORDS = counter("whitespace")
+PLAIN = Config(header="", min_fragment=2, sparse_share=0.25)
+NUMBERED = Counter("characters", len)
+
+
+def hit(rank: int, words: int, *, path: str = "", offset: int = 0) -> Hit:
+    text = " ".join(f"w{rank}x{n}" for n in range(words))
+    name = path or f"{rank}.txt"
+    chunk = Chunk(f"{name}@{offset}", name, offset, offset + len(text), 1, 1, words, None, text)
+    document = Document(name, name, "h", "2026-01-01T00:00:00.000000Z", 1, "t", None, (), {})
+    return Hit(rank, 1 / rank, document, chunk, ())
+
+
+def brought_in(hit: Hit) -> Hit:
+    return hit._replace(injection=Injection(0.1, None))
+
+
+def packed(hits: Sequence[Hit], budget_tokens: int, config: Config = PLAIN, *, counting: Counter = WORDS) -> Packed:
+    own = tuple(each for each in hits if each.injection is not None)
+    return pack(
+        iter(hits), total=len(hits), budget_tokens=budget_tokens, counter=counting, config=config, injected=own
+    )
+
+
+def told(context: Packed) -> list[tuple[int, int, bool]]:
+    """Rank, words and whether it was cut, of each block."""
+    return [(block.ranks[0], len(block.text.split()), block.truncated) for block in context.blocks]
+
+
+ROWS = [hit(1, 10), hit(2, 10), hit(3, 10)]
+
+
+def test_ranked_rows_are_cut_as_ever_behind_one_that_came_whole() -> None:
+    context = packed([*ROWS, brought_in(hit(4, 6))], 33)  # 8 of them are kept
+    assert told(context) == [(1, 10, False), (2, 10, False), (4, 6, False), (3, 5, True)]
+    assert (context.used_tokens, context.reserved_tokens, context.reserved_used_tokens) == (31, 8, 6)
+
+
+def test_one_that_is_cut_stands_last_and_ranked_rows_come_whole() -> None:
+    context = packed([*ROWS, brought_in(hit(4, 20))], 33)
+    assert told(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
+    assert [(left.reason, left.rank, left.chunks) for left in context.omitted] == [("budget", 3, 1)]
+
+
+def test_the_first_ranked_row_is_cut_before_one_that_does_not_fit_comes_at_all() -> None:
+    context = packed([*ROWS, brought_in(hit(4, 20))], 12)
+    assert told(context) == [(1, 9, True)]
+    assert [(left.reason, left.rank, left.chunks) for left in context.omitted] == [("budget", 4, 1), ("budget", 2, 2)]
+
+
+def test_the_first_ranked_row_is_cut_behind_one_that_came_whole() -> None:
+    assert told(packed([*ROWS, brought_in(hit(4, 3))], 12)) == [(4, 3, False), (1, 9, True)]
+
+
+def test_a_part_that_is_not_filled_is_nobodys() -> None:
+    context = packed([hit(1, 10), hit(2, 10), brought_in(hit(3, 2))], 24)
+    assert told(context) == [(1, 10, False), (3, 2, False), (2, 8, True)]
+
+
+def test_one_that_is_alone_has_no_more_than_its_part() -> None:
+    assert told(packed([brought_in(hit(1, 20))], 40)) == [(1, 10, True)]
+
+
+def test_several_share_their_part_the_first_of_them_first() -> None:
+    own = [brought_in(hit(4, 6)), brought_in(hit(5, 6)), brought_in(hit(6, 1))]
+    context = packed([*ROWS, *own], 40)  # 10 are kept
+    assert told(context) == [(1, 10, False), (2, 10, False), (3, 10, False), (4, 6, False), (5, 4, True)]
+    assert [(left.reason, left.rank) for left in context.omitted] == [("budget", 6)]
+
+
+def test_a_beginning_below_the_least_fragment_is_none() -> None:
+    config = PLAIN._replace(min_fragment=9)
+    assert told(packed([*ROWS, brought_in(hit(4, 20))], 33, config)) == [(1, 10, False), (2, 10, False)]
+
+
+def test_one_whose_text_stands_in_a_block_already_is_a_duplicate() -> None:
+    whole, part = hit(1, 10, path="a"), hit(2, 4, path="a")
+    context = packed([whole, brought_in(part), hit(3, 10)], 30)
+    assert told(context) == [(1, 10, False), (3, 10, False)]
+    assert [(left.reason, left.rank) for left in context.omitted] == [("duplicate", 2)]
+
+
+@pytest.mark.parametrize("mode", ["rank", "optimal"])
+def test_one_that_was_brought_in_counts_towards_the_cap_of_its_document(mode: str) -> None:
+    sibling = hit(1, 5, path="a", offset=100)
+    context = packed(
+        [sibling, hit(2, 5), brought_in(hit(3, 2, path="a"))], 40, PLAIN._replace(diversity=1, pack=mode)
+    )
+    assert sorted(rank for block in context.blocks for rank in block.ranks) == [2, 3]
+    assert [(left.reason, left.rank) for left in context.omitted] == [("diversity", 1)]
+
+
+def test_packing_for_value_chooses_within_the_ranked_rows_part() -> None:
+    context = packed([*ROWS, brought_in(hit(4, 20))], 33, PLAIN._replace(pack="optimal"))
+    assert told(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
+
+
+def test_a_budget_that_holds_nothing_says_which_one_would() -> None:
+    config = PLAIN._replace(header="[{n}] {path}:{lines} of many words", min_fragment=1)
+    rows = [hit(1, 10), brought_in(hit(2, 10))]
+    warning = packed(rows, 4, config).warnings[0]
+    least = int(warning.rpartition("(")[2].rstrip(")"))
+    assert warning.startswith("W_BUDGET: ")
+    assert not packed(rows, least - 1, config).blocks
+    assert packed(rows, least, config).blocks
+
+
+@pytest.mark.parametrize("written", [0.1, 0.15, 0.29, 0.35, 0.5])
+def test_a_share_is_what_is_written_and_never_grows_by_more_than_the_budget(written: float) -> None:
+    config, hundredths = Config(sparse_share=written), round(written * 100)
+    shares = [share(budget, config) for budget in range(2_001)]
+    assert shares == [budget * hundredths // 100 for budget in range(2_001)]
+    assert {later - before for before, later in pairwise(shares)} <= {0, 1}
+
+
+@pytest.mark.parametrize("counting", [WORDS, NUMBERED], ids=["words", "characters"])
+@pytest.mark.parametrize("header", ["", "[{n}] {path}:{lines}"])
+@pytest.mark.parametrize("own_words", [(1,), (5,), (14,), (3, 9)])
+@pytest.mark.parametrize("min_fragment", [1, 4])
+def test_no_budget_loses_what_a_smaller_one_shows(
+    counting: Counter, header: str, own_words: tuple[int, ...], min_fragment: int
+) -> None:
+    rows = [hit(rank, words) for rank, words in enumerate((7, 3, 11, 2, 6, 5, 9, 1, 4, 8, 3, 2), start=1)]
+    rows[9:9] = [brought_in(hit(20 + n, words)) for n, words in enumerate(own_words)]
+    config = PLAIN._replace(header=header, min_fragment=min_fragment, sparse_share=0.3)
+    before: set[tuple[str, int]] = set()
+    for budget in range(1, 150) if counting is WORDS else range(1, 800, 3):
+        context = packed(rows, budget, config, counting=counting)
+        now = {(block.doc.id, place) for block in context.blocks for place in range(block.offset, block.end)}
+        assert before <= now, budget
+        assert context.used_tokens <= budget or not context.blocks
+        assert [block.truncated for block in context.blocks].count(True) <= 1
+        assert not any(block.truncated for block in context.blocks[:-1])
+        packed_rows = sum(len(block.ranks) for block in context.blocks)
+        assert packed_rows + sum(left.chunks for left in context.omitted) == len(rows)
+        before = now
+    assert len(before) == sum(len(each.chunk.text) for each in rows if each.chunk)
