@@ -159,12 +159,8 @@ def _models_echo(config: Config, pool: Pool) -> ModelsEcho:
 
 
 def _signal_echoes(plan: Plan, pool: Pool) -> list[SignalEcho]:
-    echoes = []
-    if plan.lexical is not None:
-        echoes.append(_signal_echo("lexical", plan.lexical, plan, pool))
-    if plan.semantic is not None:
-        echoes.append(_signal_echo("semantic", plan.semantic, plan, pool))
-    return echoes
+    asked: tuple[tuple[Signal, str | None], ...] = (("lexical", plan.lexical), ("semantic", plan.semantic))
+    return [_signal_echo(signal, text, plan, pool) for signal, text in asked if text is not None]
 
 
 def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEcho:
@@ -333,11 +329,9 @@ def context_view(
 
 
 def _sizes(packed: Packed) -> SizesView:
-    view = SizesView()
+    view = SizesView(reserved_tokens=packed.reserved_tokens) if packed.reserved_for else SizesView()
     if packed.counter == "whitespace":
         view["estimated_model_tokens"] = counter("approx").count(packed.text)
-    if packed.reserved_for:
-        view["reserved_tokens"] = packed.reserved_tokens
     return view
 
 
