@@ -145,7 +145,8 @@ class Tab(AppService):
 
     async def run(self) -> None:
         """Pass on what the process draws; when it has ended, however it did, the page is told."""
-        await super().run()
+        with contextlib.suppress(asyncio.CancelledError):  # of its reader of errors, where that had not begun
+            await super().run()
         await self.remote_close()
 
     async def stop(self) -> None:
