@@ -55,6 +55,7 @@ class Config(NamedTuple):
     rrf_k: int = RRF_K
     min_score: float = 0.0
     match: str = "any"
+    stop_words: str = "english"
     title_weight: float = 3.0
     lexical_model: str = "fts5"
     bm25_k1: float = BM25_K1
@@ -110,6 +111,11 @@ SETTINGS: dict[str, Setting] = {
     "rrf_k": Setting("the constant of reciprocal rank fusion", live=True, least=0, most=1_000_000),
     "min_score": Setting("hits below this score are dropped", live=True, least=0, most=1),
     "match": Setting("which words of a query must be present", live=True, choices=("any", "all")),
+    "stop_words": Setting(
+        "words outside quotes not looked for: none; function words; also rests (e.g., 'd); also how people ask",
+        live=True,
+        choices=("none", "english", "leftovers", "questions"),
+    ),
     "title_weight": Setting("weight of a word in the title", live=True, least=0, most=1_000),
     "lexical_model": Setting("who scores matching words", live=True, choices=("fts5", "bm25f")),
     "bm25_k1": Setting("how soon repeated words stop counting (bm25f)", live=True, least=0, most=100),

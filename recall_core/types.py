@@ -95,6 +95,8 @@ class LiteralQuery(NamedTuple):
     phrases: tuple[Phrase, ...]
     match: Literal["any", "all"] = "any"
     """Whether a row must hold one of the phrases, or each of them."""
+    dropped: tuple[str, ...] = ()
+    """What else was typed and is not looked for, beyond function words: in order, as it was written."""
 
     @property
     def is_empty(self) -> bool:
@@ -172,6 +174,8 @@ class Pool(NamedTuple):
     warnings: tuple[str, ...] = ()
     lexical_model: str = "fts5"
     """Who gave the lexical values and the bound: FTS5's own bm25, or bm25f."""
+    dropped: tuple[str, ...] = ()
+    """What the question says and words are not looked for by, beyond function words."""
 
 
 class Part(NamedTuple):

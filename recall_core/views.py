@@ -18,6 +18,7 @@ from recall_core.contract.packing import (
 from recall_core.contract.views import (
     ChunkView,
     DocView,
+    DroppedPart,
     ErrorView,
     IngestView,
     LexicalModelEcho,
@@ -122,7 +123,8 @@ def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
     if plan.filters is not None:
         wording["filters"] = plan.filters
     effective: PlanPart = {} if pool is None else {"plan": plan_echo(plan, pool)}
-    return {**wording, "limit": limit, "offset": plan.offset, **effective}
+    dropped: DroppedPart = {"dropped": list(pool.dropped)} if pool is not None and pool.dropped else {}
+    return {**wording, "limit": limit, "offset": plan.offset, **dropped, **effective}
 
 
 def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
@@ -138,7 +140,7 @@ def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
         "pool": config.pool,
         "index": pool.index_kind,
         "sparse": config.sparse_recall,
-        **_models_echo(config, pool),
+        **_models_echo(plan, pool),
         "signals": _signal_echoes(plan, pool),
     }
 
@@ -147,8 +149,13 @@ def _ranks_echo(config: Config) -> RanksEcho:
     return {"rrf_k": config.rrf_k} if config.fusion == "rrf" else {}
 
 
-def _models_echo(config: Config, pool: Pool) -> ModelsEcho:
+def _models_echo(plan: Plan, pool: Pool) -> ModelsEcho:
+    config = plan.config
     echo = ModelsEcho()
+    if plan.lexical is not None and not plan.lexical_raw and config.stop_words != "english":
+        from recall_core.retrieve.query import lists_of  # noqa: PLC0415 - where no question is asked, nothing is
+
+        echo["stop_words"] = lists_of(config.stop_words)
     if config.rerank:
         echo["rerank"] = RerankEcho(model=config.rerank, rows=config.rerank_rows, weight=config.rerank_weight)
     if pool.lexical_model == "bm25f":

@@ -119,6 +119,9 @@ GLOBALS = (
 VERSION = Flag("--version", "show the version")
 
 MODE = Flag("--mode", "who may read and write the file, as chmod takes it (600)", "OCTAL")
+ALL_WORDS = Flag(
+    "--all-words", "look for every word: drop none as a function word, as the rest of one or as a way to ask"
+)
 SET = Flag("--set", "override a ranking or packing setting for this question", "KEY=VALUE", many=True)
 RQL = Flag("--rql", "the query: text, @FILE, or - for stdin", "TEXT")
 CHECKS = (
@@ -136,6 +139,7 @@ QUESTION = (
     Flag("--vector", "meaning only"),
     Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
     Flag("--no-sparse", "give no row to a near but short document that the list misses"),
+    ALL_WORDS,
     EXPLAIN,
     SET,
     *CHECKS,

@@ -22,7 +22,7 @@ def ask_of(flags: Namespace) -> Ask:
         k=getattr(flags, "k", None),
         mode="hybrid" if bm25 == vector else "lexical" if bm25 else "semantic",
         filter=getattr(flags, "filter", None),
-        settings=(*(flags.set or ()), *(("sparse_recall=false",) if getattr(flags, "no_sparse", False) else ())),
+        settings=_settings(flags),
         explain=getattr(flags, "explain", False),
         exact=getattr(flags, "exact", False),
         snapshot=getattr(flags, "snapshot", None),
@@ -30,6 +30,12 @@ def ask_of(flags: Namespace) -> Ask:
         strict_fresh=getattr(flags, "strict_fresh", False),
         receipt=getattr(flags, "receipt", None) is not None,
     )
+
+
+def _settings(flags: Namespace) -> tuple[str, ...]:
+    """Those of --set, and after them those that have a flag of their own."""
+    own = {"no_sparse": "sparse_recall=false", "all_words": "stop_words=none"}
+    return (*(flags.set or ()), *(setting for flag, setting in own.items() if getattr(flags, flag, False)))
 
 
 def pack_of(flags: Namespace) -> Pack:

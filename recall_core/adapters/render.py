@@ -159,6 +159,8 @@ def talk(response: Response) -> Iterator[str]:
     """What goes to stderr beside the answer: figures, skips and warnings."""
     if "results" in response:
         yield _results_figures(response)
+    if (dropped := response.get("query", {}).get("dropped")) and "report" not in response:
+        yield f"{'words':<11}not looked for: {clean(', '.join(dropped))} (--all-words looks for each)"
     if "context" in response:
         context = response["context"]
         model = context.get("estimated_model_tokens")

@@ -52,14 +52,19 @@ class RanksEcho(TypedDict, total=False):
 
 
 class ModelsEcho(TypedDict, total=False):
-    """The models beyond the plain ones."""
+    """The models beyond the plain ones, and the lists that words were dropped by."""
 
+    stop_words: str
     rerank: RerankEcho
     lexical_model: LexicalModelEcho
 
 
 class PlanEcho(TypedDict):
-    """Everything that decided the order."""
+    """Everything that decided the order.
+
+    stop_words: the lists of words that were not looked for, "none" for no list; absent where it is the English
+    function words alone.
+    """
 
     mode: str
     fusion: str
@@ -70,6 +75,7 @@ class PlanEcho(TypedDict):
     pool: int
     index: str
     sparse: bool
+    stop_words: NotRequired[str]
     rerank: NotRequired[RerankEcho]
     lexical_model: NotRequired[LexicalModelEcho]
     signals: list[SignalEcho]
@@ -100,6 +106,12 @@ class WordingEcho(TypedDict, total=False):
     filters: str
 
 
+class DroppedPart(TypedDict, total=False):
+    """What was not looked for by words, where there is something."""
+
+    dropped: list[str]
+
+
 class PlanPart(TypedDict, total=False):
     """The effective plan, where signals were asked."""
 
@@ -107,13 +119,15 @@ class PlanPart(TypedDict, total=False):
 
 
 class QueryEcho(TypedDict):
-    """The question as it was understood, after defaults."""
+    """The question as it was understood, after defaults. dropped: what of it was not looked for by words, beyond
+    function words, in order and as it was written."""
 
     text: NotRequired[str]
     rql: NotRequired[str]
     filters: NotRequired[str]
     limit: int
     offset: int
+    dropped: NotRequired[list[str]]
     plan: NotRequired[PlanEcho]
 
 

@@ -23,10 +23,11 @@ from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roo
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.freshness import State, file_state
+from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
-from recall_core.text import STOP_WORDS, embedded_text, spaced
+from recall_core.text import embedded_text, spaced
 from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector
 
 _SYNC = Hint("sync")
@@ -143,19 +144,23 @@ _ANEW = (
 )
 
 
-def self_retrieval(store: Store, embedder: Embedder | None, *, instead: str = "") -> Finding:
+def self_retrieval(
+    store: Store, embedder: Embedder | None, *, instead: str = "", stop_words: str = "english"
+) -> Finding:
     """A warning when a chunk of the sample is not found by its rarest words, or is not the nearest to its own vector.
 
     Up to 20 chunks are tried, evenly spaced by path and offset. Their vectors are made anew, so that those stored for
     other texts, or by a model that has changed since, are found out; without an embedder the stored ones stand in,
     `instead` says why. A chunk as near as the nearest is no stray, and one without a vector is asked by words alone.
     Time grows with the number of vectors, which are gone through once.  Raises EmbedError.
+
+    stop_words: as the setting has it, which words of a text a question would not look for.
     """
     with store.reading():
         rows = store.fetch(_sampled(store.in_order()))
         if not rows:
             return Finding("ok", "there is no chunk to try")
-        unheard = [row for row in rows if not _is_found_by_words(store, row)]
+        unheard = [row for row in rows if not _is_found_by_words(store, row, stop_words)]
         near = store.bests(_vectors(store, rows, embedder))
     strays = [row for row in rows if row.rowid in near and near[row.rowid][0] < near[row.rowid][1] - _TIE]
     by = f"their rarest words and {'stored vectors' if embedder is None else 'vectors made anew'}"
@@ -173,10 +178,10 @@ def _sampled(rowids: Sequence[int]) -> list[int]:
     return [rowids[place * len(rowids) // count] for place in range(count)]
 
 
-def _is_found_by_words(store: Store, row: Row) -> bool:
+def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
     """Whether the chunk is among those that hold its rarest words; one without a word has none to miss."""
     words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
-    words = [word for word in words if word not in STOP_WORDS] or words
+    words = telling(words, stop_words) or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
     terms = store.term_stats(LiteralQuery("", phrases))
     rarest = sorted(range(len(words)), key=lambda place: (terms[place].df, place))[:_RAREST]

@@ -268,12 +268,13 @@ def _embedder(store: Store, own: Own) -> Finding:
 
 def _selves(store: Store, own: Own, *, config: Config) -> Finding:
     """A provider is not asked, as in `_ceiling`: stored vectors stand in for new ones."""
+    words = config.stop_words
     try:
         if kind(config.embedding).sends_text(config):
-            return self_retrieval(store, None, instead="the embedder sends text off this machine")
-        return self_retrieval(store, own())
+            return self_retrieval(store, None, instead="the embedder sends text off this machine", stop_words=words)
+        return self_retrieval(store, own(), stop_words=words)
     except (EmbedError, ConfigError) as error:
-        return self_retrieval(store, None, instead=error.message.rstrip("."))
+        return self_retrieval(store, None, instead=error.message.rstrip("."), stop_words=words)
 
 
 def _ceiling(store: Store, own: Own, *, config: Config) -> Finding:

@@ -224,7 +224,8 @@ def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ReplayCha
     yield from _values("store", {"": before.store.digest}, {"": after.store.digest})
     yield from _values("embedder", {"": before.store.embedder}, {"": after.store.embedder})
     yield from _values("counter", {"": before.store.counter}, {"": after.store.counter})
-    yield from _values("setting", before.settings, after.settings)
+    unsaid = {key: Config._field_defaults[key] for key in after.settings if key not in before.settings}
+    yield from _values("setting", {**before.settings, **unsaid}, after.settings)
     yield from _values("plan", msgspec.structs.asdict(before.plan), msgspec.structs.asdict(after.plan))
     yield from _documents(before, store)
     yield from _rows(before.rows, after.rows)

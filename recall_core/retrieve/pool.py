@@ -61,6 +61,7 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
         index_kind="exact" if is_searched_whole else "approximate",
         warnings=question.warnings,
         lexical_model=model,
+        dropped=question.lexical.dropped if isinstance(question.lexical, LiteralQuery) else (),
     )
 
 
@@ -100,7 +101,9 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
         complaint = store.syntax_error(raw)
         if complaint is None:
             return raw, None
-    return literal(plan.lexical, tokens=store.tokens, match=plan.config.match), complaint
+    config = plan.config
+    query = literal(plan.lexical, tokens=store.tokens, match=config.match, stop_words=config.stop_words)
+    return query, complaint
 
 
 def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:

@@ -3,34 +3,115 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
-from recall_core.text import STOP_WORDS, spaced
+from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, spaced
 from recall_core.types import LiteralQuery, Phrase
+
+Tokens: TypeAlias = Callable[[str], tuple[str, ...]]
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
+_STAYS, _FUNCTION, _LEFTOVER, _ASKING = range(4)
 
-def literal(text: str, *, tokens: Callable[[str], tuple[str, ...]], match: str) -> LiteralQuery:
+
+class _Part(NamedTuple):
+    """Phrases that stay or go together. written: what is told of them once they are dropped."""
+
+    kind: int
+    """Kinds are dropped from the lowest up, but _STAYS."""
+    phrases: tuple[Phrase, ...]
+    written: str = ""
+
+
+def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english") -> LiteralQuery:
     """The literal query: every word a phrase of its own, "words in quotes" one phrase, repeats kept.
 
-    Stop words outside quotes are dropped unless nothing would remain. match: "any" phrase will do, or "all" must.
-    Nothing in the text is syntax but the double quote; an unclosed one reaches to the end.
+    stop_words: what is dropped outside quotes, as the setting has it; never so much that nothing would remain.
+    match: "any" phrase will do, or "all" must. Nothing in the text is syntax but the double quote; an unclosed one
+    reaches to the end.
     """
-    quoted: list[Phrase] = []
-    phrases: list[Phrase] = []
+    read = _read_closely if stop_words in ("leftovers", "questions") else _read
+    parts: list[_Part] = []
     end = 0
     for found in _QUOTED.finditer(text):
-        phrases += _words(text[end : found.start()], tokens)
-        folded = tokens(spaced(found.group(1)))
-        if folded:
-            quoted.append(Phrase(f'"{found.group(1).strip()}"', folded))
-            phrases.append(quoted[-1])
+        parts += read(text[end : found.start()], tokens, stop_words)
+        if folded := tokens(spaced(found.group(1))):
+            parts.append(_Part(_STAYS, (Phrase(f'"{found.group(1).strip()}"', folded),)))
         end = found.end()
-    phrases += _words(text[end:], tokens)
-    kept = [phrase for phrase in phrases if phrase in quoted or phrase.text not in STOP_WORDS] or phrases
-    return LiteralQuery(text, tuple(kept), "any" if match == "any" else "all")
+    parts += read(text[end:], tokens, stop_words)
+    most = _most_dropped(parts, text, stop_words)
+    kept = tuple(phrase for part in parts if _is_kept(part, most) for phrase in part.phrases)
+    dropped = tuple(part.written for part in parts if part.written and not _is_kept(part, most))
+    return LiteralQuery(text, kept, "any" if match == "any" else "all", dropped)
 
 
-def _words(text: str, tokens: Callable[[str], tuple[str, ...]]) -> list[Phrase]:
-    return [Phrase(token, (token,)) for token in tokens(spaced(text))]
+def lists_of(stop_words: str) -> str:
+    """The lists that such a question drops words by, each by its name and version."""
+    from recall_core.retrieve.question_words import LEFTOVERS_NAME, QUESTION_WORDS_NAME  # noqa: PLC0415 - as below
+
+    names = {"none": (), "english": (STOP_WORDS_NAME,), "leftovers": (STOP_WORDS_NAME, LEFTOVERS_NAME)}
+    return ", ".join(names.get(stop_words, (STOP_WORDS_NAME, LEFTOVERS_NAME, QUESTION_WORDS_NAME))) or "none"
+
+
+def telling(words: Iterable[str], stop_words: str) -> list[str]:
+    """Those of these tokens that a question of many words looks for; see `literal`."""
+    if stop_words == "none":
+        return list(words)
+    left = [word for word in words if word not in STOP_WORDS]
+    if stop_words == "english":
+        return left
+    from recall_core.retrieve.question_words import QUESTION_WORDS  # noqa: PLC0415 - as below
+
+    left = [word for word in left if len(word) > 1 or not ("a" <= word <= "z")]
+    return left if stop_words == "leftovers" else [word for word in left if word not in QUESTION_WORDS]
+
+
+def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Part]:
+    """Every word, and which ones are function words."""
+    for token in tokens(spaced(text)):
+        is_function = token in STOP_WORDS and stop_words != "none"
+        yield _Part(_FUNCTION if is_function else _STAYS, (Phrase(token, (token,)),))
+
+
+def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Part]:
+    """The same, with what is known of words by what stands around them."""
+    from recall_core.retrieve.question_words import pieces  # noqa: PLC0415 - a plain question has no need of it
+
+    for piece in pieces(text, with_question_words=stop_words == "questions"):
+        written = text[piece.start : piece.end]
+        if piece.kind == "words":
+            yield from _read(written, tokens, stop_words)
+            continue
+        folded = tokens(spaced(written))
+        words = tuple(Phrase(token, (token,)) for token in folded)
+        match piece.kind:
+            case "phrase":
+                yield _Part(_STAYS, (Phrase(written, folded),))
+            case "capital":
+                yield _Part(_STAYS, words)
+            case "question":
+                yield _Part(_ASKING, words, written)
+            case _ if all(token in STOP_WORDS for token in folded):
+                yield _Part(_FUNCTION, words)
+            case _:
+                yield _Part(_LEFTOVER, words, written)
+
+
+def _most_dropped(parts: Sequence[_Part], text: str, stop_words: str) -> int:
+    """The last kind that is dropped together with those before it."""
+    left = [
+        sum(len(phrase.tokens) for part in parts if _is_kept(part, kind) for phrase in part.phrases)
+        for kind in range(4)
+    ]
+    if stop_words == "questions":
+        from recall_core.retrieve.question_words import LEAST_LEFT, LONG_QUESTION  # noqa: PLC0415 - as above
+
+        if left[_ASKING] >= LEAST_LEFT and len(text.split()) >= LONG_QUESTION:
+            return _ASKING
+    return next((kind for kind in (_LEFTOVER, _FUNCTION) if left[kind]), _STAYS)
+
+
+def _is_kept(part: _Part, most: int) -> bool:
+    return part.kind == _STAYS or part.kind > most

@@ -62,7 +62,8 @@ def _coverage(packed: Packed, found: Answer, store: Store) -> CoverageView | Non
     if plan.lexical is None or pool is None or not any(term.df for term in pool.terms):
         return None
     ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}
-    query = literal(plan.lexical, tokens=store.tokens, match=plan.config.match)
+    config = plan.config
+    query = literal(plan.lexical, tokens=store.tokens, match=config.match, stop_words=config.stop_words)
     told = store.occurrences(query, list(ids))
     holders: dict[str, frozenset[str]] = {}
     for phrase, counts in zip(told.phrases, told.counts, strict=True):

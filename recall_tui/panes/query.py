@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -14,12 +15,16 @@ from textual.widgets import OptionList, Static, TextArea
 
 from recall_core.errors import Interrupted, RecallError, RqlError
 from recall_core.rql.parser import is_query
+from recall_core.text import one_line
 from recall_tui.messages import Typed
 from recall_tui.state.session import Session, is_lingering, is_stale
 from recall_tui.widgets.draw import UNICODE, Glyphs, fit, folded, glyphs_in
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers
+
+if TYPE_CHECKING:
+    from recall_core.retrieve import Answer
 
 MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
@@ -50,7 +55,7 @@ class QueryPane(Vertical):
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
         self._trouble = session.query.trouble
-        self._warnings = session.results.answer.warnings if session.results.answer else ()
+        self._warnings = _told(session.results.answer)
         kind = "RQL" if is_query(session.query.text) else "words"
         state = _state(session)
         by = f", filter {session.query.filter}" if session.query.filter and kind == "words" else ""
@@ -108,6 +113,14 @@ class QueryPane(Vertical):
         if self._trouble is None:
             return warning_lines(self._warnings, width, height, self.glyphs)
         return trouble_lines(self._trouble, self.query_one(Editor).text, width, height, self.glyphs)
+
+
+def _told(answer: Answer | None) -> tuple[str, ...]:
+    """What an answer warns of, and before that which words it does not look for."""
+    if answer is None:
+        return ()
+    dropped = answer.pool.dropped if answer.pool else ()
+    return (*((f"not looked for: {', '.join(map(one_line, dropped))}",) if dropped else ()), *answer.warnings)
 
 
 def _state(session: Session) -> str:

@@ -14,6 +14,7 @@ from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import spaced
 from recall_core.types import LiteralQuery
 from tests.builders import memory_store, new_file, put
+from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "Betas", "naïve", "running", "run", "色", "红色", "ก", "the"]
 TEXTS = st.lists(st.sampled_from([*WORDS, "alpha alpha", "filler filler filler"]), min_size=1, max_size=12).map(
@@ -22,7 +23,9 @@ TEXTS = st.lists(st.sampled_from([*WORDS, "alpha alpha", "filler filler filler"]
 TITLES = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
 DOCUMENTS = st.lists(st.tuples(TITLES, TEXTS), min_size=1, max_size=8)
 PHRASES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(lambda words: '"' + " ".join(words) + '"')
-QUESTIONS = st.lists(st.sampled_from([*WORDS, "unknown"]) | PHRASES, min_size=1, max_size=5).map(" ".join)
+QUESTIONS = st.lists(
+    st.sampled_from([*WORDS, "unknown"]) | PHRASES | st.sampled_from(SHAPES), min_size=1, max_size=6
+).map(" ".join)
 MODELS = st.builds(
     lambda k1, b, weight: Config(lexical_model="bm25f", bm25_k1=k1, bm25_b=b, title_weight=weight),
     st.sampled_from([0.0, 0.9, 1.2, 100.0]) | st.floats(0, 100),
@@ -38,7 +41,7 @@ def store_of(documents: list[tuple[str, str]]) -> SqliteStore:
 
 
 def question(store: SqliteStore, words: str, match: str = "any") -> LiteralQuery:
-    return literal(words, tokens=store.tokens, match=match)
+    return literal(words, tokens=store.tokens, match=match, stop_words="questions")
 
 
 @given(

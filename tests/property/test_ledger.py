@@ -23,8 +23,24 @@ from recall_core.rank.bm25 import contributions
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import RawQuery
 from tests.builders import memory_store, new_file, put
+from tests.sixty_questions import SHAPES as SHAPES_OF_WORDS
 
-WORDS = ["alpha", "beta", "Betas", "naïve", "running", "run", "色", "红色", "ก", "the"]
+WORDS = [
+    "alpha",
+    "beta",
+    "Betas",
+    "naïve",
+    "running",
+    "run",
+    "色",
+    "红色",
+    "ก",
+    "the",
+    "a b c",
+    "U.S.",
+    "find",
+    "x86",
+]
 TEXTS = st.lists(st.sampled_from([*WORDS, "alpha alpha", "filler filler"]), min_size=1, max_size=12).map(" ".join)
 TITLES = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
 DOCUMENTS = st.lists(st.tuples(TITLES, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=7)
@@ -45,7 +61,9 @@ SHAPES = st.recursive(
     ),
     max_leaves=6,
 )
-QUESTIONS = st.lists(st.sampled_from([*WORDS, "unknown", '"alpha beta"']), min_size=1, max_size=5).map(" ".join)
+QUESTIONS = st.lists(
+    st.sampled_from([*WORDS, "unknown", '"alpha beta"']) | st.sampled_from(SHAPES_OF_WORDS), min_size=1, max_size=6
+).map(" ".join)
 SETTINGS = st.fixed_dictionaries(
     {
         "normalize": st.sampled_from(["bound", "max", "minmax"]),
@@ -55,6 +73,7 @@ SETTINGS = st.fixed_dictionaries(
         "title_weight": st.sampled_from([0.0, 1.0, 3.0]),
         "lexical_model": st.sampled_from(["fts5", "bm25f"]),
         "match": st.sampled_from(["any", "all"]),
+        "stop_words": st.sampled_from(["none", "english", "leftovers", "questions"]),
         "rerank": st.sampled_from(["", "hash"]),
         "sparse_distance_ceiling": st.sampled_from([0.2, 2.0]),
         "min_score": st.sampled_from([0.0, 0.0, 0.2]),

@@ -20,6 +20,7 @@ from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Row
 from tests.builders import EMBEDDER, memory_store, new_file, put
+from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 CONFIG = Config(embedding_dim=64)
@@ -53,20 +54,22 @@ def rows() -> dict[int, Row]:
 QUOTED = st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=3).map(
     lambda words: f'"{" ".join(words)}"'
 )
-QUESTIONS = st.lists(st.sampled_from([*WORDS, "unknown"]) | QUOTED, min_size=1, max_size=4).map(" ".join)
+QUESTIONS = st.lists(
+    st.sampled_from([*WORDS, "unknown"]) | QUOTED | st.sampled_from(SHAPES), min_size=1, max_size=5
+).map(" ".join)
 
 
 @given(
     words=QUESTIONS,
     where=st.sampled_from(FILTERS),
     mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
-    fusion=st.sampled_from(["weighted", "rrf"]),
+    ranking=st.tuples(st.sampled_from(["weighted", "rrf"]), st.sampled_from(["none", "english", "questions"])),
     k=st.integers(0, 100),
 )
 def test_a_filtered_answer_is_the_brute_force_answer(
-    words: str, where: str | None, mode: str, fusion: str, k: int
+    words: str, where: str | None, mode: str, ranking: tuple[str, str], k: int
 ) -> None:
-    config = CONFIG._replace(fusion=fusion)
+    config = CONFIG._replace(fusion=ranking[0], stop_words=ranking[1])
     plan = plan_words(words, config=config, mode=mode, filter_text=where, k=k, exact=False)
     found = answering.answer(plan, store(), EMBEDDER)
     listed = answering.page(found, store())
@@ -75,7 +78,7 @@ def test_a_filtered_answer_is_the_brute_force_answer(
     query = pool.ask(plan, store(), EMBEDDER)
     lexical = scored(query.lexical, config) if isinstance(query.lexical, LiteralQuery) else {}
     cosines = store().cosines(query.vector, where=None) if query.vector else {}
-    expected = passing if mode != "lexical" else passing & set(lexical)
+    expected = passing if query.vector else passing & set(lexical)
     assert found.total == len(expected)
     assert len(listed) == min(k, len(expected))
     for hit in listed:

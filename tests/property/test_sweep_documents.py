@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Key, Pool
 from tests.builders import EMBEDDER, memory_store, new_file, put
 from tests.property.test_sweep import any_lines, depths, every_piece, ranked_again
+from tests.sixty_questions import SHAPES
 
 K = 10
 CELLS = 5_000
@@ -58,15 +60,34 @@ def test_ranks_are_swept_as_the_lines_that_they_stand_for(
 
 
 def test_every_cell_of_real_pools_is_what_ranking_again_shows() -> None:
-    rng = random.Random(7)
+    check_cells(7, (), cells=CELLS)
+
+
+def test_cells_of_questions_of_every_shape_are_what_ranking_again_shows() -> None:
+    check_cells(8, SHAPES, cells=CELLS // 20)
+
+
+@pytest.mark.slow
+def test_every_cell_of_questions_of_every_shape_is_what_ranking_again_shows() -> None:
+    check_cells(9, SHAPES, cells=CELLS)
+
+
+def check_cells(seed: int, shapes: tuple[str, ...], *, cells: int) -> None:
+    """Asks until so many cells of chunks, and of documents, were looked at. shapes: beside words made up."""
+    rng = random.Random(seed)
     words = ["".join(rng.choice("abcdeimnorst") for _ in range(rng.randint(3, 7))) for _ in range(300)]
+    written = [*words, *(shape.strip('"') for shape in shapes * 2)]
     store = memory_store()
-    put(store, *(new_file(f"{number}.md", texts(rng, words), title=rng.choice(words)) for number in range(90)))
+    put(store, *(new_file(f"{number}.md", texts(rng, written), title=rng.choice(words)) for number in range(90)))
 
     chunks = documents = 0
-    while min(chunks, documents) < CELLS:
+    while min(chunks, documents) < cells:
         config = Config(normalize=rng.choice(["bound", "max", "minmax"]), fusion=rng.choice(["weighted", "rrf"]))
-        pool = pool_of(store, " ".join(rng.choices(words, k=4)), config)
+        if shapes:
+            model, dropped = rng.choice(["fts5", "bm25f"]), rng.choice(["none", "english", "leftovers", "questions"])
+            config = config._replace(lexical_model=model, stop_words=dropped)
+        asked = [*rng.choices(words, k=2 if shapes else 4), *rng.choices(shapes, k=4 if shapes else 0)]
+        pool = pool_of(store, " ".join(asked), config)
         lines = lines_of(pool, config)
         chunks += compared(pool, config, sweep(lines, K), by_document=False)
         owners = [key.doc_rowid for key in pool.keys]

@@ -25,6 +25,7 @@ from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Row
 from tests.builders import EMBEDDER, memory_store, new_file, put
+from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "omega"]
 SIMILAR = ["alphabet", "betatron", "gammaray", "deltoid", "epsilons", "zetas", "omegas"]
@@ -93,6 +94,8 @@ SETTINGS = st.lists(
             "normalize=minmax",
             "normalize=max",
             "match=all",
+            "stop_words=questions",
+            "stop_words=leftovers",
             "min_score=0.4",
             "sparse_recall=false",
             "sparse_distance_ceiling=0.9",
@@ -106,7 +109,7 @@ SETTINGS = st.lists(
 QUESTIONS = st.builds(
     Question,
     **{name: UNSAID[name] for name in UNASKED},
-    words=st.lists(st.sampled_from([*WORDS, "unknown", *PHRASES]), min_size=1, max_size=3).map(" ".join),
+    words=st.lists(st.sampled_from([*WORDS, "unknown", *PHRASES, *SHAPES]), min_size=1, max_size=5).map(" ".join),
     mode=st.sampled_from(["hybrid", "hybrid", "lexical", "semantic"]),
     filter=st.none() | FILTERS,
     k=st.integers(1, 8),

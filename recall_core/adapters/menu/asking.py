@@ -1,6 +1,7 @@
 """The commands that ask: search, query, context, and those that explain or compare their answers."""
 
 from recall_core.adapters.flags import (
+    ALL_WORDS,
     CHECKS,
     EXPLAIN,
     QUESTION,
@@ -41,7 +42,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:query"),
         in_lines("render:hits"),
         Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
-        (RQL, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT),
+        (RQL, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT),
         (
             "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
             "recall query --rql @nightly.rql --json",
@@ -191,7 +192,9 @@ MISSING: tuple[Command, ...] = (
 )
 
 _COMPARED = tuple(
-    flag for flag in QUESTION if flag.name in ("--bm25", "--vector", "--filter", "--no-sparse", "--set")
+    flag
+    for flag in QUESTION
+    if flag.name in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-words", "--set")
 )
 
 _EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")

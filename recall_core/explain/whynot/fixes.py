@@ -29,7 +29,8 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
 from recall_core.retrieve.asking import Asker
-from recall_core.text import STOP_WORDS, spaced
+from recall_core.retrieve.query import telling
+from recall_core.text import spaced
 from recall_core.types import LiteralQuery, Packed, Phrase
 
 _DROPS_TRIED = 3
@@ -145,6 +146,8 @@ def other_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change
     config, plan = start.found.plan.config, start.found.plan
     if config.match == "all" and plan.lexical is not None:
         yield from _setting(asker, start, sought, "match", "any", is_same_pool=False)
+    if start.found.pool is not None and start.found.pool.dropped:
+        yield from _setting(asker, start, sought, "stop_words", "none", is_same_pool=False)
     if start.question.rql is None and start.question.mode != "hybrid":
         question = start.question._replace(mode="hybrid")
         yield from _tried(asker, from_start(start, "mode", "ask both signals", question, size=1), sought)
@@ -184,12 +187,12 @@ def rare_words(asker: Asker, start: Start, sought: Sought) -> list[str]:
     store, plan = asker.store, start.found.plan
     asked = set(store.tokens(spaced(f"{plan.lexical or ''} {plan.semantic or ''}")))
     words = dict.fromkeys(store.tokens(spaced(sought.row.chunk.text)))
-    new = [word for word in words if word not in asked and word not in STOP_WORDS]
+    new = [word for word in telling(words, plan.config.stop_words) if word not in asked]
     phrases = tuple(Phrase(word, (word,)) for word in new)
     stats = store.term_stats(LiteralQuery("", phrases)) if phrases else ()
     # A word of a letter or two brings the chunk in and tells a person nothing.
-    telling = [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
-    return [each.text for each in sorted(telling, key=lambda each: -each.idf)]
+    longer = [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
+    return [each.text for each in sorted(longer, key=lambda each: -each.idf)]
 
 
 def _tried(asker: Asker, change: Change, sought: Sought) -> Iterator[Change]:

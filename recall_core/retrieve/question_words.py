@@ -1,0 +1,114 @@
+"""Words of a question that are not what is looked for: rests of abbreviations, and what people say when they ask.
+
+The lists are pinned: they are part of the ranking, and another list has another name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal, NamedTuple
+
+LEFTOVERS_NAME = "leftovers-1"
+
+ABBREVIATIONS = ("e.g.", "i.e.", "a.m.", "p.m.", "etc.", "viz.", "cf.", "et al.")
+"""Of which the index keeps letters alone, or words of no language that is searched for. The first letter may be
+capital; a last dot may be missing where another dot or a second word tells what is meant."""
+
+CLITICS = ("d", "m", "ll", "ve", "re")
+"""What follows an apostrophe and is a verb; s and t are function words already."""
+
+JOINTS = "+#-_./"
+"""What makes a name of the letter beside it, as in C++ and a.out, and of the words on both sides, as in a path."""
+
+QUESTION_WORDS_NAME = "questions-1"
+
+QUESTION_WORDS = frozenset(
+    """also anybody anyone anything article articles available concerning could deal dealing deals describe described
+    describes describing discuss discussed discusses discussing exist existing exists explain explained explains find
+    finding give given gives information kind kinds know known like look looking many might much must need needed
+    needs paper papers please regarding related relating shall show showing shown shows somebody someone something
+    tell thing things use used uses using want wanted way ways whether would""".split()
+)
+"""What English questions are asked with, whatever they ask for."""
+
+LONG_QUESTION = 5
+"""Words from which on a question says more than what it looks for."""
+
+LEAST_LEFT = 2
+"""Words that must be left where question words are dropped."""
+
+Kind = Literal["words", "rest", "letter", "capital", "phrase", "question"]
+
+# What may be part of a word for the index beside letters and digits: accents on their own, private use, other planes.
+_MARK = "\\u0300-\\u036f\\ue000-\\uf8ff\\U00010000-\\U0010ffff"
+_BEHIND = rf"(?<![^\W_])(?<![{_MARK}])"
+_AHEAD = rf"(?![^\W_])(?![{_MARK}])"
+_SPECIAL = rf"""
+  (?P<short>(?<![\w./\\+\#@-])(?<![{_MARK}])
+     (?:[Ee]\.[ ]?g(?:\.|{_AHEAD})|[Ii]\.[ ]?e(?:\.|{_AHEAD})|[ap]\.m(?:\.|{_AHEAD})
+       |(?:[Ee]tc|[Vv]iz|[Cc]f)\.|[Ee]t[ ]al(?:\.|{_AHEAD}))(?!\.?\w){_AHEAD})
+| (?P<dotted>{_BEHIND}(?<![._@])[A-Za-z]{{1,2}}(?:\.[A-Za-z]{{1,2}})+{_AHEAD}(?![._]\w|@)(?:\.{_AHEAD})?)
+| (?P<word>{_BEHIND}[A-Za-z]+{_AHEAD})
+| (?P<verb>(?:(?<=[^\W_])|(?<=[{_MARK}]))['’](?:{"|".join(CLITICS)}){_AHEAD})
+"""
+
+
+class Piece(NamedTuple):
+    """A stretch of a text outside quotes.
+
+    words: whatever the index makes of it; phrase: an abbreviation, whose letters stand together; capital: a letter
+    that is no rest of a verb. What may be dropped: rest, of an abbreviation or a verb; letter; question word.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+
+
+def pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
+    """The text in pieces, in order and without a gap. Read alone, each gives the index the tokens it gives there."""
+    end = 0
+    for found in _special().finditer(text):
+        kind = _kind(found, text, with_question_words=with_question_words)
+        if kind != "words":
+            yield Piece("words", end, found.start())
+            yield Piece(kind, found.start(), found.end())
+            end = found.end()
+    yield Piece("words", end, len(text))
+
+
+def _kind(found: re.Match[str], text: str, *, with_question_words: bool) -> Kind:
+    written = found[0]
+    match found.lastgroup:
+        case "short" | "verb":
+            return "rest"
+        case "dotted":
+            return "phrase" if any(len(part) == 1 for part in written.split(".")) else "words"
+    if len(written) == 1:
+        return _kind_of_letter(written, found, text)
+    is_asking = with_question_words and written.lower() in QUESTION_WORDS
+    return "question" if is_asking and not _is_joined(found, text) else "words"
+
+
+def _kind_of_letter(letter: str, found: re.Match[str], text: str) -> Kind:
+    """A small one that touches a joint is part of a name. S and T are function words where a verb has left them."""
+    before, behind = text[: found.start()][-1:], text[found.end() :][:1]
+    if letter.isupper():
+        return "capital" if letter in "ST" and before not in tuple("'’") else "words"
+    return "words" if any(mark and mark in JOINTS for mark in (before, behind)) else "letter"
+
+
+def _is_joined(found: re.Match[str], text: str) -> bool:
+    """Whether a joint ties it to what stands on its other side."""
+    before, behind = text[: found.start()][-2:], text[found.end() :][:2]
+    return any(
+        len(pair) == 2 and mark in JOINTS and not other.isspace()
+        for pair, mark, other in ((before, before[-1:], before[:1]), (behind, behind[:1], behind[-1:]))
+    )
+
+
+@cache
+def _special() -> re.Pattern[str]:
+    return re.compile(_SPECIAL, re.VERBOSE)

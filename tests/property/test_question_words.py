@@ -1,0 +1,77 @@
+"""Whatever is asked: what is dropped is told, something remains, and nothing else becomes of the rest."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from recall_core.config import SETTINGS
+from recall_core.retrieve.query import literal
+from recall_core.retrieve.question_words import pieces
+from recall_core.store.sqlite.lexical import tokenizers
+from recall_core.text import spaced
+from recall_core.types import LiteralQuery
+from tests.sixty_questions import QUESTIONS, SHAPES
+
+FOLD, _ = tokenizers()
+MARKS = st.text(st.sampled_from("aeigcmdst.,'\u2019\u0301\ue000 \"+#-_/@1é色ÅZ\u00ad"), max_size=24)
+ASKED = st.lists(
+    st.sampled_from([*SHAPES, *(words for words, _ in QUESTIONS)]) | MARKS | st.text(max_size=8), max_size=6
+).map(" ".join)
+
+
+def asked(text: str, stop_words: str) -> LiteralQuery:
+    return literal(text, tokens=FOLD, match="any", stop_words=stop_words)
+
+
+@given(text=ASKED)
+@example(text="e\u0301 d\u0301 x\u0301.y a\U00040000")
+def test_the_pieces_are_the_text_and_give_the_index_its_tokens(text: str) -> None:
+    found = list(pieces(text, with_question_words=True))
+    assert "".join(text[piece.start : piece.end] for piece in found) == text
+    read = [token for piece in found for token in FOLD(spaced(text[piece.start : piece.end]))]
+    assert tuple(read) == FOLD(spaced(text))
+
+
+@given(text=ASKED)
+def test_each_list_drops_more_and_none_everything(text: str) -> None:
+    tokens = [[token for phrase in asked(text, which).phrases for token in phrase.tokens] for which in CHOICES]
+    assert len({bool(each) for each in tokens}) == 1
+    assert is_within(tokens[1], tokens[0])
+    assert is_within(tokens[2], tokens[0])
+    assert is_within(tokens[3], tokens[2])
+
+
+@given(text=ASKED)
+def test_only_what_is_told_is_dropped_beyond_function_words(text: str) -> None:
+    for which in CHOICES[2:]:
+        query = asked(text, which)
+        kept = [token for phrase in query.phrases for token in phrase.tokens]
+        told = [token for written in query.dropped for token in FOLD(spaced(written))]
+        without = [token for phrase in asked(text, "english").phrases for token in phrase.tokens]
+        assert set(without) <= {*kept, *told}
+        assert not query.dropped or kept
+
+
+@given(text=ASKED)
+def test_what_stands_in_quotes_is_always_looked_for(text: str) -> None:
+    quoted = [phrase.text for phrase in asked(text, "none").phrases if phrase.text.startswith('"')]
+    for which in CHOICES:
+        assert [phrase.text for phrase in asked(text, which).phrases if phrase.text.startswith('"')] == quoted
+
+
+@given(text=ASKED)
+def test_capitals_digits_and_cjk_are_looked_for_as_before(text: str) -> None:
+    for which in CHOICES[2:]:
+        for written in asked(text, which).dropped:
+            assert not any(mark.isdigit() or mark == "色" for mark in written)
+            assert len(written) > 1 or written.islower()
+
+
+CHOICES = SETTINGS["stop_words"].choices
+
+
+def is_within(some: list[str], whole: list[str]) -> bool:
+    """Whether a list is another one with some left out, in its order."""
+    rest = iter(whole)
+    return all(each in rest for each in some)
