@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 Signal = Literal["lexical", "semantic", "rerank"]
-
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
 
 """Every signal, in the order in which it is always shown."""
@@ -125,15 +124,12 @@ LexicalQuery = LiteralQuery | RawQuery
 
 class TermStat(NamedTuple):
     """A phrase's weight in this store: df of N rows hold it; idf is FTS5's, floored at 1e-6; 0 rows give idf 0.
-
-    That of a quoted phrase of several words is the sum of theirs, each as often as it stands there.
-    """
+    That of a quoted phrase is the sum of the idf of its `words`, each as often as it stands there."""
 
     text: str
     df: int
     idf: float
     words: int = 1
-    """How many words' idf were added up."""
 
 
 class Occurrences(NamedTuple):
@@ -175,7 +171,7 @@ class Pool(NamedTuple):
     lexical_model: str = "fts5"
     """Who gave the lexical values and the bound: FTS5's own bm25, or bm25f."""
     dropped: tuple[str, ...] = ()
-    """What the question says and words are not looked for by, beyond function words."""
+    """See `LiteralQuery`."""
 
 
 class Part(NamedTuple):

@@ -18,7 +18,6 @@ from recall_core.contract.packing import (
 from recall_core.contract.views import (
     ChunkView,
     DocView,
-    DroppedPart,
     ErrorView,
     IngestView,
     LexicalModelEcho,
@@ -39,6 +38,7 @@ from recall_core.contract.views import (
 )
 from recall_core.embed.registry import note
 from recall_core.rank.normalize import scale
+from recall_core.retrieve.query import lists_of
 from recall_core.text import counter
 from recall_core.types import (
     Block,
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from recall_core.store.values import Sizes
 
 Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
-
 """Of one hit, by signal; a signal whose points nobody can take apart is missing."""
 
 
@@ -123,8 +122,9 @@ def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
     if plan.filters is not None:
         wording["filters"] = plan.filters
     effective: PlanPart = {} if pool is None else {"plan": plan_echo(plan, pool)}
-    dropped: DroppedPart = {"dropped": list(pool.dropped)} if pool is not None and pool.dropped else {}
-    return {**wording, "limit": limit, "offset": plan.offset, **dropped, **effective}
+    if pool is not None and pool.dropped:
+        effective = {"dropped": list(pool.dropped), **effective}
+    return {**wording, "limit": limit, "offset": plan.offset, **effective}
 
 
 def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
@@ -150,11 +150,8 @@ def _ranks_echo(config: Config) -> RanksEcho:
 
 
 def _models_echo(plan: Plan, pool: Pool) -> ModelsEcho:
-    config = plan.config
-    echo = ModelsEcho()
+    config, echo = plan.config, ModelsEcho()
     if plan.lexical is not None and not plan.lexical_raw and config.stop_words != "english":
-        from recall_core.retrieve.query import lists_of  # noqa: PLC0415 - where no question is asked, nothing is
-
         echo["stop_words"] = lists_of(config.stop_words)
     if config.rerank:
         echo["rerank"] = RerankEcho(model=config.rerank, rows=config.rerank_rows, weight=config.rerank_weight)
@@ -184,9 +181,7 @@ def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEch
 
 def _term_echo(term: TermStat) -> TermEcho:
     echo = TermEcho(text=term.text, df=term.df, idf=term.idf)
-    if term.words > 1:
-        echo["words"] = term.words
-    return echo
+    return {**echo, "words": term.words} if term.words > 1 else echo
 
 
 def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> NormalizerEcho:

@@ -60,11 +60,8 @@ class ModelsEcho(TypedDict, total=False):
 
 
 class PlanEcho(TypedDict):
-    """Everything that decided the order.
-
-    stop_words: the lists of words that were not looked for, "none" for no list; absent where it is the English
-    function words alone.
-    """
+    """Everything that decided the order. stop_words: the lists of words that were not looked for, or "none"; absent
+    for the English function words alone."""
 
     mode: str
     fusion: str
@@ -106,15 +103,10 @@ class WordingEcho(TypedDict, total=False):
     filters: str
 
 
-class DroppedPart(TypedDict, total=False):
-    """What was not looked for by words, where there is something."""
+class PlanPart(TypedDict, total=False):
+    """The effective plan, where signals were asked, and what was not looked for by words, where anything was."""
 
     dropped: list[str]
-
-
-class PlanPart(TypedDict, total=False):
-    """The effective plan, where signals were asked."""
-
     plan: PlanEcho
 
 
