@@ -131,6 +131,8 @@ class ParsedDocument(NamedTuple):
     size: int
     meta: Mapping[str, Any]
     markdown: bool = False
+    is_title: bool = False
+    """Its text is its title, because it has no other: no title is indexed and embedded above it."""
 
 
 class Parser(Protocol):

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from recall_core.text import embedded_text
+
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
 
@@ -58,6 +60,13 @@ class Chunk(NamedTuple):
     tokens: int
     heading: str | None
     text: str
+    is_title: bool = False
+    """A slice of the title of a document that has no other text: no title is indexed and embedded above it."""
+
+
+def embedded_of(doc: Document, chunk: Chunk) -> str:
+    """What an embedder is given of a document's chunk."""
+    return embedded_text(doc.path, "" if chunk.is_title else doc.title, chunk.text)
 
 
 class Row(NamedTuple):
@@ -310,6 +319,8 @@ class NewChunk(NamedTuple):
     """None: look the vector up by text_hash; b"": the text has none."""
     windows: int = 1
     """How many windows the vector is the mean of."""
+    is_title: bool = False
+    """See Chunk."""
 
 
 class NewDocument(NamedTuple):
@@ -377,6 +388,8 @@ class Progress(NamedTuple):
     """Texts, of the chunks counted so far, that the embedder has yet to read."""
     tokens: int | None = None
     """Tokens that the embedder's provider charged for this run; None where nobody counts."""
+    without_text: int = 0
+    """Documents among those that were read that have no text, and so no chunk."""
 
 
 class Block(NamedTuple):

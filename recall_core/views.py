@@ -395,6 +395,8 @@ def ingest_view(progress: Progress) -> IngestView:
     )
     if progress.tokens is not None:
         view["tokens"] = progress.tokens
+    if progress.without_text:
+        view["without_text"] = progress.without_text
     return view
 
 

@@ -320,7 +320,9 @@ def ingested(response: Response) -> Iterator[str]:
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
     skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
     tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
-    yield f"{outcome}{skipped}; {counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}{tokens}"
+    without = f", {view['without_text']} without text" if "without_text" in view else ""
+    documents = f"{counted(view['documents'], 'document')}{without}"
+    yield f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
 
 
 def reembedded(response: Response) -> Iterator[str]:
@@ -371,11 +373,14 @@ def embedder_row(view: EmbedderView) -> tuple[str, ...]:
 
 def store_rows(response: Response) -> Iterator[tuple[str, str]]:
     """The store's figures as (name, value)."""
+    without_text = response.get("stats", {}).get("without_text")
     for name, value in response["store"].items():
         if isinstance(value, list):
             yield from (("root", clean(str(entry))) for entry in value)
         else:
             yield name.replace("_", " "), clean(str(value))
+        if name == "documents" and without_text:
+            yield "without text", str(without_text)
 
 
 def counted(n: int, noun: str) -> str:

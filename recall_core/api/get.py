@@ -26,12 +26,10 @@ def described(engine: Engine) -> StatsResponse:
 
     started = perf_counter()
     store = engine.store
-    info = store.info()
-    view = views.store_view(
-        info, size=store.size_bytes(), sizes=store.sizes(), roots=store.roots(), judgements=count(store)
-    )
+    info, sizes = store.info(), store.sizes()
+    view = views.store_view(info, size=store.size_bytes(), sizes=sizes, roots=store.roots(), judgements=count(store))
     took_ms = round((perf_counter() - started) * 1000, 3)
-    stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
+    stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest, without_text=sizes.without_text)
     return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
 
 

@@ -195,7 +195,8 @@ class SparsePart(TypedDict, total=False):
 
 
 class StatsView(TypedDict):
-    """Of one answer. took_ms and timings are the only keys the store and the query do not determine."""
+    """Of one answer. took_ms and timings are the only keys the store and the query do not determine.
+    without_text, of stats and init: documents without a text, and so without a chunk."""
 
     took_ms: float
     total_hits: NotRequired[int]
@@ -204,6 +205,7 @@ class StatsView(TypedDict):
     index: NotRequired[str]
     digest: NotRequired[str]
     timings: NotRequired[dict[str, float]]
+    without_text: NotRequired[int]
 
 
 class SkipView(TypedDict):
@@ -217,7 +219,8 @@ class SkipView(TypedDict):
 class IngestView(TypedDict):
     """What add or sync did. added, updated, unchanged, removed and files count files; documents and chunks are
     what those files hold, of which embedded were computed and reused found again by their text. tokens: what the
-    embedder's provider charged, where it says so."""
+    embedder's provider charged, where it says so. without_text: documents that were read and have none, where there
+    are any."""
 
     added: int
     updated: int
@@ -230,6 +233,7 @@ class IngestView(TypedDict):
     reused: int
     skipped: list[SkipView]
     tokens: NotRequired[int]
+    without_text: NotRequired[int]
 
 
 class StoreView(TypedDict):

@@ -24,8 +24,7 @@ from recall_core.rank.normalize import scale
 from recall_core.retrieve import Answer
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store
-from recall_core.text import embedded_text
-from recall_core.types import Hit, Occurrences, Part, Signal
+from recall_core.types import Hit, Occurrences, Part, Signal, embedded_of
 from recall_core.views import Leaves
 
 
@@ -174,7 +173,7 @@ def hit_leaves(found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Em
 
 def weighed(rowid: int, hit: Hit) -> LedgerRow:
     """A hit with the text that its embedder was given."""
-    text = "" if hit.chunk is None else embedded_text(hit.doc.path, hit.doc.title, hit.chunk.text)
+    text = "" if hit.chunk is None else embedded_of(hit.doc, hit.chunk)
     return LedgerRow(rowid, text, hit.parts)
 
 

@@ -159,7 +159,7 @@ class _IngestRun:
         self.displaced: dict[str, Skip] = {}
         self.renewed: set[Root] = set()
         self.files_done = self.documents = self.chunks = self.embedded = self.reused = 0
-        self.unchanged = self.added = self.updated = self.removed = 0
+        self.unchanged = self.added = self.updated = self.removed = self.without_text = 0
         self.is_discovered = False
 
     def all_of(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
@@ -308,6 +308,7 @@ class _IngestRun:
         )
         self.documents += len(documents)
         self.chunks += sum(len(document.chunks) for document in documents)
+        self.without_text += sum(not document.chunks for document in documents)
         if found.path in self.known:
             self.updated += 1
         else:
@@ -385,6 +386,7 @@ class _IngestRun:
             skipped=tuple(sorted((*self.skips.values(), *self.displaced.values()))) if self.is_discovered else (),
             waiting=self.batch.waiting,
             tokens=self._tokens(),
+            without_text=self.without_text,
         )
 
     def _tokens(self) -> int | None:

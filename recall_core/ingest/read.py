@@ -13,6 +13,7 @@ from recall_core.config import EMBEDDED, Config, chunker_identity
 from recall_core.errors import IngestError
 from recall_core.ingest.chunk import chunk
 from recall_core.ingest.metadata import why_unfit
+from recall_core.ingest.parse import identity
 from recall_core.ports import ParsedDocument, Parser
 from recall_core.text import Counter, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewDocument, Root, Span, Stamp
@@ -73,8 +74,12 @@ def too_large(path: str, size: int, config: Config) -> IngestError:
 
 def settings_of(root: Root, config: Config) -> str:
     """What a file's chunks and vectors depend on besides its bytes: parser, chunker, counter, what is embedded."""
-    parser = "text" if root.parser == "auto" else root.parser
-    return f"{parser} {chunker_identity(config)} {config.counter} {EMBEDDED}"
+    return f"{identity(root.parser)} {chunker_identity(config)} {config.counter} {EMBEDDED}"
+
+
+def read_by(settings: str) -> str:
+    """The identity of the parser in a file's settings."""
+    return settings.partition(" ")[0]
 
 
 def documents(
@@ -112,11 +117,12 @@ def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, c
         tags=tuple(sorted(set(root.tags))),
         source=root.source,
         meta={**parsed.meta, **dict(root.meta)},
-        chunks=tuple(_chunks(name, parsed.title, parsed.text, spans)),
+        chunks=tuple(_chunks(name, parsed, spans)),
     )
 
 
-def _chunks(path: str, title: str, text: str, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
+def _chunks(path: str, parsed: ParsedDocument, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
+    text, title = parsed.text, "" if parsed.is_title else parsed.title
     line, counted = 1, 0
     for span in spans:
         line += text.count("\n", counted, span.offset)
@@ -132,4 +138,5 @@ def _chunks(path: str, title: str, text: str, spans: tuple[Span, ...]) -> Iterat
             search_text=None if search_text == content else search_text,
             text_hash=embedded_hash(path, title, content),
             vector=None,
+            is_title=parsed.is_title,
         )

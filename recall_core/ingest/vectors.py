@@ -87,7 +87,7 @@ def made_in_turn(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> 
 def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
     """text_hash to embedded text of every distinct one that the store has no vector for, in order of appearance."""
     texts = {
-        chunk.text_hash: embedded_text(document.path, document.title, chunk.text)
+        chunk.text_hash: embedded_text(document.path, "" if chunk.is_title else document.title, chunk.text)
         for file in files
         for document in file.documents
         for chunk in document.chunks

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
-from recall_core.ingest.parse import parser
-from recall_core.ingest.read import parsed, read_raw
+from recall_core.ingest.parse import is_earlier, parser
+from recall_core.ingest.read import parsed, read_by, read_raw
 from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
@@ -27,19 +28,29 @@ from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
-from recall_core.text import embedded_text, spaced
-from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector
+from recall_core.text import spaced
+from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector, embedded_of
 
 _SYNC = Hint("sync")
 
 _NAMED = 5  # files that are named, and read to see whether they can be: reading all may take as long as a sync
 
 
+_State = State | Literal["earlier"]
+"""What there is to do about a file. earlier: an earlier version of its parser read it."""
+
+_HOW: Mapping[_State, str] = {
+    "missing": "is missing",
+    "modified": "is modified",
+    "earlier": "was read by an earlier version",
+}
+
+
 class _Stale(NamedTuple):
-    """A file that is not as it was read."""
+    """A file that is not as it was read, or would be read otherwise by now."""
 
     file: Fingerprint
-    state: State
+    state: _State
 
 
 class _Met(NamedTuple):
@@ -50,24 +61,36 @@ class _Met(NamedTuple):
 
 
 def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
-    """A warning where documents were read from files that are missing or modified, as a search would mark them.
+    """A warning where documents were read from files that are missing or modified, as a search would mark them, or by
+    an earlier version of their parser, which may have made other texts of them.
 
     Each file costs one look at its status; it is read only where that differs. Documents that a program brought have
     no file. The first few are named, by path. The fix is `recall sync` where that reads or takes out any of them, and
     for the first few that it leaves as they are `recall add` or `recall rm`.  Never raises for a file.
     """
     files = [file for file in store.files() if file.os_path and file.documents]
-    stale = [_Stale(file, state) for file in files if (state := file_state(file, base)) is not None]
+    stale = [_Stale(file, state) for file in files if (state := _state(file, base)) is not None]
     if not stale:
         return Finding("ok", f"{len(files)} files are as they were read")
-    missing = sum(state == "missing" for _, state in stale)
-    named = ", ".join(f"{file.path} is {state}" for file, state in stale[:_NAMED])
+    named = ", ".join(f"{file.path} {_HOW[state]}" for file, state in stale[:_NAMED])
     more = f", and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
-    evidence = f"of {len(files)} files {missing} are missing and {len(stale) - missing} modified: {named}{more}"
+    evidence = f"of {len(files)} files {_counted(stale)}: {named}{more}"
     try:
         return Finding("warning", evidence, _remedy(stale, store, base=base, config=config))
     except IngestError as error:  # a sync would say the same
         return Finding("warning", evidence, error.hint or _SYNC)
+
+
+def _state(file: Fingerprint, base: Path) -> _State | None:
+    return file_state(file, base) or ("earlier" if is_earlier(read_by(file.settings)) else None)
+
+
+def _counted(stale: Sequence[_Stale]) -> str:
+    states = Counter(each.state for each in stale)
+    missing, modified, earlier = states["missing"], states["modified"], states["earlier"]
+    told = [f"{missing} are missing and {modified} modified"] if missing or modified else []
+    told += [f"{earlier} were read by an earlier version of their parser"] if earlier else []
+    return ", ".join(told)
 
 
 def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
@@ -77,13 +100,30 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
     skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
     left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
-    added = [each for each in left[:_NAMED] if each not in skipped and _can_be_added(each, base, config)]
+    changed = [each for each in left if each.state != "earlier"][:_NAMED]
+    added = [each for each in changed if each not in skipped and _can_be_added(each, base, config)]
     readable = [str(base / each.file.os_path) for each in added]
-    unread = [each.file.path for each in left[:_NAMED] if each not in added]
-    hints = [_SYNC] if len(left) < len(stale) else []
+    unread = [each.file.path for each in changed if each not in added]
+    hints: list[str] = [_SYNC] if len(left) < len(stale) else []
     hints += [Hint("add", *readable)] if readable else []
     hints += [Hint("rm", *unread)] if unread else []
+    hints += _read_again([each.file for each in left if each.state == "earlier"][:_NAMED], store, base)
     return ", then ".join(hints)
+
+
+def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[str]:
+    """What has these files read again that no sync reads: their root is accepted, or they are added as they were."""
+    waiting = {number: each.root for number, each in enumerate(store.known_roots(), 1) if not each.is_active}
+    accepted: dict[int, None] = {}
+    named: dict[str, list[str]] = {}
+    for file in files:
+        number = next((number for number, root in waiting.items() if belongs(root, file.path)), None)
+        if number is None:
+            named.setdefault(read_by(file.settings).partition("@")[0], []).append(str(base / file.os_path))
+        else:
+            accepted[number] = None
+    hints: list[str] = [Hint("roots", "accept", *map(str, accepted)), _SYNC] if accepted else []
+    return hints + [Hint("add", *paths, parser=name) for name, paths in named.items()]
 
 
 def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
@@ -198,7 +238,7 @@ def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> di
     """chunk rowid to vector, for those whose text has a feature."""
     if embedder is None:
         return store.vectors([row.rowid for row in rows])
-    made = embed([embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in rows], embedder)
+    made = embed([embedded_of(row.doc, row.chunk) for row in rows], embedder)
     return {row.rowid: vector for row, (vector, _) in zip(rows, made, strict=True) if vector}
 
 

@@ -87,7 +87,7 @@ class DocumentLine(ExportLine, frozen=True, tag="document"):
 class ChunkLine(ExportLine, frozen=True, tag="chunk"):
     """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request.
 
-    windows: of how many the vector is the mean; absent for one.
+    windows: of how many the vector is the mean; absent for one.  is_title: see types.Chunk; absent where it is false.
     """
 
     id: str
@@ -100,6 +100,7 @@ class ChunkLine(ExportLine, frozen=True, tag="chunk"):
     text: str
     vector: str | msgspec.UnsetType | None = msgspec.UNSET
     windows: int | msgspec.UnsetType = msgspec.UNSET
+    is_title: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class End(ExportLine, frozen=True, tag="end"):
@@ -152,6 +153,7 @@ def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
         chunk.text,
         encoded if embeddings else msgspec.UNSET,
         chunk.windows if embeddings and chunk.windows > 1 else msgspec.UNSET,
+        chunk.is_title or msgspec.UNSET,
     )
 
 
@@ -214,6 +216,9 @@ def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
     """
     if line.end - line.offset != len(line.text):
         raise invalid(f"chunk {line.id} is not as long as it says")
+    is_title = line.is_title is True
+    if is_title and not document.title.startswith(line.text, line.offset):
+        raise invalid(f"chunk {line.id} is said to be the title, and is not")
     search_text = spaced(line.text)
     return NewChunk(
         Span(line.offset, line.end, line.tokens, line.heading),
@@ -221,9 +226,10 @@ def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
         line.line_end,
         line.text,
         search_text if search_text != line.text else None,
-        embedded_hash(document.path, document.title, line.text),
+        embedded_hash(document.path, "" if is_title else document.title, line.text),
         _vector(line),
         _windows(line),
+        is_title,
     )
 
 

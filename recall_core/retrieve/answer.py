@@ -18,8 +18,7 @@ from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
-from recall_core.text import embedded_text
-from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
+from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row, embedded_of
 
 _FIRST_ROWS = 24  # texts that packing reads first: a context seldom looks at more
 _FETCH_ROWS = 64  # as many at a time after them
@@ -240,7 +239,7 @@ def _values(found: Answer, keys: list[Key], store: Store, reranker: Reranker) ->
     question = found.plan.semantic if found.plan.semantic is not None else found.plan.lexical
     if not unknown or question is None:
         return known
-    texts = [embedded_text(row.doc.path, row.doc.title, row.chunk.text) for row in _read(found, unknown, store)]
+    texts = [embedded_of(row.doc, row.chunk) for row in _read(found, unknown, store)]
     values = reranker.score(question, texts)
     if len(values) != len(unknown) or not all(0.0 <= value <= 1.0 for value in values):
         raise EmbedError(

@@ -34,12 +34,16 @@ class FilterCounts(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Tokens of the live chunks; bytes of the pages with every chunk and its text, the vectors, the word index."""
+    """Tokens of the live chunks; bytes of the pages with every chunk and its text, the vectors, the word index.
+
+    without_text: live documents that have no chunk.
+    """
 
     tokens: int
     text: int
     vectors: int
     fulltext: int
+    without_text: int
 
 
 class Source(NamedTuple):

@@ -187,6 +187,8 @@ def _queue(run: Run, progress: Progress) -> list[str]:
         facts.append(f"{figure(progress.unchanged)} unchanged")
     if progress.reused:
         facts.append(f"{counted(progress.reused, 'vector')} found again")
+    if progress.without_text:
+        facts.append(f"{figure(progress.without_text)} without text")
     if progress.tokens is not None:
         facts.append(f"{counted(progress.tokens, 'token')} charged")
     return facts

@@ -17,8 +17,8 @@ from recall_core.explain.whynot.stage import STAGES, Stage, failed, passed, pass
 from recall_core.explain.whynot.target import Sought, Target
 from recall_core.ingest import ignore
 from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
-from recall_core.ingest.parse import parser
-from recall_core.ingest.read import read_raw
+from recall_core.ingest.parse import is_earlier, parser
+from recall_core.ingest.read import read_by, read_raw
 from recall_core.paths import path_of
 from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Asker
@@ -44,10 +44,20 @@ def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
         detail = f"{target.path} was removed from the store"
         return "live", failed("live", "tombstoned", detail, hint=Hint("add", target.path))
     if target.absent == "not_indexed":
-        return "indexed", failed("indexed", "not_indexed", f"{target.path} is empty: it has no chunk")
+        return "indexed", _without_text(asker, target.path)
     reason = why_not_ingested(asker, target.path)
     evidence = {"rules": list(reason.rules)}
     return "ingested", failed("ingested", "not_ingested", reason.detail, evidence, hint=reason.hint)
+
+
+def _without_text(asker: Asker, path: str) -> Stage:
+    """A document without a chunk; an earlier version of its parser may have passed over what it holds."""
+    files = asker.store.sources([asker.store.document_at(path) or ""]).values()
+    detail = f"{path} is empty: it has no chunk"
+    if any(file.os_path and is_earlier(read_by(file.settings)) for file in files):
+        detail = f"{path} has no chunk, and was read by an earlier version of its parser"
+        return failed("indexed", "not_indexed", detail, hint=Hint("sync"))
+    return failed("indexed", "not_indexed", detail)
 
 
 def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, is_listed: bool) -> Iterator[Stage]:

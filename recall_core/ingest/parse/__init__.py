@@ -15,6 +15,9 @@ BUILT_IN = {
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 
+VERSIONS = {"jsonl": 2}
+"""Of built-in parsers whose text has changed for some files: raised whenever one reads any file differently."""
+
 GROUP = "recall.parser"
 
 
@@ -26,6 +29,18 @@ def parser(name: str) -> Parser:
     """
     target = BUILT_IN.get(name)
     return _built_in(target) if target else _installed(name)
+
+
+def identity(name: str) -> str:
+    """The parser of that name as files remember it that it has read: its name, and its version from 2 on."""
+    name = "text" if name == "auto" else name
+    return f"{name}@{VERSIONS[name]}" if name in VERSIONS else name
+
+
+def is_earlier(read_by: str) -> bool:
+    """Whether an identity is that of an earlier version of its parser."""
+    name, _, version = read_by.partition("@")
+    return (int(version) if version.isdecimal() else 1) < VERSIONS.get(name, 1)
 
 
 def _built_in(target: str) -> Parser:

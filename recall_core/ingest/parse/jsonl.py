@@ -18,7 +18,8 @@ class Jsonl:
     """Reads one JSON object a line; empty lines are passed over.
 
     `_id` or `id` (a string or a whole number, else the line's number) names the record, `text` or `content` is what
-    is searched, `title` is its title, "" when absent; every other key becomes metadata.
+    is searched, `title` is its title, "" when absent; every other key becomes metadata. Where the text is blank and
+    the title is not, the title is the text too.
     """
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterator[ParsedDocument]:
@@ -72,7 +73,10 @@ def _document(record: dict[str, Any], line: bytes, number: int, where: str) -> P
     title = record.pop("title", None)
     if not isinstance(title, str | None):
         raise _bad(where, "its title is not a string")
-    return ParsedDocument(str(name), text, title or "", sha256(line).hexdigest(), len(line), record)
+    title = title or ""
+    is_title = not text.strip() and bool(title.strip())
+    digest = sha256(line).hexdigest()
+    return ParsedDocument(str(name), title if is_title else text, title, digest, len(line), record, is_title=is_title)
 
 
 def _bad(where: str, reason: str) -> IngestError:

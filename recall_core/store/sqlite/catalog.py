@@ -66,6 +66,10 @@ WHERE d.deleted = 0 AND d.path NOT IN (SELECT path FROM named) AND c.hash IN (
 ) ORDER BY d.path
 """
 
+_WITHOUT_TEXT = (
+    "SELECT count(*) FROM doc WHERE deleted = 0 AND rowid NOT IN (SELECT doc FROM chunk WHERE deleted = 0)"
+)
+
 _PAGES = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
 
 _VECTORS = ("vec", "vec_cache", "vec_next", "vec_rerank", "sqlite_autoindex_vec_rerank_1")
@@ -94,10 +98,11 @@ SELECT rowid, path, hash, title, size, source, meta,
 FROM doc WHERE file = ? AND deleted = 0 ORDER BY path
 """
 
-_CHUNKS = """
+_CHUNKS = f"""
 SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.text, c.search_text, c.text_hash,
-  coalesce(v.embedding, x''), coalesce(v.windows, 1), c.hash
-FROM chunk c LEFT JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ? AND c.deleted = 0 ORDER BY c.offset
+  coalesce(v.embedding, x''), coalesce(v.windows, 1), c.hash, {records.IS_TITLE}
+FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
+WHERE d.rowid = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
 _CHUNKS_OF = f"""
@@ -173,6 +178,7 @@ class SqliteCatalog(OpenStore):
             text=pages.get("chunk", 0),
             vectors=sum(pages.get(name, 0) for name in _VECTORS),
             fulltext=sum(size for name, size in pages.items() if name.startswith("chunk_fts")),
+            without_text=self.execute(_WITHOUT_TEXT)[0][0],
         )
 
     def all_chunks(self) -> int:

@@ -42,7 +42,8 @@ SELECT d.path, c.offset, c.end_offset, c.text, c.tokens FROM doc d JOIN chunk c 
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
 _TEXTS = """
-SELECT d.path, CAST(c.text AS BLOB), c.hash, CAST(c.title AS BLOB), CAST(d.title AS BLOB), CAST(d.meta AS BLOB)
+SELECT d.path, CAST(c.text AS BLOB), c.hash, CAST(c.title AS BLOB), CAST(d.title AS BLOB), c.offset,
+  CAST(d.meta AS BLOB)
 FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
 _COPIES = """
@@ -137,10 +138,11 @@ def texts(store: SqliteCatalog) -> Finding:
     wrong: dict[str, None] = {}
     unverified = count = 0
     for rows in blocks(store, _TEXTS):
-        for path, text, kept, title, own_title, meta in rows:
+        for path, text, kept, title, own_title, offset, meta in rows:
             count += 1
             unverified += kept is None
-            if not (_is_text(text, kept) and _is_title(title, own_title) and _is_metadata(meta)):
+            is_titled = _is_titled(title, own_title) or (not title and _is_title(text, offset, own_title))
+            if not (is_titled and _is_text(text, kept) and _is_metadata(meta)):
                 wrong[path] = None
     if wrong:
         return _named([(path,) for path in wrong], "documents hold what was not stored")
@@ -153,9 +155,18 @@ def _is_text(text: bytes, kept: bytes | None) -> bool:
     return kept is None or sha256(text).digest() == kept
 
 
-def _is_title(title: bytes, own: bytes) -> bool:
+def _is_titled(title: bytes, own: bytes) -> bool:
+    """Whether a chunk stands below its document's title."""
     try:
         return spaced(own.decode()) == title.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def _is_title(text: bytes, offset: int, own: bytes) -> bool:
+    """Whether a chunk's text is a slice of its document's title, and needs none above it."""
+    try:
+        return own.decode().startswith(text.decode(), offset)
     except UnicodeDecodeError:
         return False
 

@@ -28,17 +28,17 @@ _EMBED_BATCH = 256
 _COPIES = 2  # VACUUM writes the file once to a temporary file and once to the log
 
 _WITHOUT_VECTOR = """
-SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+SELECT c.rowid, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.deleted = 0 AND c.rowid > ? AND c.rowid NOT IN (SELECT chunk FROM vec) ORDER BY c.rowid LIMIT ?
 """
 
 _BROKEN = """
-SELECT c.rowid, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+SELECT c.rowid, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.deleted = 0 AND c.rowid IN (SELECT value FROM json_each(?)) ORDER BY c.rowid
 """
 
 _LEFT = """
-SELECT c.text_hash, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+SELECT c.text_hash, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.deleted = 0 AND c.text_hash > ? AND c.text_hash NOT IN (SELECT text_hash FROM vec_next)
 GROUP BY c.text_hash ORDER BY c.text_hash LIMIT ?
 """

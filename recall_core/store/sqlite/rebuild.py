@@ -185,7 +185,7 @@ class _Rebuild:
             return
         if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
             self.text_hashes[rowid] = put[-2]
-            document.titles.add(text_of(row["title"]) or "")
+            document.titles.add(text_of(row["title"]) or (put[-4] if document.title is None else ""))
 
     # What was put, held against itself.
 
@@ -302,12 +302,14 @@ class _Rebuild:
 
     def _retitle(self) -> None:
         """A chunk is kept, and embedded, below the title of its document, which is known only by now."""
-        for rowid, doc, text, title in self.put("SELECT rowid, doc, text, title FROM chunk ORDER BY rowid"):
+        for row, doc, offset, text, title in self.put("SELECT rowid, doc, offset, text, title FROM chunk ORDER BY 1"):
             document = self.documents[doc]
-            own, spelled = embedded_hash(document.path, document.title or "", text), spaced(document.title or "")
-            if (own, spelled) != (self.text_hashes[rowid], title):
-                self.put("UPDATE chunk SET title = ?, text_hash = ? WHERE rowid = ?", (spelled, own, rowid))
-                self.text_hashes[rowid] = own
+            above = document.title or ""
+            above = "" if not title and above.startswith(text, offset) else above
+            own, spelled = embedded_hash(document.path, above, text), spaced(above)
+            if (own, spelled) != (self.text_hashes[row], title):
+                self.put("UPDATE chunk SET title = ?, text_hash = ? WHERE rowid = ?", (spelled, own, row))
+                self.text_hashes[row] = own
 
     # What is made of the texts, and what people said of them.
 
@@ -415,18 +417,16 @@ def _chunk_of(row: Mapping[str, Any], document: OldDocument) -> tuple[Any, ...] 
 
     Its place is where its id says, or its end. A text that was never verified stays so.
     """
-    text, title = text_of(row["text"]), document.title or ""
+    text, title = text_of(row["text"]), "" if row["title"] == b"" else document.title or ""
     if text is None:
         return None
     own, embedded = own_hash(text), embedded_hash(document.path, title, text)
     kept = row["hash"]
     if own != kept and embedded != row["text_hash"] and kept is not None:
         return None
-    own_id = text_of(row["id"])
-    end = whole(row["end_offset"])
-    offsets = [
-        each for each in (whole(row["offset"]), end - len(text) if end is not None else None) if each is not None
-    ]
+    own_id, end = text_of(row["id"]), whole(row["end_offset"])
+    places = whole(row["offset"]), None if end is None else end - len(text)
+    offsets = [each for each in places if each is not None]
     offset = next((each for each in offsets if each >= 0 and chunk_id(document.id, each) == own_id), None)
     if offset is None and len(offsets) == 2 and offsets[0] == offsets[1]:
         offset = offsets[0]  # the id is what is damaged

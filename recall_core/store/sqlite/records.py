@@ -19,7 +19,9 @@ DOCUMENT = """
 d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
 (SELECT json_group_array(tag) FROM (SELECT tag FROM doc_tag WHERE doc = d.rowid ORDER BY tag)), d.meta
 """
-CHUNK = "c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text"
+IS_TITLE = "c.title = '' AND d.title != ''"
+"""Only a document's own text stands below no title while the document has one."""
+CHUNK = f"c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text, {IS_TITLE}"
 LIVE = "d.deleted = 0 AND c.deleted = 0"
 FILE = """
 f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path,
@@ -98,12 +100,12 @@ _SOURCES: dict[Table, tuple[str, str, str]] = {
 _NONE = type(None)
 _TEXT: frozenset[tuple[type, ...]] = frozenset([(str,)])
 _DOCUMENT_TYPES = frozenset((str, str, str, str, int, str, source, str, str) for source in (str, _NONE))
-_CHUNK_TYPES = frozenset((str, int, int, int, int, int, heading, str) for heading in (str, _NONE))
+_CHUNK_TYPES = frozenset((str, int, int, int, int, int, heading, str, int) for heading in (str, _NONE))
 _FILE_TYPES = frozenset(
     (str, int, int, str, str, int, str, ctime, inode) for ctime in (int, _NONE) for inode in (int, _NONE)
 )
 _NEW_CHUNK_TYPES = frozenset(
-    (int, int, int, heading, int, int, str, search_text, bytes, bytes, int, kept)
+    (int, int, int, heading, int, int, str, search_text, bytes, bytes, int, kept, int)
     for heading in (str, _NONE)
     for search_text in (str, _NONE)
     for kept in (bytes, _NONE)
@@ -146,10 +148,10 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 def row_of(row: Sequence[Any]) -> Row:
     """From a row of FETCH. Raises ValueError where the text is not the one that was stored, TypeError."""
     doc = document(row[1:10])
-    expect(row[10:18], _CHUNK_TYPES)
-    chunk_id, *rest, kept = row[10:]
+    expect(row[10:19], _CHUNK_TYPES)
+    chunk_id, *rest, is_title, kept = row[10:]
     check_text(rest[-1], kept, doc.path)
-    return Row(row[0], doc, Chunk(chunk_id, doc.id, *rest))
+    return Row(row[0], doc, Chunk._make([chunk_id, doc.id, *rest, bool(is_title)]))
 
 
 def check_text(text: str, kept: bytes | None, path: str) -> None:
@@ -167,9 +169,10 @@ def file_of(row: Sequence[Any]) -> Fingerprint:
 def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
     """A chunk with its vector, as it would be put into another store. Raises ValueError, TypeError."""
     expect(row, _NEW_CHUNK_TYPES)
-    line_start, line_end, text, search_text, text_hash, vector, windows, kept = row[4:]
+    line_start, line_end, text, search_text, text_hash, vector, windows, kept, is_title = row[4:]
     check_text(text, kept, path)
-    return NewChunk(Span(*row[:4]), line_start, line_end, text, search_text, text_hash, vector, windows)
+    made = line_start, line_end, text, search_text, text_hash, vector, windows
+    return NewChunk(Span(*row[:4]), *made, bool(is_title))
 
 
 def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:

@@ -42,7 +42,8 @@ class OldFile:
 class OldDocument:
     """A live document whose id, path and hash name each other. None stands for what is not known.
 
-    titles: as its chunks have it, with CJK characters apart.  digest: as it was kept, or "".  is_cut: a text is lost.
+    titles: as its chunks have it above them, with CJK characters apart, or as their text.  digest: as it was kept, or
+    "".  is_cut: a text is lost.
     """
 
     def __init__(self, own_id: str, path: str, digest: str) -> None:

@@ -279,7 +279,7 @@ class SqliteWriter:
             chunk.line_end,
             span.tokens,
             span.heading,
-            title,
+            "" if chunk.is_title else title,
             chunk.text,
             chunk.search_text,
             chunk.text_hash,
@@ -287,7 +287,7 @@ class SqliteWriter:
         )
         self._execute(_INSERT_CHUNK, row)
         body = chunk.text if chunk.search_text is None else chunk.search_text
-        self._unindexed.append((rowid, title, body))
+        self._unindexed.append((rowid, "" if chunk.is_title else title, body))
         if len(self._unindexed) >= _UNINDEXED_ROWS:
             self._index()
         vector, windows = chunk.vector, chunk.windows
