@@ -20,6 +20,10 @@ PAGE = 8192
 WORDS = "quokka wombat numbat bilby quoll dunnart possum glider wallaby 東京 café kangaroo koala echidna".split()
 
 
+TITLES = ("Where a bilby digs", "東京 koala")
+"""Of records without a text."""
+
+
 def text_of(chance: Random, words: int) -> str:
     lines = []
     while words > 0:
@@ -40,6 +44,7 @@ def make_store(base: Path, *, documents: int = 12, words: int = 900) -> Path:
         (base / folder / f"page-{n:02}.md").write_text(title + text_of(chance, chance.randrange(20, words)))
     (base / "docs" / "empty.txt").write_text("")
     records = [f'{{"id": "r{n}", "text": "{text_of(chance, 12).strip()!s}", "year": {1990 + n}}}' for n in range(5)]
+    records += [f'{{"id": "t{n}", "text": " ", "title": "{title}"}}' for n, title in enumerate(TITLES)]
     (base / "docs" / "records.jsonl").write_text("\n".join(each.replace("\n", " ") for each in records) + "\n")
     Recall.init(str(base), settings={"chunk_tokens": 120, "overlap_tokens": 20})
     with Recall.open(str(base)) as recall:

@@ -77,6 +77,16 @@ def _records() -> NewFile:
     return NewFile("d.jsonl", "d.jsonl", 9, MTIME_NS, "0" * 64, "settings", None, tuple(both))
 
 
+def title_of(path: str, title: str) -> NewFile:
+    """A file of one document that has no text but its title, in chunks of two words."""
+    words = title.split(" ")
+    texts = [" ".join(words[start : start + 2]) + " " * (start + 2 < len(words)) for start in range(0, len(words), 2)]
+    file = file_of(path, texts)
+    (document,) = file.documents
+    chunks = tuple(chunk._replace(is_title=True) for chunk in document.chunks)
+    return file._replace(documents=(document._replace(title=title, chunks=chunks),))
+
+
 def files() -> tuple[NewFile, ...]:
     """A few files: tagged, with metadata, of records, in another script, and one that is empty."""
     return (

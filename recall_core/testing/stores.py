@@ -37,6 +37,7 @@ from recall_core.testing.corpus import (
     query_of,
     rowids_of,
     rows_of,
+    title_of,
     vector_of,
     weight_of,
 )
@@ -222,6 +223,18 @@ class StoreConformance:
                 if match_document(where, document, [row.chunk for row in rows if row.doc.id == document.id])
             ]
             assert sorted(rowid for rowid, _ in page(store, where, "doc")) == sorted(kept), text
+
+    def test_a_title_that_is_the_text_counts_once(self) -> None:
+        store, other = self.filled(), self.empty()
+        put(store, title_of("t.jsonl#1", "quokka 色 quokka swims"))
+        rows = [row for row in rows_of(store) if row.chunk.is_title]
+        assert rows == store.chunks_of(store.document_at("t.jsonl#1") or "")
+        assert "".join(row.chunk.text for row in rows) == rows[0].doc.title == "quokka 色 quokka swims"
+        assert store.occurrences(query_of(store, "quokka"), None).counts == ({row.rowid: (0, 1) for row in rows},)
+        put(other, *store.live_files())
+        assert list(other.live_files()) == list(store.live_files())
+        assert other.info().digest == store.info().digest == digest_by_rule(store)
+        assert store.check("fulltext").severity == store.check("texts").severity == "ok"
 
     def test_pages_put_together_are_the_whole(self) -> None:
         store = self.filled()

@@ -38,18 +38,19 @@ roots = st.builds(
 @st.composite
 def documents(draw: st.DrawFn, path: str) -> NewDocument:
     texts = draw(st.lists(letters.filter(bool), max_size=3))
+    is_title = bool("".join(texts).strip()) and draw(st.booleans())
     chunks, offset = [], 0
     for text in texts:
         search_text = spaced(text)
         span = Span(offset, offset + len(text), len(text.split()), draw(st.none() | letters))
         indexed = search_text if search_text != text else None
         digest = sha256(text.encode()).digest()
-        chunks.append(NewChunk(span, 1, 1, text, indexed, digest, EMBEDDER.embed([text])[0]))
+        chunks.append(NewChunk(span, 1, 1, text, indexed, digest, EMBEDDER.embed([text])[0], is_title=is_title))
         offset = span.end
     return NewDocument(
         path,
         draw(st.text("0123456789abcdef", min_size=64, max_size=64)),
-        draw(letters),
+        "".join(texts) if is_title else draw(letters),
         draw(st.integers(0, 2**40)),
         tuple(draw(st.lists(names, max_size=3))),
         draw(st.none() | letters),

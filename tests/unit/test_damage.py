@@ -156,6 +156,7 @@ def test_metadata_that_is_no_object_is_damage(recall: Recall, meta: str) -> None
     [
         ("UPDATE doc SET title = 'Another title' WHERE rowid = 1", "digest"),
         ("UPDATE chunk SET title = 'Another title' WHERE rowid = 1", "texts"),
+        ("UPDATE chunk SET title = '' WHERE rowid = 1", "texts"),
         ("UPDATE doc SET meta = '{not JSON' WHERE rowid = 1", "texts"),
         ("UPDATE doc SET meta = '{\"year\": 1999}' WHERE rowid = 1", "digest"),
         ("UPDATE doc_tag SET tag = 'other'", "digest"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import IngestError, UsageError
-from recall_core.ingest.parse import parser
+from recall_core.ingest.parse import identity, is_earlier, parser
 from recall_core.ports import ParsedDocument
 
 
@@ -52,6 +52,40 @@ def test_a_record_is_named_by_its_id_or_its_line() -> None:
     assert found[0].meta == {"id": 5}
 
 
+@pytest.mark.parametrize("key", ["text", "content"])
+@pytest.mark.parametrize("blank", ["", " ", "\n\t \r\n", "\u3000\u00a0"])
+def test_a_record_with_a_title_and_a_blank_text_has_its_title_as_its_text(key: str, blank: str) -> None:
+    (document,) = records({"_id": "x", key: blank, "title": " The 題 Title\n"})
+
+    assert (document.text, document.title, document.is_title) == (" The 題 Title\n", " The 題 Title\n", True)
+
+
+@pytest.mark.parametrize("record", [{"text": " \n"}, {"text": "", "title": None}, {"text": "", "title": " \t"}])
+def test_a_record_with_neither_has_the_text_that_it_came_with(record: dict[str, str | None]) -> None:
+    (document,) = records(record)
+
+    assert (document.text, document.title, document.is_title) == (record["text"], record.get("title") or "", False)
+
+
+@pytest.mark.parametrize("text", ["words", "T", " T "])
+def test_a_text_that_is_there_is_the_text(text: str) -> None:
+    (document,) = records({"text": text, "title": "T"})
+
+    assert (document.text, document.title, document.is_title) == (text, "T", False)
+
+
+def test_a_parser_of_one_version_goes_by_its_name_alone() -> None:
+    assert [identity(name) for name in ("auto", "text", "jsonl", "shout")] == ["text", "text", "jsonl@2", "shout"]
+
+
+@pytest.mark.parametrize(
+    ("read_by", "earlier"),
+    [("jsonl", True), ("jsonl@1", True), ("jsonl@2", False), ("jsonl@3", False), ("text", False), ("", False)],
+)
+def test_an_earlier_version_of_a_parser_is_known_by_its_identity(read_by: str, earlier: bool) -> None:
+    assert is_earlier(read_by) == earlier
+
+
 def test_line_ends_do_not_count_towards_a_record() -> None:
     unix = parsed(b'{"text": "a"}\n', name="jsonl")
     windows = parsed(b'\xef\xbb\xbf{"text": "a"}\r\n\r\n', name="jsonl")
@@ -65,6 +99,7 @@ def test_line_ends_do_not_count_towards_a_record() -> None:
         "{",
         "[1]",
         '{"title": "no text"}',
+        '{"title": "no text", "text": null}',
         '{"text": 1}',
         '{"text": "t", "id": 1.5}',
         '{"text": "t", "id": true}',

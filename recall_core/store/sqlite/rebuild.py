@@ -185,7 +185,7 @@ class _Rebuild:
             return
         if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
             self.text_hashes[rowid] = put[-2]
-            document.titles.add(text_of(row["title"]) or (put[-4] if document.title is None else ""))
+            document.titles.add(text_of(row["title"]) or ("" if document.title == "" else put[-4]))
 
     # What was put, held against itself.
 

@@ -1,0 +1,153 @@
+"""A collection most of whose records are a title alone: each is found by it, wherever one asks."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from recall_core import Recall
+from recall_core.evaluate.options import EvalOptions
+from recall_core.types import Root
+
+BLANKS = ("", " ", "\n", "\t \n", "\u3000")
+TITLE_ONLY, FULL, BARE = 3_000, 200, 1_600
+"""Records with a title and a blank text, with both, and with a blank text alone: a half on top of the others."""
+
+
+WHOLE = (pytest.mark.slow, pytest.mark.timeout(3_600))
+
+
+class Collection(NamedTuple):
+    """A folder with a store that has read a file of records. titles: path to title, of records that have one."""
+
+    base: Path
+    titles: dict[str, str]
+    without_text: int
+
+
+def word(chance: Random) -> str:
+    return "".join(chance.choice("bdfglmnprstvz") + chance.choice("aeiou") for _ in range(chance.randrange(2, 5)))
+
+
+def records(share: int) -> list[dict[str, str]]:
+    """The collection, or one record in `share` of each kind, in one order."""
+    chance = Random(share)
+    vocabulary = sorted({word(chance) for _ in range(900)} | set("東京水魚山"))
+
+    def words(least: int, most: int) -> str:
+        return " ".join(chance.choice(vocabulary) for _ in range(chance.randrange(least, most)))
+
+    made = [{"title": words(6, 12).capitalize(), "text": chance.choice(BLANKS)} for _ in range(TITLE_ONLY // share)]
+    made += [{"title": words(6, 12).capitalize(), "text": words(30, 120)} for _ in range(FULL // share)]
+    made += [{"title": chance.choice(BLANKS), "text": chance.choice(BLANKS)} for _ in range(BARE // share)]
+    chance.shuffle(made)
+    return [{"_id": f"r{number}", **record} for number, record in enumerate(made)]
+
+
+@pytest.fixture(scope="module", params=[30, pytest.param(1, marks=WHOLE)])
+def collection(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Collection:
+    base: Path = tmp_path_factory.mktemp("titles")
+    made = records(request.param)
+    (base / "c.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made), encoding="utf-8")
+    Recall.init(str(base))
+    with Recall.open(str(base)) as recall:
+        done = recall.index(str(base / "c.jsonl"), template=Root("", parser="jsonl"))["ingest"]
+    titles = {f"c.jsonl#{each['_id']}": each["title"] for each in made if each["title"].strip()}
+    assert (done["documents"], done["chunks"], done["without_text"]) == (
+        len(made), len(titles), len(made) - len(titles),
+    )  # fmt: skip
+    return Collection(base, titles, len(made) - len(titles))
+
+
+@pytest.fixture
+def recall(collection: Collection) -> Iterator[Recall]:
+    with Recall.open(str(collection.base)) as opened:
+        yield opened
+
+
+def lost(collection: Collection, is_found: Callable[[str, str], bool]) -> list[str]:
+    """Paths of records that their title does not find."""
+    return [path for path, title in collection.titles.items() if not is_found(path, title)]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
+def test_a_search_for_a_title_has_its_record_first(collection: Collection, recall: Recall, mode: Any) -> None:
+    def is_first(path: str, title: str) -> bool:
+        return recall.search(title, mode=mode, k=1)["results"][0]["doc"]["path"] == path
+
+    assert lost(collection, is_first) == []
+
+
+def test_a_context_for_a_title_holds_it(collection: Collection, recall: Recall) -> None:
+    def is_packed(path: str, title: str) -> bool:
+        (block, *_) = recall.context(title, budget_tokens=400)["context"]["blocks"]
+        return block["path"] == path and (block["text"] == title or len(block["text"]) > len(title))
+
+    assert lost(collection, is_packed) == []
+
+
+def test_a_record_is_got_with_its_title_as_its_text(collection: Collection, recall: Recall) -> None:
+    found = {path: recall.get(path)["found"] for path in collection.titles}
+
+    assert {path: each["doc"]["title"] for path, each in found.items()} == collection.titles
+    assert sum(each["text"] == each["doc"]["title"] for each in found.values()) >= len(found) * 9 // 10
+
+
+def test_an_evaluation_finds_every_record(collection: Collection, recall: Recall) -> None:
+    queries, qrels = collection.base / "q.jsonl", collection.base / "qrels.tsv"
+    queries.write_text("".join(json.dumps({"_id": p, "text": t}) + "\n" for p, t in collection.titles.items()))
+    qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(f"{path}\t{path}\t1\n" for path in collection.titles))
+    options = EvalOptions(queries=queries, qrels=qrels, modes="hybrid,bm25,vector", metrics="mrr,recall@10")
+    work = recall.evaluate(options)
+
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            view = stop.value["evaluation"]
+            break
+
+    assert (view["queries"], view["unknown"]) == (len(collection.titles), 0)
+    means = [figure["mean"] for mode in view["modes"] for figure in mode["measures"]]
+    assert means == [1.0] * 6
+
+
+def test_whynot_says_that_each_record_is_there(collection: Collection, recall: Recall) -> None:
+    def is_present(path: str, title: str) -> bool:
+        return bool(recall.why_not(title, path, fixes=False)["whynot"]["present"])
+
+    assert lost(collection, is_present) == []
+
+
+def test_an_imported_copy_is_exported_to_the_byte_and_finds_the_same(
+    collection: Collection, recall: Recall, tmp_path: Path
+) -> None:
+    with (tmp_path / "export.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+        recall.export(file)
+    Recall.init(str(tmp_path))
+
+    with Recall.open(str(tmp_path)) as copy:
+        copy.import_(tmp_path / "export.jsonl")
+        out = io.StringIO()
+        copy.export(out)
+
+        assert out.getvalue() == (tmp_path / "export.jsonl").read_text(encoding="utf-8")
+        for title in collection.titles.values():
+            here, there = (
+                [(hit["chunk"]["id"], hit["score"]) for hit in each.search(title, k=5)["results"]]
+                for each in (recall, copy)
+            )
+            assert here == there
+
+
+def test_doctor_is_content_and_stats_count_what_has_no_text(collection: Collection, recall: Recall) -> None:
+    checks = {check["code"]: check["severity"] for check in recall.doctor()["checks"]}
+
+    assert {code for code, severity in checks.items() if severity != "ok"} <= {"sparse_ceiling"}
+    assert recall.stats()["stats"]["without_text"] == collection.without_text
