@@ -25,7 +25,7 @@ from recall_core.types import Root
 from tests.ingest_folder import IngestFolder
 
 JSONL = Root("", parser="jsonl", tags=("t",))
-SHORT = {"_id": "short", "title": "## 色 A quokka's burrow", "text": " \n"}
+SHORT = {"_id": "short", "title": "## 色 A quokka's burrow beside a quokka", "text": " \n"}
 LONG = {"_id": "long", "title": "".join(f"Part {n} of a long title, say w{n}.\n" for n in range(30)), "text": ""}
 FULL = {"_id": "full", "title": "Wombat", "text": "A wombat digs beside a quokka."}
 BARE = {"_id": "bare", "text": "\t"}
@@ -260,13 +260,14 @@ def test_a_store_that_was_imported_answers_as_the_one_it_came_from(recall: Recal
 
     with imported(tmp_path / "new", raw) as other:
         assert exported(other) == raw
+        assert list(other.store.live_files()) == list(recall.store.live_files())
         assert answers(other) == answers(recall)
         assert [check["code"] for check in examined(other.store) if check["severity"] != "ok"] == []
 
 
 def test_a_chunk_that_is_no_slice_of_its_title_is_not_imported_as_one(recall: Recall, tmp_path: Path) -> None:
     body = exported(recall).rpartition('{"type":"end"')[0]
-    forged = body.replace('"title":"## 色 A quokka\'s burrow"', '"title":"Another"')
+    forged = body.replace('"title":"## 色 A quokka\'s burrow beside a quokka"', '"title":"Another"')
     assert forged != body
     end = json.dumps({"type": "end", "sha256": sha256(forged.encode()).hexdigest()}, separators=(",", ":"))
 
