@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from recall_core.text import embedded_text
-
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
 
@@ -62,11 +60,6 @@ class Chunk(NamedTuple):
     text: str
     is_title: bool = False
     """A slice of the title of a document that has no other text: no title is indexed and embedded above it."""
-
-
-def embedded_of(doc: Document, chunk: Chunk) -> str:
-    """What an embedder is given of a document's chunk."""
-    return embedded_text(doc.path, "" if chunk.is_title else doc.title, chunk.text)
 
 
 class Row(NamedTuple):

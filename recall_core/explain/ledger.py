@@ -22,9 +22,10 @@ from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
 from recall_core.rank.normalize import scale
 from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store
-from recall_core.types import Hit, Occurrences, Part, Signal, embedded_of
+from recall_core.types import Hit, Occurrences, Part, Signal
 from recall_core.views import Leaves
 
 

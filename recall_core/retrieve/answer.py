@@ -18,7 +18,8 @@ from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import retrieve
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
-from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row, embedded_of
+from recall_core.text import embedded_text
+from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
 
 _FIRST_ROWS = 24  # texts that packing reads first: a context seldom looks at more
 _FETCH_ROWS = 64  # as many at a time after them
@@ -230,6 +231,11 @@ def _recalled(
             raise outdated(found)
         known = known._replace(chunk_counts={**known.chunk_counts, **counts})
     return recalled(pool, fused, config, limit=limit, chunk_counts=known.chunk_counts), known
+
+
+def embedded_of(doc: Document, chunk: Chunk) -> str:
+    """What an embedder or a reranker is given of a document's chunk."""
+    return embedded_text(doc.path, "" if chunk.is_title else doc.title, chunk.text)
 
 
 def _values(found: Answer, keys: list[Key], store: Store, reranker: Reranker) -> Mapping[int, float]:

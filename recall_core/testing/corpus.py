@@ -35,6 +35,19 @@ MTIME_NS = 1_700_000_000_000_000_000
 _FLAGGED: Mapping[str, MetaValue] = {"n": 3, "flag": True}
 ROOT = Root("docs", tags=("from-root",))
 
+FILTERS = (
+    "doc.path GLOB '*.txt'",
+    "doc.tag = 'x'",
+    "NOT doc.tag = 'x'",
+    "doc.source IS NULL",
+    "doc.meta.n > 2",
+    "doc.meta.flag = TRUE AND doc.path LIKE 'b/%'",
+    "(doc.tag = 'x' OR doc.source = 's') AND NOT doc.path LIKE '%y.txt'",
+    "doc.mtime >= '2023-11-14' AND NOT doc.path IN ('a.txt', 'e.txt')",
+)
+CHUNK_FILTERS = ("chunk.offset > 0", "chunk.text LIKE '%blue%' OR doc.tag = 'y'")
+QUESTIONS = ("fish", '"fish two" blue', '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
+
 
 def file_of(
     path: str,

@@ -20,9 +20,12 @@ from recall_core.rql.match import match, match_document
 from recall_core.store.port import Store
 from recall_core.store.values import JudgementRow, ReembedTarget, RerankVector, StoreCheck
 from recall_core.testing.corpus import (
+    CHUNK_FILTERS,
     EMBEDDER,
+    FILTERS,
     FISH,
     MTIME_NS,
+    QUESTIONS,
     ROOT,
     best,
     bounded_by_rule,
@@ -43,19 +46,6 @@ from recall_core.testing.corpus import (
 )
 from recall_core.text import document_id, utc
 from recall_core.types import RawQuery, Root
-
-_FILTERS = (
-    "doc.path GLOB '*.txt'",
-    "doc.tag = 'x'",
-    "NOT doc.tag = 'x'",
-    "doc.source IS NULL",
-    "doc.meta.n > 2",
-    "doc.meta.flag = TRUE AND doc.path LIKE 'b/%'",
-    "(doc.tag = 'x' OR doc.source = 's') AND NOT doc.path LIKE '%y.txt'",
-    "doc.mtime >= '2023-11-14' AND NOT doc.path IN ('a.txt', 'e.txt')",
-)
-_CHUNK_FILTERS = ("chunk.offset > 0", "chunk.text LIKE '%blue%' OR doc.tag = 'y'")
-_QUESTIONS = ("fish", '"fish two" blue', '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
 
 
 class StoreConformance:
@@ -211,7 +201,7 @@ class StoreConformance:
     def test_a_filter_lets_through_what_it_means(self) -> None:
         store = self.filled()
         rows = rows_of(store)
-        for text in (*_FILTERS, *_CHUNK_FILTERS):
+        for text in (*FILTERS, *CHUNK_FILTERS):
             where = parse_filter(text)
             passing = [row.rowid for row in rows if match(where, row)]
             assert rowids_of(store, where) == passing, text
@@ -248,7 +238,7 @@ class StoreConformance:
     def test_lexical_values_are_those_of_the_core(self) -> None:
         store = self.filled()
         everything = [key.rowid for key in store.candidates(None)]
-        for text in _QUESTIONS:
+        for text in QUESTIONS:
             for how in ("any", "all"):
                 query = query_of(store, text, how)
                 counts = store.occurrences(query, None)
@@ -263,7 +253,7 @@ class StoreConformance:
 
     def test_statistics_count_the_rows_that_hold_a_phrase(self) -> None:
         store = self.filled()
-        for text in _QUESTIONS:
+        for text in QUESTIONS:
             query = query_of(store, text)
             counts, terms = store.occurrences(query, None), store.term_stats(query)
             assert [term.df for term in terms] == [len(held) for held in counts.counts]
@@ -289,7 +279,7 @@ class StoreConformance:
     def test_a_filter_comes_before_the_number_of_rows(self) -> None:
         store = self.filled()
         query, vector = query_of(store, "fish blue"), vector_of("fish")
-        for text in _FILTERS:
+        for text in FILTERS:
             where = parse_filter(text)
             passing = set(rowids_of(store, where))
             found = store.lexical(query, where=None, k=None, title_weight=1.0)
