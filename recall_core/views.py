@@ -446,7 +446,6 @@ def store_view(info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root
         index_bytes=sizes.fulltext,
         roots=[root.folder for root in roots],
     )
-    known = note(info.embedder)
-    if known is not None:
+    if (known := note(info.embedder)) is not None:
         view["note"] = known
     return view
