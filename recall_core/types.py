@@ -8,15 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
-
 """Every signal, in the order in which it is always shown."""
-
 Table = Literal["chunk", "doc"]
-
 MetaValue = str | int | float | bool | None
-
 Vector = bytes
-
 """Little-endian float32 components, unit length; b"" means the text has no feature and so no vector."""
 
 
