@@ -308,7 +308,6 @@ class NewChunk(NamedTuple):
     windows: int = 1
     """How many windows the vector is the mean of."""
     is_title: bool = False
-    """See Chunk."""
 
 
 class NewDocument(NamedTuple):
@@ -377,7 +376,7 @@ class Progress(NamedTuple):
     tokens: int | None = None
     """Tokens that the embedder's provider charged for this run; None where nobody counts."""
     without_text: int = 0
-    """Documents among those that were read that have no text, and so no chunk."""
+    """Documents that were read and have none."""
 
 
 class Block(NamedTuple):

@@ -225,8 +225,7 @@ def result_view(
     view = ResultView()
     if hit.score is not None and _wanted(plan, "score"):
         view["score"] = hit.score
-    doc = _chosen_doc(doc_view(hit.doc, states), plan)
-    if doc:
+    if doc := _chosen_doc(doc_view(hit.doc, states), plan):
         view["doc"] = doc
     if hit.chunk is not None and (plan.table == "chunk" or plan.select is None):
         chunk = _chosen_chunk(chunk_view(hit.chunk), plan)
