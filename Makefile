@@ -52,6 +52,7 @@ bench: $(VENV)/.installed ## measure speed beside bare SQLite, NumPy and Python,
 quality: $(VENV)/.installed ## measure the ranking beside named peers on judged collections: make quality DATA=DIR
 	@$(PIP) -e '.[peers]'
 	@$(BIN)/python -m benchmarks.quality $(if $(DATA),--data $(DATA))
+	@$(BIN)/python -m benchmarks.changes $(if $(DATA),--data $(DATA))
 
 install: $(VENV)/.installed ## prepare .venv for development
 

@@ -90,9 +90,9 @@ def runs_of(recall: Recall, collection: Collection) -> dict[str, Run]:
     for query, text in collection.queries.items():
         for name, mode in (("lexical", "lexical"), ("vector", "semantic"), ("hybrid", "hybrid")):
             answer = recall.engine.answer(recall.engine.words_plan(text, Ask(mode=mode)))
-            found[name][query] = _documents(answer)
+            found[name][query] = documents(answer)
         for name, config in variants.items():
-            found[name][query] = _documents(recall.engine.weigh(answer, config))
+            found[name][query] = documents(recall.engine.weigh(answer, config))
     return found
 
 
@@ -166,7 +166,7 @@ def table(found: Sequence[Figure]) -> Iterator[str]:
         yield line.rstrip()
 
 
-def _documents(answer: Answer) -> list[str]:
+def documents(answer: Answer) -> list[str]:
     """Ids of the best documents: a record's path ends in `#id`."""
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None:
@@ -200,23 +200,28 @@ def _figure(
     return Figure(collection.name, system, sum(scores) / len(scores), low, high, against, difference)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
+def options_of(argv: Sequence[str] | None, name: str, description: str | None) -> argparse.Namespace:
+    """The flags of a benchmark over judged collections; `folders` are those of the collections."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
     parser.add_argument("--data", type=Path, help="folder of judged collections, one folder each in BEIR layout")
     parser.add_argument("--embedders", default=",".join(EMBEDDERS), help="which, with commas")
     parser.add_argument("--work", type=Path, default=Path(".quality"), help="where stores are kept between runs")
     parser.add_argument("--json", action="store_true", help="one line of JSON instead of the table")
     options = parser.parse_args(argv)
-    folders = sorted(options.data.glob("*/corpus.jsonl")) if options.data else []
-    if not folders:
+    options.folders = sorted(each.parent for each in options.data.glob("*/corpus.jsonl")) if options.data else []
+    if not options.folders:
         print("no judged collection: give --data DIR with DIR/NAME/{corpus.jsonl,queries.jsonl,qrels.tsv}")
-        return 0
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = options_of(argv, "quality", __doc__)
     found: list[Figure] = []
-    for corpus in folders:
-        found += figures(read_collection(corpus.parent), options.embedders.split(","), options.work)
-    if options.json:
+    for folder in options.folders:
+        found += figures(read_collection(folder), options.embedders.split(","), options.work)
+    if found and options.json:
         print(json.dumps([{**each._asdict(), "paired": each.paired and each.paired._asdict()} for each in found]))
-    else:
+    elif found:
         print("\n".join(table(found)))
     return 0
 

@@ -142,6 +142,9 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
+NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share": 0.15}
+"""What a new store is given. What an older recall.toml means, which has no line for it, is the default in Config."""
+
 EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that say who makes the vectors."""
 
@@ -236,9 +239,15 @@ def chunker_identity(config: Config) -> str:
     return f"boundary-{CHUNKER_VERSION}:{config.chunk_tokens}:{config.overlap_tokens}:{config.max_chunk_chars}"
 
 
+def outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
+    """What a new store would be given, of the settings that this recall.toml, or none at all, leaves as they were."""
+    said = written(toml)
+    return {key: value for key, value in NEW.items() if key not in said and getattr(config, key) != value}
+
+
 def render(config: Config) -> str:
     """A recall.toml that gives this config again, every key with what it is for."""
-    lines = ["# Recall settings. Remove a line to go back to its default."]
+    lines = ["# Recall settings. A line that is missing means what it meant before there was such a setting."]
     for key, value in config._asdict().items():
         setting = SETTINGS[key]
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""

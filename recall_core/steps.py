@@ -102,7 +102,7 @@ def _new_chunk(path: str, piece: Piece, text: str, counter: Counter) -> NewChunk
     )
 
 
-SPEC_VERSION = "0.1.0"
+SPEC_VERSION = "0.2.0"
 
 """What these functions promise, as a semantic version: an answer that changes for equal input changes its first part
 (the second while the first is 0)."""

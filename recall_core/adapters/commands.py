@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -53,12 +53,15 @@ def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
     """The opener, but what has vectors to keep is left open for others to close."""
 
     @contextmanager
-    def opened(store: str | None) -> Iterator[Recall]:
-        with ExitStack() as own:
-            recall = own.enter_context(opener(store))
+    def until_closed(recall: Recall, own: ExitStack) -> Iterator[Recall]:
+        with own:
             yield recall
             if recall.engine.has_vectors_to_keep:
                 left_open.enter_context(own.pop_all())
+
+    def opened(store: str | None) -> AbstractContextManager[Recall]:
+        own = ExitStack()
+        return until_closed(own.enter_context(opener(store)), own)
 
     return opened
 

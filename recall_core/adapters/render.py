@@ -376,7 +376,7 @@ def store_rows(response: Response) -> Iterator[tuple[str, str]]:
     without_text = response.get("stats", {}).get("without_text")
     for name, value in response["store"].items():
         if isinstance(value, list):
-            yield from (("root", clean(str(entry))) for entry in value)
+            yield from ((name.replace("_", " ").removesuffix("s"), clean(str(entry))) for entry in value)
         else:
             yield name.replace("_", " "), clean(str(value))
         if name == "documents" and without_text:

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from recall_core import views
 from recall_core.api.engine import Engine
+from recall_core.config import assignments, outdated
 from recall_core.contract import OK
 from recall_core.contract.responses import GetResponse, StatsResponse
 from recall_core.contract.views import DocView, StatsView, TextView
@@ -28,9 +29,17 @@ def described(engine: Engine) -> StatsResponse:
     store = engine.store
     info, sizes = store.info(), store.sizes()
     view = views.store_view(info, size=store.size_bytes(), sizes=sizes, roots=store.roots(), judgements=count(store))
+    if older := _older(engine):
+        view["older_settings"] = older
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest, without_text=sizes.without_text)
     return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
+
+
+def _older(engine: Engine) -> list[str]:
+    """What holds as before in this store and would not in a new one, as lines of its recall.toml."""
+    new = outdated(engine.config, engine.toml)
+    return list(assignments({key: getattr(engine.config, key) for key in new}))
 
 
 def find(store: Store, target: str, *, base: Path) -> GetResponse:

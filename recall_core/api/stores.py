@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack, cast
 from recall_core import paths
 from recall_core.config import (
     FILE_NAME,
+    NEW,
     Config,
     Settings,
     assign,
@@ -131,7 +132,7 @@ def _nearest(first: Path) -> Path | None:
 def _apart(url: StoreUrl, first: Path) -> StorePlace:
     """A store that is no file. Its settings are never written: those that stand in a folder are of another store."""
     toml = _nearest(first)
-    config = initial_config(None, ())[0] if toml is None else load(toml)
+    config = initial_config(None, (), is_new=url.where == MEMORY)[0] if toml is None else load(toml)
     base = first if toml is None else toml.parent
     needs = (EMBEDDER,) if url.where == MEMORY or config.embedding == AUTO else ()
     return StorePlace(url, config, base, base / ":" / FILE_NAME, toml, needs)
@@ -337,12 +338,15 @@ def _expect_apart(folder: Path, database: str) -> None:
         raise ConfigError("bad_value", message, hint=f'store_path = "{Config().store_path}"')
 
 
-def initial_config(embedding: str | None, settings: Settings | Sequence[str]) -> tuple[Config, tuple[str, ...]]:
+def initial_config(
+    embedding: str | None, settings: Settings | Sequence[str], *, is_new: bool = True
+) -> tuple[Config, tuple[str, ...]]:
     """The settings of a new store, and how `auto` was decided: the defaults, with these on top.
 
-    The weights are those that suit the embedder, unless the settings name one of them.
+    The weights are those that suit the embedder, unless the settings name one of them. is_new: False for a store that
+    was there before, which has no settings.
     """
-    start = Config()
+    start = Config()._replace(**NEW) if is_new else Config()  # type: ignore[arg-type]  # values of its own fields
     if embedding is not None:  # first, because which other settings make sense depends on it
         start = replace(start, {"embedding": embedding}, where=flag("embedding"))
     values = settings_of(settings, where=flag("set"))

@@ -238,7 +238,7 @@ class IngestView(TypedDict):
 
 class StoreView(TypedDict):
     """A store at rest. bytes: of its file; the other sizes are of pages in it: chunks with their texts, vectors, the
-    full-text index."""
+    full-text index. older_settings: what recall.toml leaves as it was before new stores were given something else."""
 
     path: str
     schema_version: int
@@ -263,6 +263,7 @@ class StoreView(TypedDict):
     index_bytes: int
     roots: list[str]
     note: NotRequired[str]
+    older_settings: NotRequired[list[str]]
 
 
 class RemovedView(TypedDict):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import checks, corpus, quality, speed, windows, workbench
+from benchmarks import changes, checks, corpus, quality, speed, windows, workbench
 from benchmarks.terminal import Terminal
 from benchmarks.timing import Comparison, Spread, compare
 from recall_core.embed.hash import HashEmbedder
@@ -111,8 +111,8 @@ def test_a_program_that_ends_is_told_apart_from_one_that_is_waited_for(tmp_path:
 
 
 def test_without_a_collection_the_quality_benchmarks_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (quality.main([]), windows.main([])) == (0, 0)
-    assert capsys.readouterr().out.count("no judged collection: give --data") == 2
+    assert (quality.main([]), changes.main([]), windows.main([])) == (0, 0, 0)
+    assert capsys.readouterr().out.count("no judged collection: give --data") == 3
 
 
 @pytest.fixture
@@ -145,6 +145,33 @@ def test_a_ranking_that_finds_every_document_has_an_ndcg_of_one(
     assert found["recall lexical"].paired is not None
     assert found["recall lexical"].paired.verdict == "better"
     assert found["recall hybrid, hash"].mean == 1.0
+
+
+def test_a_change_is_held_against_the_ranking_before_it(collection: Path, tmp_path: Path) -> None:
+    found = list(changes.figures(quality.read_collection(collection), ["hash"], tmp_path / "work"))
+
+    rows = {(each.system, each.change): each for each in found if each.measure == "ndcg@10"}
+    assert {system for system, _ in rows} == {"words", "hash"}
+    assert rows["words", "before"].paired is None
+    assert all(rows["words", change].mean == 1.0 for change in changes.CHANGES)
+
+
+def test_records_without_a_text_are_a_change_of_their_own(collection: Path, tmp_path: Path) -> None:
+    made = changes.without_texts(quality.read_collection(collection), tmp_path / "work")
+    lost = [
+        word for word in ("apple", "boat", "cloud", "desk", "engine", "forest", "glass") if changes.is_textless(word)
+    ]
+    rows = {
+        (each.system, each.change): each
+        for each in changes.figures(made, ["hash"], tmp_path / "work")
+        if each.measure == "recall@100"
+    }
+
+    assert lost
+    assert rows["words", "before"].mean < 1.0
+    assert rows["words", "titles found (1)"].mean == 1.0
+    assert rows["words", "questions (4)"].paired is not None
+    assert rows["words", "questions (4)"].paired.difference == 0
 
 
 def test_joined_chunks_hold_their_abstracts_and_a_cut_one_takes_one_window(collection: Path) -> None:

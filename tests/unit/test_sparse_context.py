@@ -16,7 +16,7 @@ from tests.contracts import validator
 
 WORDS = "kestrel gateway throttle"
 NOTE = "kestrelgateway throttle = 7741\n"
-NEAR = ("sparse_distance_ceiling=0.8", "vector_weight=0")
+NEAR = ("sparse_distance_ceiling=0.8", "vector_weight=0", "sparse_share=0")
 SHARED = (*NEAR, "sparse_share=0.15")
 
 
