@@ -15,7 +15,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.transfer import export, import_
 from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.text import spaced
+from recall_core.text import nfc, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span
 
 EMBEDDER = HashEmbedder(16)
@@ -62,14 +62,15 @@ def documents(draw: st.DrawFn, path: str) -> NewDocument:
 @st.composite
 def files(draw: st.DrawFn) -> list[NewFile]:
     built = []
-    for path in draw(st.lists(names.filter(lambda name: "#" not in name), max_size=4, unique=True)):
+    for spelt in draw(st.lists(names.filter(lambda name: "#" not in name), max_size=4, unique_by=nfc)):
+        path = nfc(spelt)
         records = draw(st.lists(st.integers(0, 9), max_size=3, unique=True))
         paths = [f"{path}#{record}" for record in records] or ([path] if draw(st.booleans()) else [])
         mtime_ns = draw(st.integers(-(10**18), 4 * 10**18))
         content = tuple(draw(documents(each)) for each in paths)
         root = draw(st.none() | roots)
         built.append(
-            NewFile(path, path, draw(st.integers(0, 2**40)), mtime_ns, "0" * 64, draw(letters), root, content)
+            NewFile(path, spelt, draw(st.integers(0, 2**40)), mtime_ns, "0" * 64, draw(letters), root, content)
         )
     return built
 
