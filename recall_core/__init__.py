@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = (
+    False  # as type checkers know it: importing `typing` for it would double what `recall --version` takes
+)
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.errors import RecallError

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 
+from recall_core import __version__
 from recall_core.adapters import starting
+
+
+def program() -> None:
+    """What `recall` is: the command line, and the end of the process."""
+    starting.leave(main())
 
 
 def main() -> int:
     """Run the process's command line and return its exit code."""
-    starting.end_quietly()
+    starting.begin()
+    if sys.argv[1:] == ["--version"] and starting.is_told(f"recall {__version__}\n"):
+        return 0
     from recall_core.adapters import cli, completion, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
 
     completion.answer_shell()
@@ -17,4 +25,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

@@ -6,36 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from recall_core.contract import OK, SCHEMA_VERSION
-from recall_core.contract.ledger import ExplainView, LeafView, PartView, RecallView, StageValues
-from recall_core.contract.packing import (
-    AccountPart,
-    ContextBlock,
-    ContextChunk,
-    ContextView,
-    OmittedView,
-    SizesView,
-)
-from recall_core.contract.views import (
-    ChunkView,
-    DocView,
-    ErrorView,
-    IngestView,
-    LexicalModelEcho,
-    ModelsEcho,
-    NormalizerEcho,
-    PlanEcho,
-    PlanPart,
-    QueryEcho,
-    RanksEcho,
-    RerankEcho,
-    ResultView,
-    SignalEcho,
-    SparsePart,
-    SparseView,
-    StoreView,
-    TermEcho,
-    WordingEcho,
-)
 from recall_core.embed.registry import note
 from recall_core.rank.normalize import scale
 from recall_core.retrieve.query import lists_of
@@ -58,6 +28,9 @@ from recall_core.types import (
 
 if TYPE_CHECKING:
     from recall_core.config import Config
+    from recall_core.contract import views as shapes
+    from recall_core.contract.ledger import ExplainView, LeafView, PartView, RecallView, StageValues
+    from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
     from recall_core.contract.responses import CompletionResponse, ErrorResponse
     from recall_core.errors import RecallError
     from recall_core.retrieve import Answer, Plan
@@ -66,13 +39,13 @@ if TYPE_CHECKING:
     from recall_core.rql.views import CandidateView
     from recall_core.store.values import Sizes
 
-Leaves: TypeAlias = Mapping[Signal, list[LeafView]]
+Leaves: TypeAlias = "Mapping[Signal, list[LeafView]]"
 """Of one hit, by signal; a signal whose points nobody can take apart is missing."""
 
 
 def explain_view(hit: Hit, plan: Plan, leaves: Leaves | None = None) -> ExplainView:
     """Stage values, the parts that add up to the score, and the leaves that add up to each part, where known."""
-    values = StageValues()
+    values: StageValues = {}
     for part in hit.parts:
         values[part.signal] = part.value
     if plan.config.fusion == "rrf":
@@ -83,14 +56,14 @@ def explain_view(hit: Hit, plan: Plan, leaves: Leaves | None = None) -> ExplainV
 
 
 def _part_view(part: Part, leaves: Leaves) -> PartView:
-    view = PartView(
-        signal=part.signal,
-        raw=part.raw,
-        value=part.value,
-        weight=part.weight,
-        rank=part.rank,
-        points=part.points,
-    )
+    view: PartView = {
+        "signal": part.signal,
+        "raw": part.raw,
+        "value": part.value,
+        "weight": part.weight,
+        "rank": part.rank,
+        "points": part.points,
+    }
     if part.signal in leaves:
         view["leaves"] = leaves[part.signal]
     return view
@@ -98,13 +71,13 @@ def _part_view(part: Part, leaves: Leaves) -> PartView:
 
 def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
     """Why sparse-document recall gave the chunk its row."""
-    view = RecallView(
-        recall_injected=True,
-        reason="sparse_doc_recall",
-        chunk_id=chunk.id,
-        knowledge_item_id=chunk.doc_id,
-        distance=injection.distance,
-    )
+    view: RecallView = {
+        "recall_injected": True,
+        "reason": "sparse_doc_recall",
+        "chunk_id": chunk.id,
+        "knowledge_item_id": chunk.doc_id,
+        "distance": injection.distance,
+    }
     if injection.displaced is not None:
         view["displaced"] = injection.displaced
     return view
@@ -112,22 +85,27 @@ def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
 
 def failure(error: RecallError) -> ErrorResponse:
     """The response of a command that failed."""
-    view = ErrorView(code=error.code, message=error.message, details=error.details, hint=error.hint)
+    view: shapes.ErrorView = {
+        "code": error.code,
+        "message": error.message,
+        "details": error.details,
+        "hint": error.hint,
+    }
     return {"ok": False, "schema_version": SCHEMA_VERSION, "error": view}
 
 
-def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> QueryEcho:
+def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> shapes.QueryEcho:
     """The question as it was understood."""
-    wording: WordingEcho = {"text": plan.text} if plan.rql is None else {"rql": plan.rql}
+    wording: shapes.WordingEcho = {"text": plan.text} if plan.rql is None else {"rql": plan.rql}
     if plan.filters is not None:
         wording["filters"] = plan.filters
-    effective: PlanPart = {} if pool is None else {"plan": plan_echo(plan, pool)}
+    effective: shapes.PlanPart = {} if pool is None else {"plan": plan_echo(plan, pool)}
     if pool is not None and pool.dropped:
         effective = {"dropped": list(pool.dropped), **effective}
     return {**wording, "limit": limit, "offset": plan.offset, **effective}
 
 
-def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
+def plan_echo(plan: Plan, pool: Pool) -> shapes.PlanEcho:
     """Everything that decided the order."""
     config = plan.config
     return {
@@ -145,32 +123,36 @@ def plan_echo(plan: Plan, pool: Pool) -> PlanEcho:
     }
 
 
-def _ranks_echo(config: Config) -> RanksEcho:
+def _ranks_echo(config: Config) -> shapes.RanksEcho:
     return {"rrf_k": config.rrf_k} if config.fusion == "rrf" else {}
 
 
-def _models_echo(plan: Plan, pool: Pool) -> ModelsEcho:
-    config, echo = plan.config, ModelsEcho()
+def _models_echo(plan: Plan, pool: Pool) -> shapes.ModelsEcho:
+    config = plan.config
+    echo: shapes.ModelsEcho = {}
     if plan.lexical is not None and not plan.lexical_raw and config.stop_words != "english":
         echo["stop_words"] = lists_of(config.stop_words)
     if config.rerank:
-        echo["rerank"] = RerankEcho(model=config.rerank, rows=config.rerank_rows, weight=config.rerank_weight)
+        echo["rerank"] = {"model": config.rerank, "rows": config.rerank_rows, "weight": config.rerank_weight}
     if pool.lexical_model == "bm25f":
-        echo["lexical_model"] = LexicalModelEcho(
-            model="bm25f", k1=config.bm25_k1, b=config.bm25_b, title_weight=config.title_weight
-        )
+        echo["lexical_model"] = {
+            "model": "bm25f",
+            "k1": config.bm25_k1,
+            "b": config.bm25_b,
+            "title_weight": config.title_weight,
+        }
     return echo
 
 
-def _signal_echoes(plan: Plan, pool: Pool) -> list[SignalEcho]:
+def _signal_echoes(plan: Plan, pool: Pool) -> list[shapes.SignalEcho]:
     asked: tuple[tuple[Signal, str | None], ...] = (("lexical", plan.lexical), ("semantic", plan.semantic))
     return [_signal_echo(signal, text, plan, pool) for signal, text in asked if text is not None]
 
 
-def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEcho:
+def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> shapes.SignalEcho:
     config = plan.config
     weight = config.bm25_weight if signal == "lexical" else config.vector_weight
-    echo = SignalEcho(signal=signal, text=text, weight=weight)
+    echo: shapes.SignalEcho = {"signal": signal, "text": text, "weight": weight}
     if signal == "lexical":
         echo["bound"] = pool.bound
     echo["normalizer"] = _normalizer_echo(signal, plan, pool)
@@ -179,15 +161,15 @@ def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> SignalEch
     return echo
 
 
-def _term_echo(term: TermStat) -> TermEcho:
-    echo = TermEcho(text=term.text, df=term.df, idf=term.idf)
+def _term_echo(term: TermStat) -> shapes.TermEcho:
+    echo: shapes.TermEcho = {"text": term.text, "df": term.df, "idf": term.idf}
     return {**echo, "words": term.words} if term.words > 1 else echo
 
 
-def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> NormalizerEcho:
+def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> shapes.NormalizerEcho:
     config = plan.config
     low, high = scale(pool, signal, config.normalize)
-    echo: NormalizerEcho
+    echo: shapes.NormalizerEcho
     if config.normalize == "bound":
         echo = {"method": "bound", "bound": high}
     else:
@@ -196,33 +178,33 @@ def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> NormalizerEcho:
     return {**echo, **_ranks_echo(config)}
 
 
-def sparse_part(found: Answer, *, explain: bool) -> SparsePart:
+def sparse_part(found: Answer, *, explain: bool) -> shapes.SparsePart:
     """What sparse-document recall did: told when it did something, and to whoever asks why."""
     if found.recall is None or not (explain or found.recall.given):
         return {}
     config, report = found.plan.config, found.recall.report
-    view = SparseView(
-        injections=report.injections,
-        reason=report.reason,
-        looked_at=report.looked_at,
-        near=report.near,
-        short=report.short,
-        within_ceiling=report.within_ceiling,
-        present=report.present,
-        blocked=report.blocked,
-        rows=report.rows,
-        long_rows=report.long_rows,
-        threshold=config.sparse_chunk_threshold,
-        ceiling=config.sparse_distance_ceiling,
-    )
+    view: shapes.SparseView = {
+        "injections": report.injections,
+        "reason": report.reason,
+        "looked_at": report.looked_at,
+        "near": report.near,
+        "short": report.short,
+        "within_ceiling": report.within_ceiling,
+        "present": report.present,
+        "blocked": report.blocked,
+        "rows": report.rows,
+        "long_rows": report.long_rows,
+        "threshold": config.sparse_chunk_threshold,
+        "ceiling": config.sparse_distance_ceiling,
+    }
     return {"sparse": view}
 
 
 def result_view(
     hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool, leaves: Leaves | None = None
-) -> ResultView:
+) -> shapes.ResultView:
     """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
-    view = ResultView()
+    view: shapes.ResultView = {}
     if hit.score is not None and _wanted(plan, "score"):
         view["score"] = hit.score
     if doc := _chosen_doc(doc_view(hit.doc, states), plan):
@@ -249,7 +231,7 @@ _ChunkKey = Literal["id", "doc_id", "offset", "tokens", "text", "end", "line_sta
 _CHUNK_KEYS: tuple[_ChunkKey, ...] = get_args(_ChunkKey)
 
 
-def _chosen_doc(view: DocView, plan: Plan) -> DocView:
+def _chosen_doc(view: shapes.DocView, plan: Plan) -> shapes.DocView:
     """The fields that SELECT names, in the contract's order, then single values of meta; `state` is always told."""
     if plan.select is None:
         return view
@@ -267,7 +249,7 @@ def _chosen_doc(view: DocView, plan: Plan) -> DocView:
     return view
 
 
-def _chosen_chunk(view: ChunkView, plan: Plan) -> ChunkView:
+def _chosen_chunk(view: shapes.ChunkView, plan: Plan) -> shapes.ChunkView:
     """The fields that SELECT names, in the contract's order."""
     for key in _CHUNK_KEYS:
         if plan.select is not None and f"chunk.{key}" not in plan.select:
@@ -275,9 +257,9 @@ def _chosen_chunk(view: ChunkView, plan: Plan) -> ChunkView:
     return view
 
 
-def doc_view(document: Document, states: Mapping[str, State] | None = None) -> DocView:
+def doc_view(document: Document, states: Mapping[str, State] | None = None) -> shapes.DocView:
     """A document version."""
-    view = DocView(id=document.id, path=document.path, mtime=document.mtime, hash=document.hash)
+    view: shapes.DocView = {"id": document.id, "path": document.path, "mtime": document.mtime, "hash": document.hash}
     if document.tags:
         view["tag"] = document.tags[0]
     if document.source is not None:
@@ -291,18 +273,18 @@ def doc_view(document: Document, states: Mapping[str, State] | None = None) -> D
     return view
 
 
-def chunk_view(chunk: Chunk) -> ChunkView:
+def chunk_view(chunk: Chunk) -> shapes.ChunkView:
     """A verbatim slice with its place."""
-    view = ChunkView(
-        id=chunk.id,
-        doc_id=chunk.doc_id,
-        offset=chunk.offset,
-        tokens=chunk.tokens,
-        text=chunk.text,
-        end=chunk.end,
-        line_start=chunk.line_start,
-        line_end=chunk.line_end,
-    )
+    view: shapes.ChunkView = {
+        "id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "offset": chunk.offset,
+        "tokens": chunk.tokens,
+        "text": chunk.text,
+        "end": chunk.end,
+        "line_start": chunk.line_start,
+        "line_end": chunk.line_end,
+    }
     if chunk.heading is not None:
         view["heading"] = chunk.heading
     return view
@@ -322,7 +304,7 @@ def context_view(
         "chunks": [_context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids],
         "blocks": [_context_block(block, states) for block in packed.blocks],
         "omitted": [
-            OmittedView(reason=left.reason, rank=left.rank, count=left.chunks, id=left.chunk_id, path=left.path)
+            {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
             for left in packed.omitted
         ],
         **account,
@@ -330,7 +312,7 @@ def context_view(
 
 
 def _sizes(packed: Packed) -> SizesView:
-    view = SizesView(reserved_tokens=packed.reserved_tokens) if packed.reserved_for else SizesView()
+    view: SizesView = {"reserved_tokens": packed.reserved_tokens} if packed.reserved_for else {}
     if packed.counter == "whitespace":
         view["estimated_model_tokens"] = counter("approx").count(packed.text)
     return view
@@ -342,56 +324,56 @@ def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
     assert chunk is not None  # noqa: S101 - documents are not packed
     end = min(chunk.end, block.end)
     is_whole = end == chunk.end
-    view = ContextChunk(
-        id=chunk.id,
-        doc_id=chunk.doc_id,
-        offset=chunk.offset,
-        tokens=chunk.tokens,
-        text=chunk.text if is_whole else chunk.text[: end - chunk.offset],
-        path=block.doc.path,
-        hash=block.doc.hash,
-        mtime=block.doc.mtime,
-    )
+    view: ContextChunk = {
+        "id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "offset": chunk.offset,
+        "tokens": chunk.tokens,
+        "text": chunk.text if is_whole else chunk.text[: end - chunk.offset],
+        "path": block.doc.path,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+    }
     if hit.injection is not None:
         view["recall_injected"] = True
     return view
 
 
 def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
-    view = ContextBlock(
-        n=block.number,
-        path=block.doc.path,
-        doc_id=block.doc.id,
-        offset=block.offset,
-        end=block.end,
-        line_start=block.line_start,
-        line_end=block.line_end,
-        text=block.text,
-        hash=block.doc.hash,
-        mtime=block.doc.mtime,
-        chunk_ids=list(block.chunk_ids),
-        ranks=list(block.ranks),
-        truncated=block.truncated,
-    )
+    view: ContextBlock = {
+        "n": block.number,
+        "path": block.doc.path,
+        "doc_id": block.doc.id,
+        "offset": block.offset,
+        "end": block.end,
+        "line_start": block.line_start,
+        "line_end": block.line_end,
+        "text": block.text,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+        "chunk_ids": list(block.chunk_ids),
+        "ranks": list(block.ranks),
+        "truncated": block.truncated,
+    }
     if block.doc.id in states:
         view["state"] = states[block.doc.id]
     return view
 
 
-def ingest_view(progress: Progress) -> IngestView:
+def ingest_view(progress: Progress) -> shapes.IngestView:
     """What an ingest run did in all."""
-    view = IngestView(
-        added=progress.added,
-        updated=progress.updated,
-        unchanged=progress.unchanged,
-        removed=progress.removed,
-        files=progress.files_done,
-        documents=progress.documents,
-        chunks=progress.chunks,
-        embedded=progress.embedded,
-        reused=progress.reused,
-        skipped=[{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
-    )
+    view: shapes.IngestView = {
+        "added": progress.added,
+        "updated": progress.updated,
+        "unchanged": progress.unchanged,
+        "removed": progress.removed,
+        "files": progress.files_done,
+        "documents": progress.documents,
+        "chunks": progress.chunks,
+        "embedded": progress.embedded,
+        "reused": progress.reused,
+        "skipped": [{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
+    }
     if progress.tokens is not None:
         view["tokens"] = progress.tokens
     if progress.without_text:
@@ -419,32 +401,34 @@ def _candidate_view(completion: Completion) -> CandidateView:
     )
 
 
-def store_view(info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root], judgements: int) -> StoreView:
+def store_view(
+    info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root], judgements: int
+) -> shapes.StoreView:
     """A store at rest."""
-    view = StoreView(
-        path=info.path,
-        schema_version=info.schema_version,
-        embedder=info.embedder,
-        dimension=info.dimension,
-        counter=info.counter,
-        chunker=info.chunker,
-        tokenizer=info.tokenizer,
-        documents=info.documents,
-        chunks=info.chunks,
-        tokens=sizes.tokens,
-        vectors=info.vectors,
-        without_vector=info.chunks - info.vectors,
-        tombstones=info.tombstones,
-        truncated_share=round(info.windowed / info.vectors, 6) if info.vectors else 0.0,
-        judgements=judgements,
-        generation=info.generation,
-        digest=info.digest,
-        bytes=size,
-        text_bytes=sizes.text,
-        vector_bytes=sizes.vectors,
-        index_bytes=sizes.fulltext,
-        roots=[root.folder for root in roots],
-    )
+    view: shapes.StoreView = {
+        "path": info.path,
+        "schema_version": info.schema_version,
+        "embedder": info.embedder,
+        "dimension": info.dimension,
+        "counter": info.counter,
+        "chunker": info.chunker,
+        "tokenizer": info.tokenizer,
+        "documents": info.documents,
+        "chunks": info.chunks,
+        "tokens": sizes.tokens,
+        "vectors": info.vectors,
+        "without_vector": info.chunks - info.vectors,
+        "tombstones": info.tombstones,
+        "truncated_share": round(info.windowed / info.vectors, 6) if info.vectors else 0.0,
+        "judgements": judgements,
+        "generation": info.generation,
+        "digest": info.digest,
+        "bytes": size,
+        "text_bytes": sizes.text,
+        "vector_bytes": sizes.vectors,
+        "index_bytes": sizes.fulltext,
+        "roots": [root.folder for root in roots],
+    }
     if (known := note(info.embedder)) is not None:
         view["note"] = known
     return view

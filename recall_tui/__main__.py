@@ -9,7 +9,7 @@ from recall_core.adapters import starting
 
 def main() -> int:
     """Run the process's command line and return its exit code."""
-    starting.end_quietly()
+    starting.begin()
     from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
     from recall_tui import program  # noqa: PLC0415
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -24,7 +23,6 @@ class Stopped(KeyboardInterrupt):
 
 def run(work: Callable[[Streams], int]) -> int:
     """The exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
-    gc.set_threshold(100_000)  # while modules are imported there is no garbage, and looking for it costs 6 ms
     streams = standard()
     try:
         signal.signal(signal.SIGINT, _stop)

@@ -1,8 +1,22 @@
-"""Ctrl-C and SIGTERM while a program still imports itself, when there is nothing yet to stop."""
+"""The first and the last moments of a process: Ctrl-C and SIGTERM while it imports itself, and its end."""
 
+from __future__ import annotations
+
+import atexit
+import gc
 import os
 import signal  # and nothing that is not loaded already: until this is imported, Ctrl-C is a traceback
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+
+def begin() -> None:
+    """What comes before anything else is imported."""
+    gc.set_threshold(100_000)  # while modules are imported there is no garbage, and looking for it costs 6 ms
+    end_quietly()
 
 
 def end_quietly() -> None:
@@ -17,3 +31,24 @@ def _end(number: int, frame: object) -> None:
             os.write(2, b"error: Interrupted.\n")
     finally:
         os._exit(130)
+
+
+def is_told(text: str) -> bool:
+    """Whether a text in ASCII went out on stdout; where it did not, whoever can tell why has to write it again."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (AttributeError, OSError):  # stdout was closed, or nothing fits into it
+        return False
+    return True
+
+
+def leave(code: int) -> NoReturn:
+    """End the process, whose streams are flushed: taking every module apart first is a sixth of a cold search.
+
+    Threads that must end by themselves are waited for, and what was registered for the end is run.
+    """
+    if "threading" in sys.modules:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    os._exit(code)

@@ -11,7 +11,6 @@ from recall_core import views
 from recall_core.api.packing import packing, terms
 from recall_core.config import Config
 from recall_core.contract import OK
-from recall_core.contract.views import StatsView
 from recall_core.errors import SnapshotMismatch, StaleError
 from recall_core.retrieve import Answer, Plan, plan_rql, targets
 from recall_core.retrieve.answer import candidate_range, packable, page
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         SearchResponse,
         SweepResponse,
     )
+    from recall_core.contract.views import StatsView
     from recall_core.evaluate.tune_question import PinTarget
     from recall_core.retrieve.asking import Ask, Pack
     from recall_core.store.port import Store
@@ -220,15 +220,15 @@ def asserted(found: Answer, ask: Ask) -> Answer:
 
 def stats_view(found: Answer, started: float) -> StatsView:
     """The figures of an answer. started: perf_counter() when the question came."""
-    return StatsView(
-        took_ms=round((perf_counter() - started) * 1000, 3),
-        total_hits=found.total,
-        snapshot=found.snapshot,
-        exact=found.exact,
-        index=found.pool.index_kind if found.pool else "none",
-        digest=found.digest,
-        timings=found.timings,
-    )
+    return {
+        "took_ms": round((perf_counter() - started) * 1000, 3),
+        "total_hits": found.total,
+        "snapshot": found.snapshot,
+        "exact": found.exact,
+        "index": found.pool.index_kind if found.pool else "none",
+        "digest": found.digest,
+        "timings": found.timings,
+    }
 
 
 def checked(

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
-from recall_core.contract.responses import GetResponse, StatsResponse
-from recall_core.contract.views import DocView, StatsView, TextView
 from recall_core.errors import StoreCorrupt, UsageError
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import one, unknown
 from recall_core.shell import Hint
-from recall_core.store.port import Store
+
+if TYPE_CHECKING:
+    from recall_core.contract.responses import GetResponse, StatsResponse
+    from recall_core.contract.views import DocView, StatsView, TextView
+    from recall_core.store.port import Store
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
 
@@ -32,7 +35,12 @@ def described(engine: Engine) -> StatsResponse:
     if older := _older(engine):
         view["older_settings"] = older
     took_ms = round((perf_counter() - started) * 1000, 3)
-    stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest, without_text=sizes.without_text)
+    stats: StatsView = {
+        "took_ms": took_ms,
+        "snapshot": info.snapshot,
+        "digest": info.digest,
+        "without_text": sizes.without_text,
+    }
     return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
 
 
@@ -61,7 +69,12 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
     if row is None:
         raise _damaged(store, full_id)
     doc, warnings = _checked(store, views.doc_view(row.doc), base)
-    view = TextView(kind="chunk", doc=doc, chunk=views.chunk_view(row.chunk), text=row.chunk.text)
+    view: TextView = {
+        "kind": "chunk",
+        "doc": doc,
+        "chunk": views.chunk_view(row.chunk),
+        "text": row.chunk.text,
+    }
     return {**OK, "found": view, "warnings": warnings}
 
 
@@ -72,7 +85,7 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
     doc, warnings = _checked(store, views.doc_view(document), base)
     text = store.text_of(doc_id)
     if lines is None:
-        return {**OK, "found": TextView(kind="doc", doc=doc, text=text), "warnings": warnings}
+        return {**OK, "found": {"kind": "doc", "doc": doc, "text": text}, "warnings": warnings}
     split = text.split("\n")
     count = len(split) - (split[-1] == "")
     first, last = lines
@@ -80,7 +93,13 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
         raise UsageError("bad_lines", f"{document.path} has lines 1 to {count}.", hint=f"{document.path}:1-{count}")
     last = min(last, count)
     body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
-    view = TextView(kind="lines", doc=doc, line_start=first, line_end=last, text=body)
+    view: TextView = {
+        "kind": "lines",
+        "doc": doc,
+        "line_start": first,
+        "line_end": last,
+        "text": body,
+    }
     return {**OK, "found": view, "warnings": warnings}
 
 

@@ -7,19 +7,12 @@ has a type for what each command answers, and the other modules what those are m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import AnyResponse, Head, Response
 
 SCHEMA_VERSION = "1"
-
-
-class Head(TypedDict):
-    """What every answer begins with."""
-
-    ok: bool
-    schema_version: str
 
 
 OK: Head = {"ok": True, "schema_version": SCHEMA_VERSION}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NotRequired, TypeAlias, TypedDict
 
-from recall_core.contract import Head
 from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
 from recall_core.contract.ledger import ExplanationView
@@ -35,6 +34,13 @@ from recall_core.contract.views import (
 )
 from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
+
+
+class Head(TypedDict):
+    """What every answer begins with."""
+
+    ok: bool
+    schema_version: str
 
 
 class QueryPart(TypedDict, total=False):

@@ -45,10 +45,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def loaded(code: str, cwd: Path) -> set[str]:
     probe = (
-        "import sys, runpy\n"
+        "import sys\n"
         f"{code}\n"
-        "try: runpy.run_module(module, run_name='__main__')\n"
-        "except SystemExit: pass\n"
+        "from recall_core.__main__ import main\n"
+        "main()\n"
         "print('\\n'.join(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run(
@@ -58,14 +58,14 @@ def loaded(code: str, cwd: Path) -> set[str]:
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
-    modules = loaded("module = 'recall_core'; sys.argv = ['recall', '--help']", tmp_path)
+    modules = loaded("sys.argv = ['recall', '--help']", tmp_path)
 
     assert "argparse" in modules
     assert [name for name in HEAVY if name in modules] == []
 
 
 def test_a_search_in_a_pipe_imports_no_library_it_does_not_need(home: Path) -> None:
-    modules = loaded("module = 'recall_core'; sys.argv = ['recall', 'search', 'retry', '--json']", home)
+    modules = loaded("sys.argv = ['recall', 'search', 'retry', '--json']", home)
 
     assert "apsw" in modules
     unwanted = ("numpy", "rich", "textual", "msgspec", "dataclasses", "argcomplete", "sqlite_vec")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from recall_core import __version__
 from recall_core.api.recall import Recall
 from recall_core.types import Root
 
@@ -13,6 +14,8 @@ UNWANTED = {
     "difflib",
     "msgspec",
     "numpy",
+    "recall_core.contract.responses",
+    "recall_core.contract.views",
     "recall_core.embed.accepted",
     "recall_core.ingest",
     "recall_core.pack",
@@ -38,3 +41,33 @@ def test_a_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     code, *modules = done.stderr.split("\n")[-2].split()
     assert (code, "a.txt" in done.stdout) == ("0", True)
     assert UNWANTED & set(modules) == set()
+
+
+def test_the_version_is_told_before_anything_is_imported() -> None:
+    script = "import sys; from recall_core.__main__ import main\nmain()\nprint(*sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", script, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"recall {__version__}\n"
+    modules = {name for name in done.stderr.split() if name.startswith("recall_core")}
+    assert modules <= {"recall_core", "recall_core.__main__", "recall_core.adapters", "recall_core.adapters.starting"}
+    assert "typing" not in done.stderr.split()
+
+
+def test_what_is_registered_for_the_end_of_a_process_is_run() -> None:
+    script = (
+        "import atexit; from recall_core.adapters.starting import leave\n"
+        "atexit.register(lambda: print('the end', flush=True))\nleave(3)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "the end\n")
+
+
+def test_a_thread_is_waited_for_before_the_process_ends() -> None:
+    script = (
+        "import threading; from recall_core.adapters.starting import leave\n"
+        "going = threading.Event()\n"
+        "threading.Thread(target=lambda: (going.wait(), print('done', flush=True))).start()\n"
+        "threading._register_atexit(going.set)\nleave(3)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "done\n")
