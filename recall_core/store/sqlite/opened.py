@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from _thread import RLock  # see recall_core.store.one_thread
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -24,6 +24,7 @@ SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has 
 FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
 
 Kept = TypeVar("Kept")
+Done = TypeVar("Done")
 
 
 class OpenStore:
@@ -56,16 +57,26 @@ class OpenStore:
             if self._is_ended:
                 raise apsw.InterruptError
             if deadline.is_set():
-                return self._execute_in_time(sql, parameters)
+                return self._in_time(lambda: self.db.execute(sql, parameters).fetchall())
             return self.db.execute(sql, parameters).fetchall()
 
-    def _execute_in_time(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The same under a deadline: once it is over, TimedOut ends the statement, and any wait for others."""
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """One statement that returns nothing, once with each of these rows of parameters."""
+        with translated(self.path):
+            if self._is_ended:
+                raise apsw.InterruptError
+            if deadline.is_set():
+                self._in_time(lambda: self.db.executemany(sql, rows))
+            else:
+                self.db.executemany(sql, rows)
+
+    def _in_time(self, statement: Callable[[], Done]) -> Done:
+        """A statement under a deadline: once it is over, TimedOut ends the statement, and any wait for others."""
         deadline.check()
         self.db.set_busy_timeout(busy_timeout_ms())
         self.db.set_progress_handler(_look, LOOK_STEPS)
         try:
-            return self.db.execute(sql, parameters).fetchall()
+            return statement()
         finally:
             self.db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
             self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -139,7 +150,7 @@ class OpenStore:
     def writer(self) -> Iterator[SqliteWriter]:
         """A transaction in which files are put and taken away; see store.port.Writer."""
         with self.writing():
-            batch = SqliteWriter(self.execute, self.path)
+            batch = SqliteWriter(self.execute, self.execute_many, self.path)
             yield batch
             batch.finish()
 

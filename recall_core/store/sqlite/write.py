@@ -7,27 +7,23 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import EmbedError
-from recall_core.store.digest import canonical, digest_sum
+from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.connect import making_sense
+from recall_core.store.sqlite.inserts import ExecuteMany, Inserts
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import own_hash, vector_checksum
-from recall_core.text import chunk_id, document_id, spaced, utc
+from recall_core.store.sqlite.schema import vector_checksum
+from recall_core.text import document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
 if TYPE_CHECKING:
     from recall_core.store.values import JudgementRow
 
-_UNINDEXED_ROWS = 1_000  # a bound on the texts that wait in memory
-
-_INSERT_CHUNK = """
-INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
-  search_text, text_hash, hash)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
 _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+_INSERT_TAG = "INSERT INTO doc_tag(doc, tag) VALUES(?, ?)"
 
 _UPSERT_FILE = """
 INSERT INTO file(path, os_path, size, mtime_ns, hash, settings, root, ctime_ns, inode)
@@ -50,7 +46,7 @@ DELETE FROM file WHERE (path = ? OR rowid IN (SELECT value FROM json_each(?)))
   AND NOT EXISTS (SELECT 1 FROM doc WHERE doc.file = file.rowid) RETURNING rowid
 """
 
-INSERT_VECTOR = "INSERT INTO vec(chunk, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
+_KEEP_VECTOR = "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
 
 _LAST_ROWID = """
 SELECT max(coalesce((SELECT max(rowid) FROM {}), 0), coalesce((SELECT value + 0 FROM meta WHERE key = ?), 0))
@@ -76,12 +72,13 @@ class SqliteWriter:
     The sum that the digest is made of is kept as documents come and go.
     """
 
-    def __init__(self, execute: Execute, path: str) -> None:
+    def __init__(self, execute: Execute, execute_many: ExecuteMany, path: str) -> None:
         self._execute = execute
+        self._execute_many = execute_many
         self._path = path
         self._sum = self._meta("digest_sum")
         self._changed = False
-        self._unindexed: list[tuple[int, str, str]] = []
+        self._inserts = Inserts(execute_many)
         with making_sense(path):
             self._vectors = int(self._meta("vectors"))
         self.judgements = SqliteJudgementWriter(execute)
@@ -193,12 +190,12 @@ class SqliteWriter:
 
         A text without a feature is not kept. Compacting drops what nobody came for.
         """
-        for text, (vector, windows) in vectors.items():
-            if vector:
-                self._execute(
-                    "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)",
-                    (text, vector, windows, vector_checksum(vector, windows)),
-                )
+        rows = [
+            (text, vector, windows, vector_checksum(vector, windows))
+            for text, (vector, windows) in vectors.items()
+            if vector
+        ]
+        self._execute_many(_KEEP_VECTOR, rows)
 
     def forget_roots(self, folders: Iterable[str]) -> None:
         """Stop syncing these folders."""
@@ -211,7 +208,7 @@ class SqliteWriter:
 
     def finish(self) -> None:
         """Record what the batch did; a batch that changed nothing writes nothing."""
-        self._index()
+        self._inserts.put()
         if not self._changed:
             return
         self._set_meta("generation", str(int(self._meta("generation")) + 1))
@@ -246,66 +243,32 @@ class SqliteWriter:
     def _insert(self, document: NewDocument, doc_id: str, file_rowid: int, mtime: str) -> None:
         self._last_doc += 1
         rowid = self._last_doc
-        row = (
-            rowid,
-            doc_id,
-            document.path,
-            file_rowid,
-            mtime,
-            document.size,
-            document.hash,
-            document.title,
-            document.source,
-            canonical(document.meta),
+        meta, tags = canonical(document.meta), sorted(set(document.tags))
+        spans = sorted((chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks)
+        state = DocumentState(doc_id, document.source, mtime, meta, document.title, spans, tags)
+        own = document_digest(state)
+        labels = document.title, document.source, meta, own
+        self._execute(
+            _INSERT_DOC, (rowid, doc_id, document.path, file_rowid, mtime, document.size, document.hash, *labels)
         )
-        self._execute(_INSERT_DOC, row)
-        self._set_tags(rowid, document.tags)
+        self._execute_many(_INSERT_TAG, [(rowid, tag) for tag in tags])
+        with making_sense(self._path):
+            self._sum = digest_sum((own,), before=self._sum)
         title = spaced(document.title)
         for chunk in document.chunks:
-            self._insert_chunk(chunk, doc_id, rowid, title)
-        self._redigest(rowid)
+            self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
     def _insert_chunk(self, chunk: NewChunk, doc_id: str, doc_rowid: int, title: str) -> None:
-        span = chunk.span
         self._last_chunk += 1
-        rowid = self._last_chunk
-        row = (
-            rowid,
-            chunk_id(doc_id, span.offset),
-            doc_rowid,
-            span.offset,
-            span.end,
-            chunk.line_start,
-            chunk.line_end,
-            span.tokens,
-            span.heading,
-            "" if chunk.is_title else title,
-            chunk.text,
-            chunk.search_text,
-            chunk.text_hash,
-            own_hash(chunk.text),
-        )
-        self._execute(_INSERT_CHUNK, row)
-        body = chunk.text if chunk.search_text is None else chunk.search_text
-        self._unindexed.append((rowid, "" if chunk.is_title else title, body))
-        if len(self._unindexed) >= _UNINDEXED_ROWS:
-            self._index()
         vector, windows = chunk.vector, chunk.windows
         if vector is None:
             vector, windows = self._found_vector(chunk.text_hash)
-        if vector:
-            self._execute(INSERT_VECTOR, (rowid, vector, windows, vector_checksum(vector, windows)))
-            self._execute("DELETE FROM vec_cache WHERE text_hash = ?", (chunk.text_hash,))
-            self._vectors += 1
-
-    def _index(self) -> None:
-        """Put the waiting chunks into the full-text index, in one go: any other statement in between would make FTS5
-        write out what it has, a row at a time."""
-        for row in self._unindexed:
-            self._execute("INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)", row)
-        self._unindexed = []
+        self._vectors += bool(vector)
+        self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
 
     def _found_vector(self, text_hash: bytes) -> tuple[bytes, int]:
+        if waiting := self._inserts.vector_of(text_hash):
+            return waiting
         rows = self._execute(_FIND_VECTOR, (text_hash,))
         if not rows:
             raise EmbedError("vector_missing", "A chunk came without a vector and none is stored for its text.")
@@ -317,7 +280,7 @@ class SqliteWriter:
             digest = self._execute("SELECT digest FROM doc WHERE rowid = ? AND deleted = 0", (rowid,))
             if not digest:
                 continue
-            self._index()  # what leaves the index must be in it
+            self._inserts.put()  # what is taken out must be in
             self._vectors -= self._execute(_VECTORS_OF, (rowid,))[0][0]
             with making_sense(self._path):
                 self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
@@ -346,8 +309,7 @@ class SqliteWriter:
 
     def _set_tags(self, rowid: int, tags: Iterable[str]) -> None:
         self._execute("DELETE FROM doc_tag WHERE doc = ?", (rowid,))
-        for tag in sorted(set(tags)):
-            self._execute("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", (rowid, tag))
+        self._execute_many(_INSERT_TAG, [(rowid, tag) for tag in sorted(set(tags))])
 
     def _root(self, root: Root, *, is_active: bool = True) -> int:
         spec = canonical(root._asdict())
