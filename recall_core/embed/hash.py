@@ -12,11 +12,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
 from math import sqrt
 from operator import add
 from struct import pack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
@@ -26,23 +25,19 @@ from recall_core.ports import Share
 from recall_core.text import STOP_WORDS
 from recall_core.types import Vector
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 MAX_CHARS = 1 << 17
 
 """Code points of a text that count. It bounds a vector's squared length before normalisation, see `WORD_WEIGHT`."""
 
 _VERSION = 1
 
-_ASCII_WORD = re.compile("[0-9a-z]{1,64}")
+WORD_CHARS = 64
+
+"""Code points after which a word is cut."""
+
+_ASCII_WORD = re.compile(f"[0-9a-z]{{1,{WORD_CHARS}}}")
 
 _PLAIN_CHARS = 4096  # below it plain Python answers before NumPy is even imported
-
-_BATCH_CHARS = 1 << 18
-
-_BATCH_CELLS = 1 << 17
 
 # A word weighs 16 and its grams together about as much in energy: round(16 / sqrt(grams)) each. A code point adds
 # at most 32 that way (two features of 16), a repetition multiplies by at most 16, so the components of a text add
@@ -52,7 +47,7 @@ WORD_WEIGHT = 16
 
 # round(16 * (1 + ln n)) for n occurrences, from 0; more than 31 count as 31. A literal: libraries differ in ln.
 # fmt: off
-_LOG_TF = (
+LOG_TF = (
     0, 16, 27, 34, 38, 42, 45, 47, 49, 51, 53, 54, 56, 57, 58, 59,
     60, 61, 62, 63, 64, 65, 65, 66, 67, 68, 68, 69, 69, 70, 70, 71,
 )
@@ -67,14 +62,14 @@ _MASK = (1 << 64) - 1
 
 _BASE = 0x9E3779B97F4A7C15
 
-_POWERS = tuple(pow(_BASE, n, 1 << 64) for n in range(66))
+POWERS = tuple(pow(_BASE, n, 1 << 64) for n in range(66))
 
-_SALTS = tuple((0xD6E8FEB86659FD93 + n * 0xC2B2AE3D27D4EB4F) & _MASK for n in range(6))
+SALTS = tuple((0xD6E8FEB86659FD93 + n * 0xC2B2AE3D27D4EB4F) & _MASK for n in range(6))
 
 # The finaliser of MurmurHash3 x64 (Austin Appleby, public domain): every input bit reaches every output bit.
-_MIX_1 = 0xFF51AFD7ED558CCD
+MIX_1 = 0xFF51AFD7ED558CCD
 
-_MIX_2 = 0xC4CEB9FE1A85EC53
+MIX_2 = 0xC4CEB9FE1A85EC53
 
 
 class HashEmbedder:
@@ -142,13 +137,13 @@ def features(word: str, dimension: int) -> list[tuple[int, int]]:
     A vector is the sum over words of log-tf times these pairs, before it is scaled to length 1.
     """
     codes = [ord(character) for character in word]
-    whole = sum(code * power for code, power in zip(codes, _POWERS, strict=False))
-    hashes = [_mixed(whole + _SALTS[0])]
+    whole = sum(code * power for code, power in zip(codes, POWERS, strict=False))
+    hashes = [_mixed(whole + SALTS[0])]
     for start in range(len(codes) - 2):
         value = codes[start] + codes[start + 1] * _BASE
         for n, code in enumerate(codes[start + 2 : start + 5], 2):
-            value += code * _POWERS[n]
-            hashes.append(_mixed(value + _SALTS[n + 1]))
+            value += code * POWERS[n]
+            hashes.append(_mixed(value + SALTS[n + 1]))
     gram = _gram_weight(len(hashes) - 1)
     weights = [WORD_WEIGHT] + [gram] * (len(hashes) - 1)
     return [(x & (dimension - 1), -w if x >> 63 else w) for x, w in zip(hashes, weights, strict=True)]
@@ -160,13 +155,15 @@ def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
 
 
 def embed_numpy(texts: Sequence[str], dimension: int) -> list[Vector]:
-    """HashEmbedder.embed with NumPy, in batches of bounded memory; the same bytes as `embed_plain`."""
-    return [vector for batch in _batches(texts, dimension) for vector in _scaled(numpy_sums(batch, dimension))]
+    """HashEmbedder.embed with NumPy; the same bytes as `embed_plain`."""
+    from recall_core.embed import hash_batch  # noqa: PLC0415 - a single query must not pay for NumPy
+
+    return hash_batch.embed(texts, dimension)
 
 
 def log_tf(n: int) -> int:
     """What a word that occurs n times counts, in sixteenths."""
-    return _LOG_TF[min(n, len(_LOG_TF) - 1)]
+    return LOG_TF[min(n, len(LOG_TF) - 1)]
 
 
 @cache
@@ -186,36 +183,10 @@ def plain_sums(text: str, dimension: int) -> list[int]:
     return sums
 
 
-def numpy_sums(texts: Sequence[str], dimension: int) -> NDArray[np.float64]:
-    """`plain_sums` of many texts, with NumPy: one row each, of whole numbers.
-
-    Each distinct word is hashed once, then gathered into every text that holds it.
-    """
-    import numpy as np  # noqa: PLC0415 - a single query must not pay for it
-
-    counted = [words(text) for text in texts]
-    vocabulary = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(counted)))}
-    if not vocabulary:
-        return np.zeros((len(texts), dimension))
-    components, weights, sizes = _feature_table(list(vocabulary), dimension)
-    ids = np.array([vocabulary[word] for word in chain.from_iterable(counted)])
-    times = np.array([n for counts in counted for n in counts.values()])
-    log_tfs = np.array(_LOG_TF, np.float64)[np.minimum(times, len(_LOG_TF) - 1)]
-    rows = np.repeat(np.arange(len(texts)), [len(counts) for counts in counted])
-    spread = sizes[ids]
-    first = np.cumsum(sizes) - sizes
-    done = np.cumsum(spread) - spread
-    gather = np.arange(spread.sum()) + np.repeat(first[ids] - done, spread)
-    cells = components[gather] + np.repeat(rows * dimension, spread)
-    # bincount adds float64: exact here, because every partial sum is a whole number below 2**53.
-    sums = np.bincount(cells, weights[gather] * np.repeat(log_tfs, spread), len(texts) * dimension)
-    return sums.astype(np.float64, copy=False).reshape(len(texts), dimension)
-
-
 @cache
 def _wide_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A word, and a run of solid characters. Compiling takes 4 ms, which an ASCII query need not wait for."""
-    return re.compile(f"[^{SEPARATORS}{SOLID}]{{1,64}}"), re.compile(f"[{SOLID}]+")
+    return re.compile(f"[^{SEPARATORS}{SOLID}]{{1,{WORD_CHARS}}}"), re.compile(f"[{SOLID}]+")
 
 
 def _marked(found: list[str]) -> dict[str, int]:
@@ -233,64 +204,13 @@ def _plain(text: str, dimension: int) -> Vector:
 
 def _mixed(value: int) -> int:
     value &= _MASK
-    value = ((value ^ value >> 33) * _MIX_1) & _MASK
-    value = ((value ^ value >> 33) * _MIX_2) & _MASK
+    value = ((value ^ value >> 33) * MIX_1) & _MASK
+    value = ((value ^ value >> 33) * MIX_2) & _MASK
     return value ^ value >> 33
 
 
 def _gram_weight(grams: int) -> int:
     return round(WORD_WEIGHT / math.sqrt(grams)) if grams else 0
-
-
-def _batches(texts: Sequence[str], dimension: int) -> Iterator[Sequence[str]]:
-    start = chars = 0
-    for i, text in enumerate(texts):
-        if i > start and (chars + len(text) > _BATCH_CHARS or (i - start) * dimension >= _BATCH_CELLS):
-            check()
-            yield texts[start:i]
-            start, chars = i, 0
-        chars += len(text)
-    if start < len(texts):
-        yield texts[start:]
-
-
-def _feature_table(
-    vocabulary: list[str], dimension: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """`features` of many words: components and weights one after the other, and how many belong to each word."""
-    import numpy as np  # noqa: PLC0415
-
-    lengths = np.array([len(word) for word in vocabulary])
-    starts = np.cumsum(lengths) - lengths
-    codes = np.frombuffer(("".join(vocabulary) + "\0" * 4).encode("utf-32-le"), "<u4").astype(np.uint64)
-    place = np.arange(lengths.sum()) - np.repeat(starts, lengths)
-    left = np.repeat(lengths, lengths) - place
-    powers = np.array(_POWERS, np.uint64)
-    hashes = np.zeros((len(place), 4), np.uint64)
-    terms = codes[: len(place)] * powers[place]
-    hashes[starts, 0] = np.add.reduceat(terms, starts) + np.uint64(_SALTS[0])
-    value = codes[: len(place)] + codes[1 : len(place) + 1] * powers[1]
-    for n in (2, 3, 4):
-        value = value + codes[n : len(place) + n] * powers[n]
-        hashes[:, n - 1] = value + np.uint64(_SALTS[n + 1])
-    exists = np.column_stack([place == 0, left >= 3, left >= 4, left >= 5])
-    sizes = np.add.reduceat(exists.sum(axis=1), starts)
-    gram_weights = np.array([_gram_weight(grams) for grams in range(int(sizes.max()))])
-    weights = np.repeat(gram_weights[sizes - 1], sizes)
-    weights[np.cumsum(sizes) - sizes] = WORD_WEIGHT
-    mixed = hashes[exists]
-    for factor in (_MIX_1, _MIX_2):
-        mixed = (mixed ^ mixed >> np.uint64(33)) * np.uint64(factor)
-    mixed ^= mixed >> np.uint64(33)
-    signed = np.where(mixed >> np.uint64(63), -weights, weights).astype(np.float64)
-    return (mixed & np.uint64(dimension - 1)).astype(np.int64), signed, sizes
-
-
-def _scaled(sums: NDArray[np.float64]) -> list[Vector]:
-    import numpy as np  # noqa: PLC0415
-
-    norms = np.sqrt((sums * sums).sum(axis=1))
-    return [(row / norm).astype("<f4").tobytes() if norm else b"" for row, norm in zip(sums, norms, strict=True)]
 
 
 class HashKind(NamedTuple):
@@ -359,7 +279,9 @@ def word_shares(question: str, texts: Sequence[str], dimension: int) -> list[lis
 def _sums(texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:
     if "numpy" not in sys.modules and sum(map(len, texts)) <= _PLAIN_SHARE_CHARS:
         return [plain_sums(text, dimension) for text in texts]
-    rows: Sequence[Sequence[float]] = numpy_sums(texts, dimension).tolist()
+    from recall_core.embed import hash_batch  # noqa: PLC0415 - few texts cost less without NumPy
+
+    rows: Sequence[Sequence[float]] = hash_batch.sums(texts, dimension).tolist()
     return rows
 
 

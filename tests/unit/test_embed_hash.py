@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from recall_core.embed import hash_batch
 from recall_core.embed.fold import fold
 from recall_core.embed.hash import MAX_CHARS, HashEmbedder, embed_numpy, embed_plain, features, words
 from recall_core.errors import ConfigError
@@ -149,6 +150,25 @@ def test_a_vector_is_the_sum_of_its_words_features() -> None:
     (vector,) = HashEmbedder(64).embed(["Zebra, quagga!"])
 
     assert components(vector) == pytest.approx([x / norm for x in sums], abs=1e-7)
+
+
+def test_two_words_that_a_batch_would_number_alike_are_two_words() -> None:
+    alike = ("qagxnwomaaaaaapo", "zjbzqhbweexivpaa")  # looked for until their sums over eight bytes were one
+    batch = hash_batch.Words([*alike, "qagxnwomaaaaaapo once more"])
+    assert batch.numbers[-4] == batch.numbers[-5] == batch.numbers[-3]
+    assert not batch.are_told_apart()
+
+    texts = [*alike, f"{alike[0]} {alike[1]} and words beside them"]
+    assert embed_numpy(texts, 512) == embed_plain(texts, 512)
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 128, 129, 200])
+@pytest.mark.parametrize("letter", ["a", "ж", "\U00010400"])
+def test_words_of_every_length_are_alike_in_a_batch_and_alone(letter: str, length: int) -> None:
+    word = letter * length
+    texts = [word, f"{word} {word}b", f"b{word}, {word}", letter * 65 + " " + word]
+
+    assert embed_numpy(texts, 64) == embed_plain(texts, 64)
 
 
 def test_a_query_is_embedded_without_loading_numpy() -> None:
