@@ -62,6 +62,11 @@ class _Work(NamedTuple):
     overlap_tokens: int
     max_chars: int
 
+    @property
+    def counts_words(self) -> bool:
+        """Whether tokens are words between white space: then the reach is exact."""
+        return self.counter.name == "whitespace"
+
     def measure(self, start: int, end: int) -> int:
         return self.counter.count(self.text[start:end])
 
@@ -91,6 +96,8 @@ def _end(work: _Work, start: int, last: int) -> int:
     if block and block[0] == start and work.fits(*block):
         return block[1]
     end = _cut(work, start, last, reach)
+    if work.counts_words:
+        return end  # a part of what fits fits
     while end > last + 1 and work.measure(start, end) > work.chunk_tokens:
         end = max(last + 1, end - 1 - (end - last) // 8)
     return end
@@ -100,7 +107,7 @@ def _reach(work: _Work, start: int, last: int) -> int:
     """The furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters."""
     stop = min(start + work.max_chars, len(work.text))
     window = work.text[start:stop]
-    if work.counter.name == "whitespace":
+    if work.counts_words:
         words = window.split(None, work.chunk_tokens)
         return stop - len(words[-1]) if len(words) > work.chunk_tokens else stop
     return _search(work, start, last + 1, stop)
@@ -191,7 +198,7 @@ def _next_start(work: _Work, start: int, end: int) -> int:
 
 def _back(work: _Work, least: int, end: int) -> int:
     """The earliest start from which the rest up to `end` counts at most `overlap_tokens`."""
-    if work.counter.name == "whitespace":
+    if work.counts_words:
         words = work.text[least:end].rsplit(None, work.overlap_tokens)
         return least + len(words[0]) if len(words) > work.overlap_tokens else least
     position = least
