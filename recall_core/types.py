@@ -152,12 +152,12 @@ class Pool(NamedTuple):
     Columns run in parallel and stand in natural order (path, offset, id), so that a stable sort by score breaks
     ties as promised. lexical: raw BM25 >= 0, or None where no term matches. semantic: cosine in [-1, 1], rounded
     half-even to 6 decimals, or None where the chunk has no vector. A signal that was not asked for has an empty
-    column.
+    column. Each is a tuple, or equal to one: the core has columns that are arrays, see `rank.columns`.
     """
 
-    keys: tuple[Key, ...]
-    lexical: tuple[float | None, ...]
-    semantic: tuple[float | None, ...]
+    keys: Sequence[Key]
+    lexical: Sequence[float | None]
+    semantic: Sequence[float | None]
     bound: float
     """The BM25 bound B of this query: no chunk can score more; 0 when no term is known."""
     terms: tuple[TermStat, ...]

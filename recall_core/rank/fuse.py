@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from math import inf
 from operator import add, sub
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from recall_core.config import LEAST_WEIGHT, Config
+from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Part, Pool, Ranked, Signal
 
@@ -35,36 +36,6 @@ class Same(Generic[T]):
         return id(self.value)
 
 
-N = TypeVar("N", int, float)
-
-
-class Series(Sequence[N]):
-    """Equal to the list of its numbers. array: one dimension, of the type that N is in NumPy."""
-
-    __slots__ = ("_array",)
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self._array = array
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    @overload
-    def __getitem__(self, index: int) -> N: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[N]: ...
-    def __getitem__(self, index: int | slice) -> N | list[N]:
-        found: N | list[N] = self._array[index].tolist()
-        return found
-
-    def __iter__(self) -> Iterator[N]:
-        return iter(self._array.tolist())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-
 _MILLION = 10.0**DECIMALS  # values are whole millionths
 
 _WHOLE = 2.0**52  # what this was added to and taken from is rounded to a whole number
@@ -84,9 +55,9 @@ class SignalStage(NamedTuple):
     """One signal over the pool, as no weight changes it: raw, normalised, and its rank from 1 where present."""
 
     signal: Signal
-    raw: tuple[float | None, ...]
+    raw: Sequence[float | None]
     values: Sequence[float]
-    ranks: tuple[int | None, ...]
+    ranks: Sequence[int | None]
 
 
 class Column(NamedTuple):
@@ -94,7 +65,7 @@ class Column(NamedTuple):
 
     signal: Signal
     weight: float
-    raw: tuple[float | None, ...]
+    raw: Sequence[float | None]
     values: Sequence[float]
     ranks: Sequence[int | None]
     points: Sequence[float]
@@ -167,8 +138,14 @@ def rank(pool: Pool, config: Config) -> Ranking:
             for stage, weight, given in zip(stages, weights, points, strict=True)
         ]
     )
-    kept = sum(score >= config.min_score for score in scores) if config.min_score > 0 else len(scores)
+    kept = _reaching(scores, config.min_score) if config.min_score > 0 else len(scores)
     return Ranking(order, scores, columns, kept=kept)
+
+
+def _reaching(scores: Sequence[float], least: float) -> int:
+    if isinstance(scores, Series):
+        return int((scores.array >= least).sum())
+    return sum(score >= least for score in scores)
 
 
 def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
@@ -230,6 +207,8 @@ def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config
 
 def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
     """Only the first chunk of every document, in the same order: a document scores what its best chunk scores."""
+    if isinstance(pool.keys, KeyColumns) and isinstance(ranking.order, Series):
+        return _first_of_each(ranking, pool.keys, ranking.order)
     seen: set[int] = set()
     order: list[int] = []
     kept = 0
@@ -240,6 +219,14 @@ def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
             order.append(position)
             kept += place < ranking.kept
     return ranking.reordered(order, kept=kept)
+
+
+def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ranking:
+    import numpy as np  # noqa: PLC0415 - who has arrays has it
+
+    _, first = np.unique(keys.doc_rowids[order.array], return_index=True)
+    first.sort()
+    return ranking.reordered(Series(order.array[first]), kept=int((first < ranking.kept).sum()))
 
 
 def summed(points: Sequence[Sequence[float]]) -> list[float]:
@@ -284,18 +271,29 @@ def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[
     import numpy as np  # noqa: PLC0415 - asked for by those who have it
 
     if fusion == "rrf":
-        return [np.array([inf if rank is None else rank for rank in stage.ranks]) for stage in stages.value]
-    return [np.array(stage.values) * _MILLION + _WHOLE - _WHOLE for stage in stages.value]
+        return [_rank_array(stage.ranks) for stage in stages.value]
+    columns = [stage.values.array if isinstance(stage.values, Series) else stage.values for stage in stages.value]
+    return [np.array(values) * _MILLION + _WHOLE - _WHOLE for values in columns]
 
 
-def signal_ranks(raw: tuple[float | None, ...]) -> tuple[int | None, ...]:
+def _rank_array(ranks: Sequence[int | None]) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - asked for by those who have it
+
+    if isinstance(ranks, RankColumn):
+        return np.where(ranks.array == 0, inf, ranks.array)
+    return np.array([inf if rank is None else rank for rank in ranks])
+
+
+def signal_ranks(raw: Sequence[float | None]) -> Sequence[int | None]:
     """Each candidate's rank from 1 in one signal's own total order (value, then natural order); None when absent."""
     return _signal_ranks(Same(raw))
 
 
 @lru_cache(maxsize=2 * _POOLS_KEPT)
-def _signal_ranks(column: Same[tuple[float | None, ...]]) -> tuple[int | None, ...]:
+def _signal_ranks(column: Same[Sequence[float | None]]) -> Sequence[int | None]:
     raw = column.value
+    if isinstance(raw, RawColumn):
+        return RankColumn(raw)
     values = [-inf if value is None else value for value in raw]
     order = sorted(range(len(raw)), key=values.__getitem__, reverse=True)
     ranks: list[int | None] = [None] * len(raw)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nlargest
 from typing import Literal, NamedTuple
 
 from recall_core.config import Config
+from recall_core.rank.columns import RawColumn, documents_of
 from recall_core.rank.fuse import Ranking, Same
 from recall_core.types import Pool
 
@@ -119,7 +120,7 @@ def left_out(
     within = [doc for doc in short if distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
     present = _documents(pool, listed) if within else frozenset()
     absent = [nearest[doc] for doc in within if doc not in present]
-    long_rows = sum(chunk_counts[pool.keys[position].doc_rowid] > most for position in listed)
+    long_rows = sum(chunk_counts[document] > most for document in documents_of(pool.keys, listed))
     crowded_out = len(absent) if is_mostly_long(len(listed), long_rows) else 0
     injections = min(crowded_out, config.sparse_max_injections, limit)
     report = Report(
@@ -188,8 +189,8 @@ def _listed(ranking: Ranking, limit: int) -> Sequence[int]:
     return ranking.order[: min(limit, ranking.kept)]
 
 
-def _documents(pool: Pool, rows: Iterable[int]) -> frozenset[int]:
-    return frozenset(pool.keys[position].doc_rowid for position in rows)
+def _documents(pool: Pool, rows: Sequence[int]) -> frozenset[int]:
+    return frozenset(documents_of(pool.keys, rows))
 
 
 def _depth(limit: int) -> int:
@@ -199,12 +200,33 @@ def _depth(limit: int) -> int:
 @lru_cache(maxsize=2)
 def _near(pool: Same[Pool], depth: int) -> NearChunks:
     """Kept, because a weight that moves asks again."""
-    keys, cosines = pool.value.keys, pool.value.semantic
-    present = [position for position, cosine in enumerate(cosines) if cosine is not None]
+    cosines = pool.value.semantic
+    found = _near_column(cosines, depth) if isinstance(cosines, RawColumn) else _near_rows(cosines, depth)
+    vectors, positions = found
     nearest: dict[int, int] = {}
-    for position in nlargest(depth, present, key=lambda position: cosines[position] or 0.0):
-        nearest.setdefault(keys[position].doc_rowid, position)
-    return NearChunks(len(present), nearest)
+    for document, position in zip(documents_of(pool.value.keys, positions), positions, strict=True):
+        nearest.setdefault(document, position)
+    return NearChunks(vectors, nearest)
+
+
+def _near_rows(cosines: Sequence[float | None], depth: int) -> tuple[int, list[int]]:
+    """How many have a value, and the positions of the greatest, best first; ties in natural order."""
+    present = [position for position, cosine in enumerate(cosines) if cosine is not None]
+    return len(present), nlargest(depth, present, key=lambda position: cosines[position] or 0.0)
+
+
+def _near_column(cosines: RawColumn, depth: int) -> tuple[int, list[int]]:
+    """`_near_rows` of an array: all that reach the value at the depth, still in natural order, sorted stably."""
+    import numpy as np  # noqa: PLC0415 - who has arrays has it
+
+    present = np.flatnonzero(~np.isnan(cosines.array))
+    values = cosines.array[present]
+    if depth < len(values):
+        least = np.partition(values, -depth)[-depth]
+        present = present[values >= least]
+        values = cosines.array[present]
+    chosen: list[int] = present[(-values).argsort(kind="stable")][:depth].tolist()
+    return len(cosines) - cosines.count(None), chosen
 
 
 def _injected(pool: Pool, ranking: Ranking, nearest: list[int], *, limit: int, report: Report) -> Recalled:
@@ -226,5 +248,5 @@ def _rows(pool: Pool, ranking: Ranking, nearest: list[int]) -> list[int]:
     """The row of each nearest chunk: itself, or its document's where the ranking has one row a document."""
     if len(ranking) == len(pool.keys):
         return nearest
-    of_document = {pool.keys[position].doc_rowid: position for position in ranking.order}
+    of_document = dict(zip(documents_of(pool.keys, ranking.order), ranking.order, strict=True))
     return [of_document[pool.keys[position].doc_rowid] for position in nearest]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from recall_core.config import EXACT_VECTORS, Config
 from recall_core.errors import UsageError
 from recall_core.ports import Embedder
 from recall_core.rank.bm25 import bound, scores
+from recall_core.rank.columns import KeyColumns, RawColumn, Scores, Series, scores_of
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
@@ -30,7 +31,7 @@ class SignalQuery(NamedTuple):
 class Candidates(NamedTuple):
     """Rows in natural order, and the raw values of each signal by rowid."""
 
-    rows: tuple[Key, ...]
+    rows: Sequence[Key]
     lexical: Mapping[int, float]
     semantic: Mapping[int, float]
     is_searched_whole: bool = True
@@ -50,11 +51,10 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     rows, lexical, semantic, is_searched_whole = (_everything if whole else _proposed)(plan, store, question)
     if model == "bm25f" and isinstance(question.lexical, LiteralQuery):
         lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
-    rowids = [key.rowid for key in rows]
     return Pool(
         keys=rows,
-        lexical=tuple(map(lexical.get, rowids)) if question.lexical is not None else (),
-        semantic=tuple(map(semantic.get, rowids)) if question.vector is not None else (),
+        lexical=_column(rows, lexical) if question.lexical is not None else (),
+        semantic=_column(rows, semantic) if question.vector is not None else (),
         bound=bound(question.terms, plan.config._replace(lexical_model=model)),
         terms=question.terms,
         exact=whole,
@@ -63,6 +63,13 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
         lexical_model=model,
         dropped=question.lexical.dropped if isinstance(question.lexical, LiteralQuery) else (),
     )
+
+
+def _column(rows: Sequence[Key], values: Mapping[int, float]) -> Sequence[float | None]:
+    """The value of each row, in arrays where the rows stand in arrays."""
+    if isinstance(rows, KeyColumns):
+        return RawColumn(scores_of(values).over(rows.rowids))
+    return tuple(map(dict(values).get, [key.rowid for key in rows]))
 
 
 def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
@@ -107,20 +114,21 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
 
 
 def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
-    lexical: dict[int, float] = {}
+    lexical: Mapping[int, float] = {}
     if question.lexical is not None:
         weight = plan.config.title_weight
         lexical = store.lexical(question.lexical, where=plan.where, k=None, title_weight=weight)
     if question.vector:
         semantic = store.cosines(question.vector, where=plan.where)
         return Candidates(store.candidates(plan.where), lexical, semantic)
-    return Candidates(store.candidates(None, rowids=list(lexical)), lexical, {})
+    rowids: Sequence[int] = Series(lexical.rowids) if isinstance(lexical, Scores) else list(lexical)
+    return Candidates(store.candidates(None, rowids=rowids), lexical, {})
 
 
 def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     """The best `pool` of each signal together, each with its true value in the other."""
     k, weight = plan.config.pool, plan.config.title_weight
-    lexical: dict[int, float] = {}
+    lexical: Mapping[int, float] = {}
     semantic: Mapping[int, float] = {}
     is_searched_whole = True
     if question.lexical is not None:

@@ -101,9 +101,13 @@ class Writer(Protocol):
 
 
 class Search(Protocol):
-    """What a question asks: which rows pass a filter, which hold its words, which lie near, and what they say."""
+    """What a question asks: which rows pass a filter, which hold its words, which lie near, and what they say.
 
-    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
+    A store may answer in tuples and dicts. One that holds what it knows in arrays may give `rank.columns.KeyColumns`
+    and `Scores` in their place, from which a long pool is ranked without an object a row.
+    """
+
+    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
 
     def scan(
@@ -150,17 +154,21 @@ class Search(Protocol):
 
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
-    ) -> dict[int, float]:
+    ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None.
 
         With k, every row that holds a phrase of several words is there as well: at most k, the rarest phrase first.
         Where more rows hold one, a row whose place among the k best it would owe to a phrase may be missing.
         """
 
-    def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
+    def lexical_scores(
+        self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
+    ) -> Mapping[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
 
-    def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
+    def cosines(
+        self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
+    ) -> Mapping[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:

@@ -153,7 +153,7 @@ def query_of(store: Store, text: str, how: str = "any") -> LiteralQuery:
     return literal(text, tokens=store.tokens, match=how)
 
 
-def lexical_of(store: Store, text: str) -> dict[int, float]:
+def lexical_of(store: Store, text: str) -> Mapping[int, float]:
     """rowid to raw BM25 of all that hold a word."""
     return store.lexical(query_of(store, text), where=None, k=None, title_weight=1.0)
 

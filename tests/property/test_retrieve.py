@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -12,13 +13,16 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.rank.bm25 import scores
+from recall_core.rank.columns import KeyColumns
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
 from recall_core.retrieve.query import literal
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
+from recall_core.store.port import Store
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Row
+from tests.arrays import ArrayStore
 from tests.builders import EMBEDDER, memory_store, new_file, put
 from tests.sixty_questions import SHAPES
 
@@ -223,3 +227,32 @@ def test_ingest_order_and_place_do_not_change_an_answer() -> None:
             answers.append([(hit.score, hit.doc, hit.chunk, hit.parts) for hit in answering.page(found, made)])
             made.close()
     assert answers[0] == answers[1] == answers[2]
+
+
+@given(
+    words=QUESTIONS,
+    where=st.sampled_from(FILTERS),
+    mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
+    ranking=st.tuples(st.sampled_from(["weighted", "rrf"]), st.sampled_from(["fts5", "bm25f"]), st.booleans()),
+    size=st.tuples(st.sampled_from([0, 20_000]), st.integers(0, 12)),
+)
+def test_a_store_that_answers_in_arrays_gives_the_same_answers(
+    words: str, where: str | None, mode: str, ranking: tuple[str, str, bool], size: tuple[int, int]
+) -> None:
+    (fusion, model, by_document), (whole, k) = ranking, size
+    config = CONFIG._replace(fusion=fusion, lexical_model=model, pool=7, sparse_distance_ceiling=0.6)
+    plan = plan_words(words, config=config, mode=mode, filter_text=where, k=k, exact=False)
+    plan = plan._replace(table="doc") if by_document else plan
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "EXACT_VECTORS", whole)
+        for each in (store(), cast(Store, ArrayStore(store()))):
+            answer = answering.answer(plan, each, EMBEDDER)
+            packed = answering.packable(answer, each)
+            hits = [answering.page(answer, each), list(answering.candidates(packed, each))]
+            found.append(
+                (hits, answer.pool, list(answer.ranked or ()), answer.total, answer.recall and answer.recall[1:])
+            )
+
+    assert found[1] == found[0]
+    assert isinstance(found[1][1].keys if found[1][1] else None, KeyColumns)
