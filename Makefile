@@ -4,7 +4,7 @@
 PYTHON ?= python3
 WORKERS ?= 3
 
-BENCHMARKS := speed filters checks workbench
+BENCHMARKS := filters checks workbench
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,7 +46,8 @@ nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more
 mutants: $(VENV)/.installed ## make 400 small faults and list those that no test notices, an hour or more: make mutants PART=1/4
 	@$(BIN)/python -m benchmarks.mutants $(if $(PART),--part $(PART))
 
-bench: $(VENV)/.installed ## measure speed beside bare SQLite, NumPy and Python, some minutes
+bench: $(VENV)/.installed ## measure speed beside SQLite, NumPy and whichever peers are installed, half an hour
+	@$(BIN)/python -m benchmarks.speed --stores .bench --out .bench/speed.json
 	@for each in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$each || exit 1; done
 
 quality: $(VENV)/.installed ## measure the ranking beside named peers on judged collections: make quality DATA=DIR
@@ -57,7 +58,7 @@ quality: $(VENV)/.installed ## measure the ranking beside named peers on judged 
 install: $(VENV)/.installed ## prepare .venv for development
 
 clean: ## remove .venv, the demo store and every cache
-	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants build dist
+	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants .bench build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The development set contains the runtime set, so it marks both as installed.

@@ -15,8 +15,9 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any, NamedTuple
 
-from benchmarks import corpus, speed, watched
+from benchmarks import corpus, watched
 from benchmarks.filters import CHUNKS_PER_FILE, prepared
+from benchmarks.speed.slider import slider
 from benchmarks.terminal import Cost, Terminal
 from benchmarks.timing import Spread, on_one_thread, spread
 from recall_core.api.recall import Recall
@@ -120,7 +121,7 @@ def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
     asked = corpus.questions(10)
     with Recall.open(start=stores.full) as recall:
         chunks = recall.store.info().chunks
-        for row in speed.ranking(speed.Lab(stores.full, chunks, 0, recall, asked, 10 * rounds)):
+        for row in slider(recall, asked.wide[0], chunks=chunks, rounds=10 * rounds):
             yield Figure(row.name, row.peer, "ms", row.ours_ms, row.peer_ms, row.ratio, most=3.0)
     runs = [
         (asyncio.run(watched.slid(stores.full, asked.wide[0])), asyncio.run(watched.moved()))

@@ -1,0 +1,50 @@
+"""How fast Recall is beside its peers, all in one run: `python -m benchmarks.speed`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from benchmarks.speed import report
+from benchmarks.speed.budgets import LARGE, MIDDLE, SMALL
+from benchmarks.timing import on_one_thread
+
+SIZES = (SMALL, MIDDLE, LARGE)
+EMBEDDINGS = ("hash", "local")
+PARTS = (*report.PARTS, *report.OTHERS)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, print the table, and keep the figures where --out says."""
+    options = _parser().parse_args(argv)
+    sizes, rounds = ((SMALL,), 1) if options.quick else (options.sizes, options.rounds)
+    with ExitStack() as stack:
+        stores = options.stores or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        run = report.Run(sizes, options.embeddings, options.only, stores, rounds)
+        figures = report.measured(run, partial(print, file=sys.stderr, flush=True))
+    print("\n".join(report.table(figures)))
+    if options.out is not None:
+        options.out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="CHUNKS")
+    parser.add_argument("--embeddings", nargs="+", default=EMBEDDINGS, metavar="NAME")
+    parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--quick", action="store_true", help=f"one round at {SMALL} chunks, for a first look")
+    parser.add_argument("--stores", type=Path, metavar="DIR", help="keep the stores there for another run")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures there, in JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    on_one_thread("benchmarks.speed")
+    main()

@@ -1,0 +1,80 @@
+"""How much memory a process holds that has asked some questions: a script that `memory` starts in a store's folder.
+
+Arguments: the file of questions, one a line, and how many megabytes the store may keep in memory, "" for its default.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.speed.lab import Lab, settle
+from benchmarks.speed.warm import USUAL
+from recall_core.api.recall import Recall
+from recall_core.config import Config
+
+ALLOWED_MB = (64, 256, 512)
+_QUESTIONS = 30
+_SETTING = "memory_mb"
+
+
+class Memory(NamedTuple):
+    """Resident megabytes after thirty questions. allowed_mb: what the store may keep, None for its default."""
+
+    embedding: str
+    chunks: int
+    allowed_mb: int | None
+    resident_mb: float
+    peak_mb: float
+    vectors_mb: float
+
+
+def memory(lab: Lab) -> Iterator[Memory]:
+    """A warm process with the default, then with each allowance, where the store knows such a setting."""
+    asked = lab.home / "asked.txt"
+    asked.write_text("".join(f"{each.text}\n" for each in lab.asker.draw(USUAL, _QUESTIONS)), encoding="utf-8")
+    info = lab.recall.store.info()
+    for allowed in (None, *(ALLOWED_MB if _SETTING in Config._fields else ())):
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.speed.resident",
+            str(lab.home),
+            "" if allowed is None else str(allowed),
+        ]
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found = json.loads(told.splitlines()[-1])
+        vectors_mb = round(4 * info.dimension * info.vectors / 1e6, 1)
+        yield Memory(lab.made.embedding, lab.chunks, allowed, found["resident_mb"], found["peak_mb"], vectors_mb)
+
+
+def main(home: Path, allowed: str) -> None:
+    """Ask the questions, and print what the process holds."""
+    questions = (home / "asked.txt").read_text(encoding="utf-8").splitlines()
+    settings = home / "recall.toml"
+    before = settings.read_text(encoding="utf-8")
+    try:
+        if allowed:
+            settings.write_text(f"{before}\n{_SETTING} = {allowed}\n", encoding="utf-8")
+        recall = Recall.open(start=home, trust=True)
+    finally:
+        settings.write_text(before, encoding="utf-8")
+    with recall:
+        settle(recall, lambda: recall.search(questions[0]))
+        for question in questions:
+            recall.search(question)
+        print(json.dumps(_held()))
+
+
+def _held() -> dict[str, float]:
+    """Megabytes of this process, as Linux tells them."""
+    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
+    return {"resident_mb": int(told["VmRSS"].split()[0]) / 1e3, "peak_mb": int(told["VmHWM"].split()[0]) / 1e3}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

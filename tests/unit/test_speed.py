@@ -1,0 +1,209 @@
+"""The speed benchmark: its text, its questions, its figures and what it says of them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import corpus, prose
+from benchmarks.speed import budgets, report
+from benchmarks.speed.asked import Asker, Question
+from benchmarks.speed.cold import BARE
+from benchmarks.speed.filling import INSERT
+from benchmarks.speed.lab import opened
+from benchmarks.speed.peers import BOTH, FTS5, NUMPY, expression, fused
+from benchmarks.speed.rows import in_turns
+from benchmarks.speed.warm import KINDS, USUAL
+from benchmarks.timing import Spread
+
+WORDS = [f"{first}{second}" for first in ("alpha", "bravo", "delta", "gamma") for second in "bcdfghjklmnpqrstvwxz"]
+
+
+@pytest.fixture
+def manual(tmp_path: Path) -> Path:
+    """A folder with a file of 600 paragraphs, a manual page, a module and a licence."""
+    lines = [" ".join(WORDS[(n * 7 + k * 3) % len(WORDS)] for k in range(12)) + f" number{n}" for n in range(8_000)]
+    root = tmp_path / "man"
+    (root / "man1").mkdir(parents=True)
+    (root / "de").mkdir()
+    for page in range(20):
+        text = ".TH PAGE 1\n.SH NAME\n" + "\n.PP\n".join(lines[page * 400 : (page + 1) * 400]).replace(
+            "alpha", r"\fBalpha\fR"
+        )
+        (root / "man1" / f"page{page}.1").write_text(text, encoding="utf-8")
+    (root / "man1" / "same.1").write_bytes((root / "man1" / "page7.1").read_bytes())
+    (root / "man1" / "licence.1").write_text("\n".join(f"{line} forbidden" for line in lines[:50]), encoding="utf-8")
+    (root / "de" / "page.1").write_text("\n".join(f"{line} deutsch" for line in lines[:50]), encoding="utf-8")
+    return root
+
+
+def test_the_text_is_the_same_every_time_each_piece_once_and_as_long_as_a_chunk(manual: Path) -> None:
+    text = prose.prose(640, roots=[manual])
+
+    assert text == prose.prose(640, roots=[manual])
+    assert text.kind == "real text"
+    assert len(set(text.pieces)) == text.original == 640
+    assert all(prose.LEAST_WORDS <= len(piece.split()) <= prose.MOST_WORDS for piece in text.pieces)
+    joined = " ".join(text.pieces)
+    assert "alpha" in joined
+    assert not any(left in joined for left in ("forbidden", "deutsch", r"\f", ".PP"))
+
+
+def test_where_the_machine_has_too_little_text_the_rest_is_spliced_and_that_is_told(manual: Path) -> None:
+    text = prose.prose(1_000, roots=[manual])
+
+    assert 500 < text.original < 1_000 == len(text.pieces)
+    assert text.kind == f"real text, {1_000 - text.original} of 1000 pieces spliced from the rest"
+    assert all(prose.LEAST_WORDS <= len(piece.split()) <= prose.MOST_WORDS for piece in text.pieces)
+    assert {word for piece in text.pieces[text.original :] for word in piece.split()} <= {
+        word for piece in text.pieces[: text.original] for word in piece.split()
+    }
+
+
+def test_where_the_machine_has_almost_no_text_an_invented_one_stands_in_and_that_is_told(tmp_path: Path) -> None:
+    text = prose.prose(60, roots=[tmp_path])
+
+    assert (len(text.pieces), text.original, text.is_invented) == (60, 0, True)
+    assert "invented" in text.kind
+
+
+def test_every_question_is_new_and_of_its_kind() -> None:
+    asker = Asker(list(corpus.paragraphs(60)))
+
+    drawn = {kind: [each for _ in range(3) for each in asker.draw(kind, 15)] for kind in KINDS}
+
+    texts = [question.text for questions in drawn.values() for question in questions]
+    assert len(set(texts)) == len(texts)
+    assert {len(each.words) for each in drawn["1 words"]} == {1}
+    assert {len(each.words) for each in drawn["8 words"]} == {8}
+    assert all(each.phrase and each.text.startswith('"') for each in drawn["phrase"])
+    assert all(each.all and each.ask.settings == ("match=all",) for each in drawn["all words"])
+    assert all(len(each.words) > 10 for each in drawn["paragraph"])
+
+
+def test_a_text_without_another_question_says_so() -> None:
+    with pytest.raises(LookupError, match="too few words for 2 more questions of 1 words"):
+        Asker(["apple apple", "apple"]).draw("1 words", 2)
+
+
+def test_peers_are_asked_what_we_are_asked() -> None:
+    assert expression(Question("the retry budget", ("the", "retry", "budget"))) == '"retry" OR "budget"'
+    assert expression(Question("retry budget", ("retry", "budget"), all=True)) == '"retry" AND "budget"'
+    assert expression(Question('"retry budget"', ("retry", "budget"), phrase=True)) == '"retry budget"'
+    assert expression(Question("of the", ("of", "the"))) == '"of" OR "the"'
+    assert fused([1, 2, 3], [3, 1, 4]) == [1, 3, 2, 4]
+
+
+def test_each_way_meets_every_question_once_and_of_several_rounds_the_first_does_not_count() -> None:
+    met: dict[str, list[int]] = {"ours": [], "peer": []}
+    rounds = [[1, 2], [3, 4], [5, 6]]
+
+    found = list(in_turns(met["ours"].append, {"peer": met["peer"].append}, rounds, cost=lambda _, asked: asked[0]))
+    timed = list(in_turns(met["ours"].append, {"peer": met["peer"].append}, rounds))
+
+    assert found == [("peer", Spread(4, 3, 5), Spread(4, 3, 5), Spread(1, 1, 1))]
+    assert [name for name, *_ in timed] == ["peer"]
+    assert met == {"ours": [1, 2, 3, 4, 5, 6], "peer": [1, 2, 3, 4, 5, 6]}
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A small run without processes, as it is kept in a file."""
+    stores = tmp_path_factory.mktemp("stores")
+    run = report.Run((40,), ("hash",), ("warm", "about", "add", "file"), stores, rounds=1)
+    found: dict[str, Any] = json.loads(json.dumps(report.measured(run, lambda _: None)))
+    return found
+
+
+def test_a_report_is_json_with_every_figure_as_a_spread(figures: dict[str, Any]) -> None:
+    assert set(figures) == {"machine", "stores", "rows", "files", "memory", "growth", "budgets"}
+    assert {row["chunks"] for row in figures["rows"]} == {40}
+    for row in figures["rows"]:
+        assert set(row["ours_ms"]) == set(row["peer_ms"]) == set(row["ratio"]) == {"median", "least", "most"}
+    assert [row["chunks"] for row in figures["files"]] == [40]
+    assert len(list(report.table(figures))) > len(figures["rows"])
+
+
+def test_every_budget_is_of_a_row_that_is_measured(figures: dict[str, Any]) -> None:
+    measured = {row["name"] for row in figures["rows"]}
+    needs_more = {"hybrid, filter of 1 %", "hybrid, filter of .1 %"}
+
+    named = {budget.name for budget in budgets.BUDGETS if not budget.name.startswith("cold ")}
+    assert named - measured == needs_more
+    assert {(row["name"], row["peer"]) for row in figures["rows"]} >= {
+        (f"lexical, {USUAL}", FTS5),
+        (f"vector, {USUAL}", NUMPY),
+        (f"hybrid, {USUAL}", BOTH),
+        ("add", INSERT),
+    }
+
+
+def test_processes_are_measured_beside_a_bare_one_and_a_warm_one_says_what_it_holds(tmp_path: Path) -> None:
+    found = report.measured(report.Run((40,), ("hash",), ("cold", "memory"), tmp_path, rounds=1), lambda _: None)
+
+    assert {row["name"] for row in found["rows"] if row["peer"] == BARE} >= {
+        budget.name for budget in budgets.BUDGETS if budget.name.startswith("cold ")
+    }
+    assert found["memory"][0]["resident_mb"] > found["memory"][0]["vectors_mb"] > 0
+
+
+def test_a_store_is_made_once_and_kept(tmp_path: Path) -> None:
+    with opened(tmp_path, "hash", 40, rounds=1) as lab:
+        first = lab.made
+        written = (lab.home / "recall.db").stat().st_mtime_ns
+    with opened(tmp_path, "hash", 40, rounds=1) as lab:
+        assert (lab.made, (lab.home / "recall.db").stat().st_mtime_ns) == (first, written)
+        assert (len(lab.pieces), lab.matrix.shape) == (first.held, (first.held, 512))
+
+
+def row(name: str, ratio: float, **fields: Any) -> dict[str, Any]:
+    spread = {"median": ratio, "least": ratio, "most": ratio}
+    usual = {"embedding": "hash", "chunks": budgets.LARGE, "peer": BOTH}
+    return {**usual, "name": name, "ours_ms": spread, "peer_ms": spread, "ratio": spread, **fields}
+
+
+def said(rows: list[dict[str, Any]], **others: Any) -> list[tuple[str, str, str]]:
+    told: Mapping[str, Any] = {"rows": rows, "files": [], "memory": [], "growth": [], **others}
+    return [(each.name, each.embedding, each.said) for each in budgets.verdicts(told)]
+
+
+def test_a_budget_is_met_or_its_aim_is_or_it_is_missed_by_so_much() -> None:
+    rows = [
+        row("lexical, 5 words", ratio, peer=FTS5, embedding=name)
+        for name, ratio in (("a", 0.1), ("b", 0.3), ("c", 0.6))
+    ]
+
+    assert [each for *_, each in said(rows)] == ["aim met", "met", "missed by 2.00 x"]
+    assert said([row("lexical, 5 words", 9.0, peer=FTS5, chunks=50)]) == []
+
+
+def test_a_budget_for_one_embedder_stands_in_place_of_the_one_for_all() -> None:
+    rows = [row("hybrid, 5 words", 0.9), row("hybrid, 5 words", 0.9, embedding="local")]
+
+    assert said(rows) == [
+        ("hybrid, 5 words", "local", "met"),
+        ("hybrid, 5 words", "hash", "missed by 1.50 x"),
+    ]
+
+
+def test_files_memory_and_growth_have_budgets_too() -> None:
+    memory = {"embedding": "hash", "chunks": 5, "vectors_mb": 100.0, "resident_mb": 269.0, "allowed_mb": None}
+    grown = {"embedding": "hash", "chunks": [5, 20], "name": "vector, 5 words", "factor": 4.7, "most": 4.6}
+    weight = {"embedding": "hash", "chunks": 5, "ratio": 1.0}
+
+    told = said([], files=[weight], memory=[memory, {**memory, "allowed_mb": 64}], growth=[grown])
+
+    assert told == [
+        ("file", "hash", "met"),
+        ("memory, warm", "hash", "met"),
+        ("memory, warm, memory_mb = 64", "hash", "missed by 1.87 x"),
+        ("vector, 5 words", "hash", "missed by 1.02 x"),
+    ]
+
+
+def test_growth_is_told_for_four_times_as_many_whatever_the_sizes() -> None:
+    rows = [row("any", 1.0, chunks=n, ours_ms={"median": float(n)}) for n in (10, 20, 160)]
+
+    assert [(each.chunks, each.factor) for each in report.growth(rows)] == [((10, 20), 4.0), ((20, 160), 4.0)]
