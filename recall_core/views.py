@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplainView, LeafView, PartView, RecallView, StageValues
     from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
     from recall_core.contract.responses import CompletionResponse, ErrorResponse
+    from recall_core.contract.store import FileParts, StoreView
     from recall_core.errors import RecallError
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
@@ -402,10 +403,10 @@ def _candidate_view(completion: Completion) -> CandidateView:
 
 
 def store_view(
-    info: StoreInfo, *, size: int, sizes: Sizes, roots: Iterable[Root], judgements: int
-) -> shapes.StoreView:
-    """A store at rest."""
-    view: shapes.StoreView = {
+    info: StoreInfo, *, size: int, sizes: Sizes | None, tokens: int, roots: Iterable[Root], judgements: int
+) -> StoreView:
+    """A store at rest. sizes: what its file is made of, where that is asked for."""
+    view: StoreView = {
         "path": info.path,
         "schema_version": info.schema_version,
         "embedder": info.embedder,
@@ -415,7 +416,7 @@ def store_view(
         "tokenizer": info.tokenizer,
         "documents": info.documents,
         "chunks": info.chunks,
-        "tokens": sizes.tokens,
+        "tokens": tokens,
         "vectors": info.vectors,
         "without_vector": info.chunks - info.vectors,
         "tombstones": info.tombstones,
@@ -424,11 +425,15 @@ def store_view(
         "generation": info.generation,
         "digest": info.digest,
         "bytes": size,
-        "text_bytes": sizes.text,
-        "vector_bytes": sizes.vectors,
-        "index_bytes": sizes.fulltext,
+        **_parts_of_file(sizes),  # type: ignore[typeddict-item] # it has none of the keys that come later
         "roots": [root.folder for root in roots],
     }
     if (known := note(info.embedder)) is not None:
         view["note"] = known
     return view
+
+
+def _parts_of_file(sizes: Sizes | None) -> FileParts:
+    if sizes is None:
+        return {}
+    return {"text_bytes": sizes.text, "vector_bytes": sizes.vectors, "index_bytes": sizes.fulltext}

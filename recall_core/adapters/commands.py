@@ -275,7 +275,7 @@ def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def stats(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """The store at rest."""
-    return recall.stats()
+    return recall.stats(sizes=request.flags.sizes)
 
 
 def doctor(recall: Recall, request: Request, streams: Streams) -> AnyResponse:

@@ -24,14 +24,21 @@ if TYPE_CHECKING:
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
 
 
-def described(engine: Engine) -> StatsResponse:
-    """The store in figures."""
+def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
+    """The store in figures. sizes: what its file is made of, too."""
     from recall_core.evaluate.judgements import count  # noqa: PLC0415 - a text never needs it
 
     started = perf_counter()
     store = engine.store
-    info, sizes = store.info(), store.sizes()
-    view = views.store_view(info, size=store.size_bytes(), sizes=sizes, roots=store.roots(), judgements=count(store))
+    info, totals = store.info(), store.totals()
+    view = views.store_view(
+        info,
+        size=store.size_bytes(),
+        sizes=store.sizes() if sizes else None,
+        tokens=totals.tokens,
+        roots=store.roots(),
+        judgements=count(store),
+    )
     if older := _older(engine):
         view["older_settings"] = older
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -39,7 +46,7 @@ def described(engine: Engine) -> StatsResponse:
         "took_ms": took_ms,
         "snapshot": info.snapshot,
         "digest": info.digest,
-        "without_text": sizes.without_text,
+        "without_text": totals.without_text,
     }
     return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
 

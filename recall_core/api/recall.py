@@ -221,11 +221,11 @@ class Recall:
         with self.store.reading():
             return find(self.store, target, base=self.engine.base)
 
-    def stats(self) -> responses.StatsResponse:
-        """What the store holds."""
+    def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
+        """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
         from recall_core.api.get import described  # noqa: PLC0415 - a search never needs it
 
-        return described(self.engine)
+        return described(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""

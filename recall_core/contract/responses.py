@@ -9,6 +9,7 @@ from recall_core.contract.evaluation import CalibrationView, EvaluationView, Fix
 from recall_core.contract.ledger import ExplanationView
 from recall_core.contract.packing import ContextView
 from recall_core.contract.replaying import ReceiptView, ReplayView
+from recall_core.contract.store import StoreView
 from recall_core.contract.tuning import TuningView
 from recall_core.contract.views import (
     BackupView,
@@ -25,7 +26,6 @@ from recall_core.contract.views import (
     RootView,
     SparseView,
     StatsView,
-    StoreView,
     TextView,
     TransferView,
     TrustView,

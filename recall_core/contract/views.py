@@ -236,36 +236,6 @@ class IngestView(TypedDict):
     without_text: NotRequired[int]
 
 
-class StoreView(TypedDict):
-    """A store at rest. bytes: of its file; the other sizes are of pages in it: chunks with their texts, vectors, the
-    full-text index. older_settings: what recall.toml leaves as it was before new stores were given something else."""
-
-    path: str
-    schema_version: int
-    embedder: str
-    dimension: int
-    counter: str
-    chunker: str
-    tokenizer: str
-    documents: int
-    chunks: int
-    tokens: int
-    vectors: int
-    without_vector: int
-    tombstones: int
-    truncated_share: float
-    judgements: int
-    generation: int
-    digest: str
-    bytes: int
-    text_bytes: int
-    vector_bytes: int
-    index_bytes: int
-    roots: list[str]
-    note: NotRequired[str]
-    older_settings: NotRequired[list[str]]
-
-
 class RemovedView(TypedDict):
     """What rm did, or, in a dry run, would do. copies: documents that stay and share a text with a purged one."""
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Nearest,
         Sizes,
         Source,
+        Totals,
     )
 
 
@@ -204,6 +205,9 @@ class Catalog(Protocol):
 
     def size_bytes(self) -> int:
         """Bytes the store takes, its log included."""
+
+    def totals(self) -> Totals:
+        """What the live chunks come to; kept, as what `info` says."""
 
     def sizes(self) -> Sizes:
         """What takes up the room; every page is looked at. What is small counts nowhere."""

@@ -33,17 +33,19 @@ class FilterCounts(NamedTuple):
         return self.rows - sum(each.in_order for each in self.removed)
 
 
-class Sizes(NamedTuple):
-    """Tokens of the live chunks; bytes of the pages with every chunk and its text, the vectors, the word index.
-
-    without_text: live documents that have no chunk.
-    """
+class Totals(NamedTuple):
+    """Tokens of the live chunks, and live documents that have none."""
 
     tokens: int
+    without_text: int
+
+
+class Sizes(NamedTuple):
+    """Bytes of the pages with every chunk and its text, the vectors, the word index."""
+
     text: int
     vectors: int
     fulltext: int
-    without_text: int
 
 
 class Source(NamedTuple):

@@ -12,7 +12,7 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
     """The figures of `recall stats`, the roots, and the list of `recall embedders`."""
     recall = run.recall
     with recall.store.reading():
-        view, found = recall.stats()["store"], recall.store.root_sources()
+        view, found = recall.stats(sizes=True)["store"], recall.store.root_sources()
     run.checkpoint()
     waits = recall.engine.usable != recall.config
     listed = recall.embedders(recall.config, in_use=view["embedder"], waits=waits)["embedders"]

@@ -33,7 +33,8 @@ from recall_tui.widgets.lines import NONE
 from recall_tui.widgets.lists import ChoosingView
 
 if TYPE_CHECKING:
-    from recall_core.contract.views import CheckView, EmbedderView, StoreView
+    from recall_core.contract.store import StoreView
+    from recall_core.contract.views import CheckView, EmbedderView
 
 KEYS = {"figures": "d doctor  c compact  e embedders  x remove  Right view", "embedders": "Enter reembeds"}
 NAME = 11  # cells of a figure's name

@@ -13,7 +13,8 @@ from recall_tui.state.runs import EVERYTHING
 from recall_tui.state.session import Session, is_seen
 
 if TYPE_CHECKING:
-    from recall_core.contract.views import CheckView, EmbedderView, StoreView
+    from recall_core.contract.store import StoreView
+    from recall_core.contract.views import CheckView, EmbedderView
     from recall_core.store.values import Source
 
 View = Literal["figures", "checks", "embedders"]
@@ -189,7 +190,7 @@ def embedder_words(embedder: EmbedderView) -> str:
 def kept_by(session: Session) -> list[str]:
     """The words of the command that does or says what the ingest or the store pane shows."""
     if session.pane == "store":
-        return [{"figures": "stats", "checks": "doctor", "embedders": "embedders"}[view_of(session)]]
+        return {"figures": ["stats", "--sizes"], "checks": ["doctor"], "embedders": ["embedders"]}[view_of(session)]
     if session.store.watching:
         return ["sync", "--watch"]
     if session.store.run is None or session.store.run.folder == EVERYTHING:

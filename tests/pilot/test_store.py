@@ -66,7 +66,7 @@ def break_counts(store: Path) -> None:
 
 async def test_the_figures_are_those_of_stats(shared_store: Path) -> None:
     with Recall.open(str(shared_store)) as recall:
-        stats = recall.stats()["store"]
+        stats = recall.stats(sizes=True)["store"]
     async with workbench(shared_store, size=(120, 60)) as bench:
         await opened(bench)
         await bench.until(lambda _: "tokens" in bench.painted("store") and "..." not in bench.painted("store"))
@@ -103,7 +103,7 @@ async def test_right_and_left_turn_the_views_and_each_copies_its_command(
         assert "▶Embedders" in bench.painted("store")
         digest = bench.session.store.info.digest if bench.session.store.info else ""
 
-    assert [shlex.split(each)[3:] for each in found] == [["stats"], ["doctor"], ["embedders"]]
+    assert [shlex.split(each)[3:] for each in found] == [["stats", "--sizes"], ["doctor"], ["embedders"]]
     assert cli.main([*shlex.split(found[0])[1:], "--json"], streams=standard()) == 0
     assert json.loads(capsys.readouterr().out)["store"]["digest"] == digest
 

@@ -1,8 +1,13 @@
 """What takes up the room of a store, and what came of each root."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from recall_core.api.recall import Recall
+from recall_core.store.sqlite import census
 from recall_core.types import Root
 from tests.workbench_corpus import build_store
 
@@ -19,13 +24,13 @@ def test_texts_vectors_and_index_take_room_within_the_file(tmp_path: Path) -> No
 
 def test_the_tokens_are_those_of_the_live_chunks(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
-        before = recall.store.sizes().tokens
+        before = recall.store.totals().tokens
         rows = recall.store.execute(
             "SELECT sum(c.tokens) FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE d.path LIKE 'manual/%'"
         )
         recall.remove(["manual"])
 
-        assert recall.store.sizes().tokens == before - rows[0][0]
+        assert recall.store.totals().tokens == before - rows[0][0]
 
 
 def test_each_root_has_the_documents_it_found_and_their_newest_time(tmp_path: Path) -> None:
@@ -50,8 +55,125 @@ def test_an_empty_root_has_no_newest_time(tmp_path: Path) -> None:
         assert [(source.documents, source.newest) for source in recall.store.root_sources()] == [(0, "")]
 
 
-def test_stats_tells_the_same_sizes(tmp_path: Path) -> None:
+def test_stats_tells_the_same_sizes_where_they_are_asked_for(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
-        view, found = recall.stats()["store"], recall.store.sizes()
+        view, found = recall.stats(sizes=True)["store"], recall.store.sizes()
+        plain = recall.stats()["store"]
 
-    assert (view["tokens"], view["text_bytes"], view["vector_bytes"], view["index_bytes"]) == found[:4]
+    assert (view["text_bytes"], view["vector_bytes"], view["index_bytes"]) == found
+    assert [key for key in view if key not in plain] == ["text_bytes", "vector_bytes", "index_bytes"]
+
+
+def found_wrong(recall: Recall) -> tuple[list[str], bool]:
+    """What is kept otherwise than it is counted, and whether the census is of the store as it is."""
+    execute = recall.store.execute
+    meta = dict(execute("SELECT key, value FROM meta"))
+    return census.wrong(execute, meta), census.kept(meta) is not None
+
+
+def _sync(recall: Recall) -> None:
+    list(recall.sync())
+
+
+def _change(recall: Recall) -> None:
+    (recall.engine.base / "docs" / "budget.md").write_text("# Budget\n\nAll of it is another text.\n")
+    (recall.engine.base / "docs" / "empty.md").write_text("")
+    (recall.engine.base / "notes" / "cafe.txt").unlink()
+    _sync(recall)
+
+
+def _cut_otherwise(recall: Recall) -> None:
+    with recall.store.transaction():
+        recall.store.execute("UPDATE file SET settings = 'of an older chunker'")
+    _sync(recall)
+
+
+def _empty_again(recall: Recall) -> None:
+    _change(recall)
+    (recall.engine.base / "docs" / "empty.md").unlink()
+    _sync(recall)
+
+
+ACTS: dict[str, Callable[[Recall], object]] = {
+    "nothing": lambda recall: None,
+    "change": _change,
+    "empty": _empty_again,
+    "cut": _cut_otherwise,
+    "remove": lambda recall: recall.remove(["manual", "docs/budget.md"]),
+    "purge": lambda recall: recall.remove(["manual"], purge=True),
+    "compact": lambda recall: (recall.remove(["manual"]), recall.compact()),
+    "again": lambda recall: (recall.remove(["docs/budget.md"]), list(recall.add(["docs/budget.md"], Root("")))),
+    "fix": lambda recall: recall.doctor(fix=True),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_what_is_kept_is_what_is_counted(act: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = str(build_store(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with Recall.open(store) as recall:
+        ACTS[act](recall)
+
+    with Recall.open(store) as recall:
+        assert found_wrong(recall) == ([], True)
+
+
+def older(recall: Recall, *statements: str) -> None:
+    """Write as a version that does not know the census."""
+    with recall.store.transaction():
+        for statement in statements:
+            recall.store.execute(statement)
+        recall.store.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+
+
+def test_an_older_version_that_writes_leaves_no_wrong_count(tmp_path: Path) -> None:
+    store = str(build_store(tmp_path))
+    with Recall.open(store) as recall:
+        before = recall.stats()
+        older(recall, "UPDATE doc SET mtime = '2030-01-01T00:00:00.000000Z' WHERE rowid = 1")
+    with Recall.open(store) as recall:
+        after = recall.stats()
+        assert after["stats"]["snapshot"] == "2030-01-01T00:00:00.000000Z" != before["stats"]["snapshot"]
+        assert after["store"]["tokens"] == before["store"]["tokens"]
+        assert found_wrong(recall) == ([], False)
+        recall.remove(["manual"])
+        assert found_wrong(recall) == ([], True)
+
+
+def test_a_store_without_a_census_is_counted_and_keeps_it_from_the_next_change_on(tmp_path: Path) -> None:
+    store = str(build_store(tmp_path))
+    with Recall.open(store) as recall:
+        before = recall.stats()["store"]
+        with recall.store.transaction():
+            recall.store.execute("DELETE FROM meta WHERE key = 'census'")
+        assert recall.stats()["store"] == {**before, "bytes": recall.store.size_bytes()}
+        assert found_wrong(recall) == ([], False)
+        recall.remove(["manual"])
+        assert found_wrong(recall) == ([], True)
+
+
+@pytest.mark.parametrize("name", census.NAMES)
+def test_doctor_names_a_count_that_is_off_and_puts_it_right(name: str, tmp_path: Path) -> None:
+    with Recall.open(str(build_store(tmp_path))) as recall:
+        [(kept,)] = recall.store.execute("SELECT value FROM meta WHERE key = 'census'")
+        parts = kept.split(" ")
+        parts[1 + census.NAMES.index(name)] = "2031" if name == "snapshot" else "7"
+        with recall.store.transaction():
+            recall.store.execute("UPDATE meta SET value = ? WHERE key = 'census'", (" ".join(parts),))
+
+        checks = {check["code"]: check for check in recall.doctor()["checks"]}
+        assert (checks["counts"]["severity"], checks["counts"]["evidence"]) == ("error", f"wrong: {name}")
+        mended = {check["code"]: check["severity"] for check in recall.doctor(fix=True)["checks"]}
+        assert mended["counts"] == "ok"
+        assert found_wrong(recall) == ([], True)
+
+
+def test_stats_looks_into_no_table_of_documents_chunks_or_vectors(tmp_path: Path) -> None:
+    asked: list[str] = []
+    with Recall.open(str(build_store(tmp_path))) as recall:
+        recall.store.db.set_exec_trace(lambda _cursor, sql, _bindings: asked.append(sql) is None)
+        recall.stats()
+
+    assert any("meta" in sql for sql in asked)
+    walked = [sql for sql in asked if {"doc", "chunk", "vec", "dbstat"} & set(re.findall("[a-z_]+", sql))]
+    assert [sql for sql in walked if "FROM judgement" not in sql] == []

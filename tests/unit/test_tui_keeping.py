@@ -190,7 +190,7 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
 @pytest.mark.parametrize(
     ("session", "words"),
     [
-        (store_pane(), ["stats"]),
+        (store_pane(), ["stats", "--sizes"]),
         (store_pane("checks"), ["doctor"]),
         (store_pane("embedders"), ["embedders"]),
         (focused(Session(), "ingest"), ["sync"]),

@@ -82,8 +82,8 @@ CARE: tuple[Command, ...] = (
         "Say what the store holds.",
         on_store("commands:stats"),
         in_lines("render:store"),
-        flags=(TIMEOUT,),
-        examples=("recall stats", "recall stats --json"),
+        flags=(Flag("--sizes", "also say what the file is made of; all of it is looked at"), TIMEOUT),
+        examples=("recall stats", "recall stats --sizes", "recall stats --json"),
     ),
     Command(
         "doctor",

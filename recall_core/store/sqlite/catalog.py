@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from recall_core.store.digest import store_digest
-from recall_core.store.sqlite import records
+from recall_core.store.sqlite import census, records
 from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
@@ -23,7 +23,7 @@ from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root,
 if TYPE_CHECKING:
     from recall_core.rql.ast import Field
     from recall_core.rql.complete import KnownValue
-    from recall_core.store.values import KnownRoot, Sizes, Source
+    from recall_core.store.values import KnownRoot, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
 
@@ -65,10 +65,6 @@ WHERE d.deleted = 0 AND d.path NOT IN (SELECT path FROM named) AND c.hash IN (
   WHERE gone.path IN (SELECT path FROM named)
 ) ORDER BY d.path
 """
-
-_WITHOUT_TEXT = (
-    "SELECT count(*) FROM doc WHERE deleted = 0 AND rowid NOT IN (SELECT doc FROM chunk WHERE deleted = 0)"
-)
 
 _PAGES = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
 
@@ -131,9 +127,9 @@ class SqliteCatalog(OpenStore):
 
     def _read_info(self) -> StoreInfo:
         rows = self.execute("SELECT key, value FROM meta")
-        newest = self.execute("SELECT max(mtime) FROM doc WHERE deleted = 0")[0][0]
         with making_sense(self.path):
             meta = {key: records.text_of(value) for key, value in rows}
+            windowed, newest = census.told(self.execute, meta)
             return StoreInfo(
                 path=self.path,
                 schema_version=SCHEMA_VERSION,
@@ -148,8 +144,8 @@ class SqliteCatalog(OpenStore):
                 chunks=int(meta["chunks"]),
                 vectors=int(meta["vectors"]),
                 tombstones=int(meta["tombstones"]),
-                windowed=self.execute("SELECT count(*) FROM vec WHERE windows > 1")[0][0],
-                snapshot=newest or "",
+                windowed=windowed,
+                snapshot=newest,
             )
 
     def generation(self) -> int:
@@ -168,17 +164,20 @@ class SqliteCatalog(OpenStore):
         with making_sense(self.path):
             return records.text_of(self.execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
 
+    def totals(self) -> Totals:
+        """What the live chunks come to; kept, as what `info` says."""
+        with making_sense(self.path):
+            return census.totals(self.execute)
+
     def sizes(self) -> Sizes:
         """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
         from recall_core.store.values import Sizes  # noqa: PLC0415 - a search never needs it
 
         pages: dict[str, int] = dict(self.execute(_PAGES))
         return Sizes(
-            tokens=self.execute("SELECT coalesce(sum(tokens), 0) FROM chunk WHERE deleted = 0")[0][0],
             text=pages.get("chunk", 0),
             vectors=sum(pages.get(name, 0) for name in _VECTORS),
             fulltext=sum(size for name, size in pages.items() if name.startswith("chunk_fts")),
-            without_text=self.execute(_WITHOUT_TEXT)[0][0],
         )
 
     def all_chunks(self) -> int:

@@ -14,12 +14,11 @@ import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
-from recall_core.store.sqlite import reranked
+from recall_core.store.sqlite import census, reranked
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
-from recall_core.store.sqlite.records import digest_of, metadata
+from recall_core.store.sqlite.records import digest_of, metadata, text_of
 from recall_core.store.sqlite.schema import MIGRATIONS, vector_checksum
-from recall_core.store.sqlite.write import COUNTS
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id, spaced
 from recall_core.types import flaws
@@ -235,11 +234,8 @@ def digest(store: SqliteCatalog) -> Finding:
 
 def counts(store: SqliteCatalog) -> Finding:
     """The counts that the store keeps, taken again."""
-    wrong = [
-        name
-        for name, query in COUNTS.items()
-        if store.execute("SELECT value FROM meta WHERE key = ?", (name,)) != [(str(_number(store, query)),)]
-    ]
+    meta = {key: text_of(value) for key, value in store.execute("SELECT key, value FROM meta")}
+    wrong = census.wrong(store.execute, meta)
     return Finding("error" if wrong else "ok", f"wrong: {', '.join(wrong)}" if wrong else "recounted")
 
 
@@ -253,8 +249,8 @@ def purge_pending(store: SqliteCatalog) -> Finding:
 
 def space(store: SqliteCatalog) -> Finding:
     """How much of the file is tombstones and free pages."""
-    gone = _number(store, COUNTS["tombstones"])
-    live = _number(store, COUNTS["documents"])
+    gone = _number(store, census.COUNTS["tombstones"])
+    live = _number(store, census.COUNTS["documents"])
     pages, free = _number(store, "PRAGMA page_count"), _number(store, "PRAGMA freelist_count")
     waste = gone > _WASTE_SHARE * (gone + live) or free > max(_WASTE_PAGES, _WASTE_SHARE * pages)
     evidence = f"{gone} of {gone + live} documents are tombstones, {free} of {pages} pages are free"

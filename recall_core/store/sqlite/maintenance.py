@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
+from recall_core.store.sqlite import census
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, discard, making_sense
 from recall_core.store.sqlite.records import digest_of, text_of
 from recall_core.store.sqlite.schema import vector_checksum
-from recall_core.store.sqlite.write import COUNTS, keep_rowids
+from recall_core.store.sqlite.write import keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
@@ -341,8 +342,8 @@ class SqliteMaintenance(SqliteCatalog):
     def _next_generation(self) -> None:
         """Record that the open transaction changed the store: one more generation, and every count taken anew."""
         self.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
-        for name, count in COUNTS.items():
-            self.execute(f"UPDATE meta SET value = ({count}) WHERE key = ?", (name,))
+        for pair in census.recount(self.execute, self.generation()).items():
+            self.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", pair)
 
     def _put_vectors(self, made: Mapping[int, tuple[Vector, int]]) -> None:
         for rowid, (vector, windows) in made.items():

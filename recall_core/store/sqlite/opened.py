@@ -96,8 +96,8 @@ class OpenStore:
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
         with self.unlocked():
-            self.execute("BEGIN IMMEDIATE")
-            try:
+            try:  # as in `reading`
+                self.execute("BEGIN IMMEDIATE")
                 self._expect_in_place()
                 yield
             finally:
@@ -160,8 +160,8 @@ class OpenStore:
         if self.db.in_transaction:
             yield
             return
-        self.execute("BEGIN")
-        try:
+        try:  # a time that is over can end BEGIN, too, once it has begun
+            self.execute("BEGIN")
             self._expect_in_place()
             self._is_reading = True
             yield

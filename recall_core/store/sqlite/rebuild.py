@@ -18,12 +18,12 @@ import apsw
 
 from recall_core.errors import StoreCorrupt
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.sqlite import census
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
-from recall_core.store.sqlite.write import COUNTS
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import chunk_id, embedded_hash, spaced, utc
 from recall_core.types import flaws
@@ -358,12 +358,12 @@ class _Rebuild:
             self.lost.append(Lost("judgement", "", "not every judgement can be told"))
 
     def _put_meta(self) -> None:
-        generation = self.meta.get("generation", "")
+        generation = 1 + int(before if (before := self.meta.get("generation", "")).isdigit() else 0)
         values = {
-            "generation": str(int(generation) + 1 if generation.isdigit() else 1),
+            "generation": str(generation),
             "digest_sum": digest_sum(document.digest for document in self.documents.values()),
             **{name: self.meta[name] for name in _NEXT if self.meta.keys() >= {*_NEXT}},
-            **{name: str(self.put(count)[0][0]) for name, count in COUNTS.items()},
+            **census.recount(self.put, generation),
         }
         for table in ("doc", "chunk"):
             last = self.meta.get(f"last_{table}", "")

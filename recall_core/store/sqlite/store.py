@@ -14,7 +14,7 @@ from recall_core.errors import StoreCorrupt
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.shell import Hint
-from recall_core.store.sqlite import lexical, postings, records, vectors
+from recall_core.store.sqlite import census, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import (
     connect,
@@ -28,7 +28,6 @@ from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.opened import Memo
 from recall_core.store.sqlite.schema import PAGE_SIZE
-from recall_core.store.sqlite.write import COUNTS
 from recall_core.types import (
     Key,
     LexicalQuery,
@@ -60,7 +59,7 @@ def create_store(
         "chunker": chunker,
         "generation": "0",
         "digest_sum": "0" * 64,
-        **dict.fromkeys(COUNTS, "0"),
+        **census.none(),
     }
     return SqliteStore(create(path, settings, mode=mode), path, writable=True)
 

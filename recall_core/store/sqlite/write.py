@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.inserts import ExecuteMany, Inserts
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
@@ -37,8 +38,6 @@ RETURNING rowid
 _SETTLE = "UPDATE file SET ctime_ns = ?, inode = ? WHERE path = ? AND hash = ? AND size = ? AND mtime_ns = ?"
 
 _ACTIVATE = "UPDATE root SET active = 1 WHERE rowid = ? AND NOT active RETURNING 1"
-
-_VECTORS_OF = "SELECT count(*) FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.doc = ?"
 
 _FILES_OF = "SELECT DISTINCT file FROM doc WHERE rowid IN (SELECT value FROM json_each(?))"
 _DELETE_FILES = """
@@ -80,7 +79,7 @@ class SqliteWriter:
         self._changed = False
         self._inserts = Inserts(execute_many)
         with making_sense(path):
-            self._vectors = int(self._meta("vectors"))
+            self._tally = Tally(execute)
         self.judgements = SqliteJudgementWriter(execute)
         self._last_doc = last_rowid(execute, "doc")
         self._last_chunk = last_rowid(execute, "chunk")
@@ -211,11 +210,11 @@ class SqliteWriter:
         self._inserts.put()
         if not self._changed:
             return
-        self._set_meta("generation", str(int(self._meta("generation")) + 1))
+        generation = int(self._meta("generation")) + 1
+        self._set_meta("generation", str(generation))
         self._set_meta("digest_sum", self._sum)
-        counted = {name: self._execute(count)[0][0] for name, count in COUNTS.items() if name != "vectors"}
-        for name, number in {**counted, "vectors": self._vectors}.items():
-            self._set_meta(name, str(number))
+        for name, counted in self._tally.rows(generation).items():
+            self._set_meta(name, counted)
 
     def _put_document(
         self, document: NewDocument, file_rowid: int, file: NewFile, old: dict[str, int], *, rechunked: bool
@@ -231,7 +230,7 @@ class SqliteWriter:
             self._redigest(kept)
             return
         self._displace(document.path)
-        self._execute("DELETE FROM doc WHERE id = ?", (doc_id,))
+        self._tally.drop(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
         self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
 
     def _displace(self, path: str) -> None:
@@ -254,6 +253,7 @@ class SqliteWriter:
         self._execute_many(_INSERT_TAG, [(rowid, tag) for tag in tags])
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
+        self._tally.come([chunk.span.tokens for chunk in document.chunks])
         title = spaced(document.title)
         for chunk in document.chunks:
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
@@ -263,7 +263,8 @@ class SqliteWriter:
         vector, windows = chunk.vector, chunk.windows
         if vector is None:
             vector, windows = self._found_vector(chunk.text_hash)
-        self._vectors += bool(vector)
+        if vector:
+            self._tally.embedded(windows)
         self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
 
     def _found_vector(self, text_hash: bytes) -> tuple[bytes, int]:
@@ -281,7 +282,7 @@ class SqliteWriter:
             if not digest:
                 continue
             self._inserts.put()  # what is taken out must be in
-            self._vectors -= self._execute(_VECTORS_OF, (rowid,))[0][0]
+            self._tally.go(rowid)
             with making_sense(self._path):
                 self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
@@ -354,16 +355,6 @@ class SqliteJudgementWriter:
     def remove(self, query: str, path: str, offset: int, end: int) -> None:
         """Forget a judgement, if it is there."""
         self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
-
-
-COUNTS = {
-    "documents": "SELECT count(*) FROM doc WHERE deleted = 0",
-    "chunks": "SELECT count(*) FROM chunk WHERE deleted = 0",
-    "vectors": "SELECT count(*) FROM vec",
-    "tombstones": "SELECT count(*) FROM doc WHERE deleted = 1",
-}
-"""What info() says without counting: each is counted anew at every commit, but for vectors, whose table is too large
-to walk through: a writer adds and takes off its own."""
 
 
 def last_rowid(execute: Execute, table: str) -> int:
