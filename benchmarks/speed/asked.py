@@ -13,6 +13,7 @@ from recall_core.api.recall import Ask
 from recall_core.text import STOP_WORDS
 
 WORDS = re.compile(r"[a-z]{4,}")
+KINDS = ("1 words", "3 words", "5 words", "8 words", "phrase", "all words", "paragraph")
 _LINE_WORDS = re.compile(r"[A-Za-z]{4,}(?: [A-Za-z]{4,})+")
 _SAMPLED = 20_000
 _MOST_SHARE = 0.05

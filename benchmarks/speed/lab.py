@@ -128,6 +128,6 @@ def settle(recall: Recall, ask: Callable[[], object]) -> None:
     """Ask some questions and wait until the store has made whatever it keeps in memory for later ones."""
     for _ in range(3):
         ask()
-    warm_up = getattr(recall.engine.store, "warm_up", None)
-    if warm_up is not None:
-        warm_up()
+    fill_memory = getattr(recall.engine.store, "fill_memory", None)
+    if fill_memory is not None:
+        fill_memory()

@@ -8,7 +8,7 @@ from itertools import count, repeat
 from typing import NamedTuple
 
 from benchmarks import prose
-from benchmarks.speed.asked import Question
+from benchmarks.speed.asked import KINDS, Question
 from benchmarks.speed.lab import Lab, settle
 from benchmarks.speed.peers import (
     BOTH,
@@ -27,7 +27,6 @@ from recall_core.api.recall import Ask, Pack
 
 A_ROUND = 3
 """New questions in each round."""
-KINDS = ("1 words", "3 words", "5 words", "8 words", "phrase", "all words", "paragraph")
 _NAMES = {"1 words": "1 word", "phrase": "a phrase", "all words": "all of 3 words", "paragraph": "a paragraph"}
 USUAL = "5 words"
 BUDGET_TOKENS = 4_000

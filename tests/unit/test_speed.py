@@ -9,13 +9,13 @@ import pytest
 
 from benchmarks import corpus, prose
 from benchmarks.speed import budgets, report
-from benchmarks.speed.asked import Asker, Question
+from benchmarks.speed.asked import KINDS, Asker, Question
 from benchmarks.speed.cold import BARE
 from benchmarks.speed.filling import INSERT
 from benchmarks.speed.lab import opened
 from benchmarks.speed.peers import BOTH, FTS5, NUMPY, expression, fused
 from benchmarks.speed.rows import in_turns
-from benchmarks.speed.warm import KINDS, USUAL
+from benchmarks.speed.warm import USUAL
 from benchmarks.timing import Spread
 
 WORDS = [f"{first}{second}" for first in ("alpha", "bravo", "delta", "gamma") for second in "bcdfghjklmnpqrstvwxz"]

@@ -1,0 +1,101 @@
+"""The same store and the same question give the same bytes, however the answer comes about."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks.parity import Asked, differences, digests, main, questions, whole
+from benchmarks.speed.lab import has, settle
+from recall_core import Recall
+from tests.parity_stores import CLUSTERED, filled
+
+KINDS = ("hash", CLUSTERED, "local")
+PROCESSES = 4
+
+
+def cold(home: Path, asked: Sequence[Asked]) -> list[str]:
+    """Each question to a process that was asked nothing before."""
+    command = [sys.executable, "-m", "benchmarks.parity", "one", str(home)]
+    return [
+        subprocess.run(command, input=json.dumps(each), text=True, capture_output=True, check=True).stdout.strip()
+        for each in asked
+    ]
+
+
+def first(home: Path, asked: Sequence[Asked]) -> list[str]:
+    """Each question to a store that was opened for it."""
+    found = []
+    for each in asked:
+        with Recall.open(start=home) as recall:
+            found += digests(recall, [each])
+    return found
+
+
+def recall_in_a_process(home: Path, *arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "recall_core", *arguments], cwd=home, check=True, capture_output=True)
+
+
+def same(asked: Sequence[Asked], one: Sequence[str], other: Sequence[str]) -> None:
+    """Raises with the questions whose answers differ."""
+    assert list(differences(asked, one, other)) == []
+    assert whole(one) == whole(other)
+
+
+def holds(home: Path, kind: str, chunks: int, count: int, *, processes: int) -> None:
+    """Asks so many questions of a new store in every way."""
+    if kind == "local" and not has(kind):
+        pytest.skip("needs the local embedder")
+    asked = questions(filled(home, kind, chunks), count, seed=chunks)
+    expected = first(home, asked)
+    step = max(1, count // processes)
+    same(asked[::step], expected[::step], cold(home, asked[::step]))
+    with Recall.open(start=home) as recall:
+        settle(recall, lambda: recall.search("any"))
+        same(asked, expected, digests(recall, asked))  # warm
+        same(asked, expected, digests(recall, asked))  # the second time of each, after all others
+        (home / "docs" / "new.txt").write_text(" ".join(each.arguments[0] for each in asked[:50]), encoding="utf-8")
+        recall_in_a_process(home, "add", "docs/new.txt")
+        changed = digests(recall, asked)
+        assert whole(changed) != whole(expected)
+        same(asked, first(home, asked), changed)
+        recall_in_a_process(home, "rm", "docs/new.txt")
+        recall_in_a_process(home, "compact")  # else a trace tells of the removed chunk
+        same(asked, expected, digests(recall, asked))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "local"])
+def test_first_warm_and_hundredth_answers_are_the_same_and_so_are_those_after_another_process_wrote(
+    tmp_path: Path, kind: str
+) -> None:
+    holds(tmp_path, kind, 300, 30, processes=PROCESSES)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7_200)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("chunks", "count"), [(20_000, 2_000), (100_000, 600)])
+def test_so_are_thousands_of_answers_of_large_stores(tmp_path: Path, kind: str, chunks: int, count: int) -> None:
+    holds(tmp_path, kind, chunks, count, processes=40)
+
+
+def test_two_files_of_answers_are_compared_question_by_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pieces = filled(tmp_path / "store", "hash", 60)
+    (tmp_path / "store" / "pieces.json").write_text(json.dumps(pieces), encoding="utf-8")
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    asking = ["ask", str(tmp_path / "store"), "--count", "12"]
+    assert main([*asking, "--out", str(one)]) == main([*asking, "--out", str(other)]) == 0
+
+    assert main(["compare", str(one), str(other)]) == 0
+    kept = json.loads(other.read_text(encoding="utf-8"))
+    kept["answers"][3] = "another"
+    other.write_text(json.dumps(kept), encoding="utf-8")
+    capsys.readouterr()
+
+    assert main(["compare", str(one), str(other)]) == 1
+    assert capsys.readouterr().out.splitlines() == [kept["questions"][3], "12 answers, 1 different"]

@@ -1,0 +1,60 @@
+"""Stores for tests of parity: files of invented text on disk, and their vectors, far apart or in a few clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from zlib import crc32
+
+from benchmarks import corpus, prose
+from recall_core.api.recall import Recall
+from recall_core.embed.hash import HashEmbedder
+from recall_core.ingest.pipeline import ingest
+from recall_core.types import Root, Vector
+
+CLUSTERED = "clustered"
+"""Vectors of the hash embedder, but only a few of them, so that nearly every cosine is a tie."""
+CLUSTERS = 24
+
+
+class Clustered:
+    """Gives each text the vector of one of a few words. It bears the name of `hash`, which embeds the questions."""
+
+    identity = HashEmbedder().identity
+    dimension = HashEmbedder().dimension
+    max_input = None
+
+    def __init__(self) -> None:
+        words = [paragraph.split()[-1].strip(".") for paragraph in corpus.paragraphs(CLUSTERS)]
+        self._vectors = HashEmbedder().embed(words)
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        """One of the few vectors for each."""
+        return [self._vectors[crc32(text.encode()) % CLUSTERS] for text in texts]
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """None is too long."""
+        return [1] * len(texts)
+
+
+def filled(home: Path, kind: str, chunks: int) -> list[str]:
+    """Make a store of so many chunks in a folder; returns their texts. kind: an embedder, or CLUSTERED."""
+    pieces = list(corpus.paragraphs(chunks))
+    prose.write(home / "docs", pieces)
+    Recall.init(str(home), embedding="hash" if kind == CLUSTERED else kind, settings=corpus.SETTINGS)
+    with Recall.open(start=home) as recall:
+        added = (
+            ingest(
+                [str(home / "docs")],
+                template=Root(""),
+                store=recall.store,
+                embedder=Clustered(),
+                config=recall.config,
+                base=home,
+            )
+            if kind == CLUSTERED
+            else recall.add([str(home / "docs")], Root(""))
+        )
+        for _ in added:
+            pass
+    return pieces
