@@ -65,7 +65,7 @@ def contributions(found: Occurrences, rowid: int, config: Config) -> list[float]
     given = [counts.get(rowid) for counts in found.counts]
     lengths = found.lengths[rowid] if any(given) else (0, 0)
     return [
-        0.0 if tf is None else _scored(found, phrase.idf, tf, lengths, config)
+        0.0 if tf is None else contribution(found.averages, phrase.idf, tf, lengths, config)
         for phrase, tf in zip(found.phrases, given, strict=True)
     ]
 
@@ -84,7 +84,7 @@ def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[flo
         check()
         for rowid, tf in counts.items():
             if rowid in totals:
-                totals[rowid] += _scored(found, phrase.idf, tf, found.lengths[rowid], config)
+                totals[rowid] += contribution(found.averages, phrase.idf, tf, found.lengths[rowid], config)
     return [totals[rowid] for rowid in rowids]
 
 
@@ -102,23 +102,28 @@ def vectorised(found: Occurrences, rowids: Sequence[int], config: Config) -> lis
             at = np.fromiter(map(places.__getitem__, held), dtype=np.intp, count=len(held))
             tf = np.array(list(held.values()), dtype=np.float64)
             sizes = lengths[at]
-            totals[at] += _scored(found, phrase.idf, (tf[:, 0], tf[:, 1]), (sizes[:, 0], sizes[:, 1]), config)
+            pairs = (tf[:, 0], tf[:, 1]), (sizes[:, 0], sizes[:, 1])
+            totals[at] += contribution(found.averages, phrase.idf, *pairs, config)
     values: list[float] = totals.tolist()
     return values
 
 
-def _scored(
-    found: Occurrences, idf: float, tf: tuple[Number, Number], lengths: tuple[Number, Number], config: Config
+def contribution(
+    averages: tuple[float, float],
+    idf: float,
+    tf: tuple[Number, Number],
+    lengths: tuple[Number, Number],
+    config: Config,
 ) -> Number:
-    """A phrase's contribution, of one row or of a column of rows."""
+    """What a phrase gives to one row's score, or to those of a column of rows; see `contributions`."""
     if config.lexical_model == "bm25f":
         k1, b = config.bm25_k1, config.bm25_b
-        title = _shortened(tf[0], lengths[0], found.averages[0], b)
-        frequency = config.title_weight * title + _shortened(tf[1], lengths[1], found.averages[1], b)
+        title = _shortened(tf[0], lengths[0], averages[0], b)
+        frequency = config.title_weight * title + _shortened(tf[1], lengths[1], averages[1], b)
         value: Number = idf * ((k1 + 1) * frequency / (frequency + k1 + (frequency == 0)))
         return value
     frequency = config.title_weight * tf[0] + tf[1]
-    length = (lengths[0] + lengths[1]) / (found.averages[0] + found.averages[1])
+    length = (lengths[0] + lengths[1]) / (averages[0] + averages[1])
     held = BM25_K1 * (1 - FTS5_B + FTS5_B * length)
     return idf * ((BM25_K1 + 1) * frequency / (frequency + held))
 

@@ -131,19 +131,18 @@ def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     lexical: Mapping[int, float] = {}
     semantic: Mapping[int, float] = {}
     is_searched_whole = True
-    if question.lexical is not None:
-        lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight)
     if question.vector:
         semantic, is_searched_whole = store.nearest(question.vector, where=plan.where, k=k)
-    rowids = list({**lexical, **semantic})
     if question.lexical is not None:
-        lexical = store.lexical_scores(question.lexical, rowids, title_weight=weight)
+        near = list(semantic)
+        lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight, also=near)
+    rowids = list({**lexical, **semantic})
     if question.vector:
         semantic = store.cosines(question.vector, where=None, rowids=rowids)
     return Candidates(store.candidates(None, rowids=rowids), lexical, semantic, is_searched_whole)
 
 
-def _by_bm25f(query: LiteralQuery, rowids: list[int], store: Store, config: Config) -> dict[int, float]:
+def _by_bm25f(query: LiteralQuery, rowids: list[int], store: Store, config: Config) -> Mapping[int, float]:
     """The rows that FTS5 found, scored again."""
     found = store.occurrences(query, rowids)
     return dict(zip(rowids, scores(found, rowids, config), strict=True))

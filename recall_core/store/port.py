@@ -154,9 +154,11 @@ class Search(Protocol):
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
 
     def lexical(
-        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
+        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None.
+
+        also: with k, those of these rows that match come as well.
 
         With k, every row that holds a phrase of several words is there as well: at most k, the rarest phrase first.
         Where more rows hold one, a row whose place among the k best it would owe to a phrase may be missing.

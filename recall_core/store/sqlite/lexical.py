@@ -14,7 +14,7 @@ from recall_core.deadline import check
 from recall_core.errors import StoreError
 from recall_core.rank.bm25 import idf, phrase_idf
 from recall_core.rql.ast import Expr
-from recall_core.store.sqlite.compile import compile_filter
+from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.text import spaced
@@ -156,25 +156,44 @@ def check_syntax(execute: Execute, match: str) -> str | None:
 
 
 def scores(
-    execute: Execute, match: str, *, where: Expr | None, k: int | None, title_weight: float
+    execute: Execute,
+    match: str,
+    *,
+    where: Expr | None,
+    k: int | None,
+    title_weight: float,
+    also: Sequence[int] = (),
 ) -> dict[int, float]:
-    """rowid to raw BM25 >= 0 of the rows that match and pass, in rowid order or best first when k is given."""
-    if not match or k == 0:
+    """rowid to raw BM25 >= 0 of the rows that match and pass; the k best first, ties in natural order, where k is
+    given, and behind them those of `also` that match."""
+    if not match or (k == 0 and not also):
         return {}
-    sql = ["SELECT f.rowid, -bm25(chunk_fts, ?, 1.0) AS raw FROM chunk_fts f"]
-    parameters: list[Any] = [title_weight]
-    if where is not None or k is not None:
-        sql.append("JOIN chunk c ON c.rowid = f.rowid JOIN doc d ON d.rowid = c.doc")
-    sql.append("WHERE chunk_fts MATCH ?")
-    parameters.append(match)
-    if where is not None:
-        compiled = compile_filter(where, table="chunk")
-        sql.append(f"AND ({compiled.sql})")
-        parameters += compiled.params
-    if k is not None:
-        sql.append("ORDER BY raw DESC, d.path, c.offset LIMIT ?")
-        parameters.append(k)
-    return {rowid: abs(raw) for rowid, raw in execute(" ".join(sql), parameters)}
+    passing = Compiled("1") if where is None else compile_filter(where, table="chunk")
+    joined = "" if where is None else "JOIN chunk c ON c.rowid = f.rowid JOIN doc d ON d.rowid = c.doc"
+    found = (
+        f"SELECT f.rowid AS row, -bm25(chunk_fts, ?, 1.0) AS raw FROM chunk_fts f {joined} "
+        f"WHERE chunk_fts MATCH ? AND ({passing.sql})"
+    )
+    parameters = (title_weight, match, *passing.params)
+    if k is None:
+        return {rowid: abs(raw) for rowid, raw in execute(found, parameters)}
+    rows = execute(_BEST.format(found), (*parameters, k, json.dumps(list(also)), k))
+    return {rowid: abs(raw) for rowid, raw in rows}
+
+
+_BEST = """
+WITH found AS MATERIALIZED ({}),
+     last AS MATERIALIZED (SELECT raw FROM found ORDER BY raw DESC LIMIT 1 OFFSET max(?, 1) - 1),
+     asked AS MATERIALIZED (SELECT value AS row FROM json_each(?)),
+     near AS MATERIALIZED (SELECT row, raw FROM found WHERE raw >= coalesce((SELECT raw FROM last), 0)),
+     best AS MATERIALIZED (
+       SELECT near.row AS row, near.raw AS raw FROM near CROSS JOIN chunk c ON c.rowid = near.row
+       CROSS JOIN doc d ON d.rowid = c.doc ORDER BY near.raw DESC, d.path, c.offset LIMIT ?)
+SELECT row, raw FROM best
+UNION ALL
+SELECT row, raw FROM found WHERE row IN (SELECT row FROM asked) AND row NOT IN (SELECT row FROM best)
+"""
+"""Only rows that may be listed are looked up in other tables: their order among equals is that of paths."""
 
 
 def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:

@@ -7,7 +7,7 @@ from _thread import RLock  # see recall_core.store.one_thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import apsw
 
@@ -16,14 +16,18 @@ from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
+from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
+
+if TYPE_CHECKING:
+    from recall_core.store.sqlite.warm.shared import Lease, OwnLease
+    from recall_core.store.sqlite.warm.snapshot import Snapshot
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
 FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
 
-Kept = TypeVar("Kept")
 Done = TypeVar("Done")
 
 
@@ -40,14 +44,19 @@ class OpenStore:
         self.guard = ThreadGuard(path)
         self._ending = RLock()
         """Held while the connection is interrupted or closed: SQLite wants no interrupt of one that may close."""
-        self._file = _file_at(path)
-        self._log = _file_at(f"{path}-wal")
+        self._file = file_at(path)
+        self._log = file_at(f"{path}-wal")
         self._has_written = False
         self._is_left = False
         self._is_ended = False
         self._is_reading = False
         self._info_read: StoreInfo | None = None
         """What `info` said in the `reading` block that runs, all of which is of one state."""
+        self._lease: Lease | OwnLease | None = None
+        self._asked: dict[type, object] = {}
+        """The question that was begun last in this block, by what it is in: words or a vector."""
+        self._warm: Snapshot | None = None
+        """What is in memory of the state of this block."""
         db.pragma("query_only", True)
         db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
@@ -164,15 +173,60 @@ class OpenStore:
             self.execute("BEGIN")
             self._expect_in_place()
             self._is_reading = True
+            if self._lease is not None:
+                self._lease.begin()
             yield
         finally:
             self._is_reading, self._info_read = False, None
+            self._asked, self._warm = {}, None
+            if self._lease is not None:
+                self._lease.end()
             self._roll_back()
+
+    def warmed(self, asked: object) -> Snapshot | None:
+        """What is in memory of the state that is read, for a question in these words or with this vector.
+
+        Only inside `reading`. The first question about a state of the store gives None: a process that asks once
+        should not read, nor hold, what it does not need. With the second a thread begins to read it, and gives None
+        until it has.
+        """
+        if not self._is_reading or self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
+            return None
+        kind = type(asked)
+        if kind in self._asked and self._asked[kind] == asked:
+            return self._warm
+        is_new = kind in self._asked or not self._asked
+        if is_new:
+            self._asked = {}
+        self._asked[kind] = asked
+        if is_new and self._warm is None:
+            state = self.state()
+            if _is_asked_again(self._file or id(self), state):
+                self._warm = self._leased().get(state)
+        return self._warm
+
+    def in_memory(self) -> Snapshot | None:
+        """What is in memory of the state that is read, whatever the question."""
+        return self._warm if self._is_reading and self.db.txn_state() != apsw.SQLITE_TXN_WRITE else None
+
+    def warm_up(self) -> bool:
+        """Read what a second question would have read, and wait for it; False where it cannot be."""
+        with self.reading():
+            return self._leased().wait(self.state()) is not None
+
+    def _leased(self) -> Lease | OwnLease:
+        """This connection's part in what the process keeps of the file."""
+        if self._lease is None:
+            from recall_core.store.sqlite.warm import shared  # noqa: PLC0415 - a process that asks once needs none
+
+            self._lease = shared.lease(self.db, self.execute, self.path, self._file)
+            self._lease.begin()
+        return self._lease
 
     def _expect_in_place(self) -> None:
         """Raises StoreError `store_replaced` where what is open is no more the file of this name: whatever were read
         of it is of the past, and whatever were written to it would be lost."""
-        if self._file is not None and _file_at(self.path) != self._file:
+        if self._file is not None and file_at(self.path) != self._file:
             raise StoreError(
                 "store_replaced",
                 f"{self.path} was replaced or deleted while it was open; nothing was written.",
@@ -205,12 +259,10 @@ class OpenStore:
         """Another number once anyone but this connection has committed anything."""
         return int(self.execute("PRAGMA data_version")[0][0])
 
-    def state(self) -> tuple[int, int]:
-        """Another pair once anything that a question may see is another: the generation, and for a file in which
-        another store was put its tables' own count."""
-        generation = self.execute("SELECT value FROM meta WHERE key = 'generation'")[0][0]
+    def state(self) -> State:
+        """Another one once anything that a question may see is another; see `state_of`."""
         with making_sense(self.path):
-            return int(generation), int(self.execute("PRAGMA schema_version")[0][0])
+            return state_of(self.execute)
 
     def interrupt(self) -> None:
         """Abort the statement that runs in another thread, or none where there is none, or no connection any more."""
@@ -224,6 +276,9 @@ class OpenStore:
 
     def close(self) -> None:
         """Let go of the file, as often as one likes; what was written through this connection is folded into it."""
+        if self._lease is not None:
+            self._lease.leave()
+            self._lease = None
         if self._has_written:
             self.fold()
             self._has_written = False
@@ -248,12 +303,12 @@ class OpenStore:
 
     def is_replaced(self) -> bool:
         """True when another file stands in the place of the open one by now, or none; it would answer for good."""
-        has_other_log = self._log is not None and _file_at(f"{self.path}-wal") != self._log
-        return self._is_left or has_other_log or _file_at(self.path) != self._file
+        has_other_log = self._log is not None and file_at(f"{self.path}-wal") != self._log
+        return self._is_left or has_other_log or file_at(self.path) != self._file
 
     def is_there(self) -> bool:
         """True when a file stands in the store's place, be it this one or another."""
-        return _file_at(self.path) is not None
+        return file_at(self.path) is not None
 
     def leave(self) -> None:
         """Another file stands here: finish the old one, and take its log and that log's index out of the way.
@@ -261,7 +316,7 @@ class OpenStore:
         SQLite would read the new file through them. Raises StoreError `store_needs_recovery` while someone reads.
         """
         log, index = Path(f"{self.path}-wal"), Path(f"{self.path}-shm")
-        if self._log is not None and _file_at(str(log)) == self._log:
+        if self._log is not None and file_at(str(log)) == self._log:
             error = StoreError(
                 "store_needs_recovery",
                 f"{self.path} was replaced, and {log.name} beside it is still that of the file before.",
@@ -283,41 +338,25 @@ class OpenStore:
         return _size_at(self.path) + _size_at(f"{self.path}-wal")
 
 
-class Memo(Generic[Kept]):
-    """A value worked out from the whole store, kept from the second time it is wanted in one state of the store.
+State: TypeAlias = tuple[int, str, int]
+"""The generation, the sum of the documents' digests, and, for a file in which another store was put, its tables' own
+count of changes."""
 
-    A commit that leaves the generation as it is, as of vectors that are only kept, leaves it as it was, too.
-    The first time gives None: a process that asks once should not read, nor hold, what it does not need.
-    """
+_asked_last: dict[object, State] = {}
+"""By file or connection: the state that the last question was about."""
 
-    def __init__(self, store: OpenStore, read: Callable[[], Kept]) -> None:
-        self._store = store
-        self._read = read
-        self._seen = self._state = (-1, -1)
-        self._kept: Kept | None = None
-        self.reads = 0
-        """How often the value was worked out."""
 
-    @property
-    def is_empty(self) -> bool:
-        """Nothing is kept at this moment."""
-        return self._kept is None
+def state_of(execute: Execute) -> State:
+    """The state that a connection sees."""
+    kept: dict[str, str] = dict(execute("SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')"))
+    return int(kept["generation"]), str(kept["digest_sum"]), int(execute("PRAGMA schema_version")[0][0])
 
-    def get(self) -> Kept | None:
-        """The value for what this connection sees at this moment, or None."""
-        if self._store.db.txn_state() == apsw.SQLITE_TXN_WRITE:
-            return None  # what is written here may still be rolled back
-        seen = (self._store.changes(), self._store.db.total_changes())  # commits of others, and our own
-        if seen != self._seen:
-            self._seen = seen
-            state = self._store.state()
-            if state != self._state:
-                self._state, self._kept = state, None
-                return None
-        if self._kept is None:
-            self._kept = self._read()
-            self.reads += 1
-        return self._kept
+
+def _is_asked_again(where: object, state: State) -> bool:
+    """Whether it is the second question, or a later one, about this state."""
+    is_again = _asked_last.get(where) == state
+    _asked_last[where] = state
+    return is_again
 
 
 def _heed_signals() -> bool:
@@ -331,7 +370,7 @@ def _look() -> bool:
     return False
 
 
-def _file_at(path: str) -> tuple[int, int] | None:
+def file_at(path: str) -> tuple[int, int] | None:
     """What tells the file at this path from every other; None where there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116 - asked at every transaction

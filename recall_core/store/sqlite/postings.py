@@ -57,10 +57,8 @@ def occurrences(
     execute: Execute,
     query: LiteralQuery,
     rowids: Sequence[int] | None,
-    *,
-    sizes: Mapping[int, tuple[int, int]] | None,
 ) -> Occurrences:
-    """See store.port.Search. sizes: of every row, where they are at hand."""
+    """See store.port.Search."""
     rows, totals = index_totals(execute)
     dfs = {phrase.tokens: frequency(db, execute, phrase.tokens) for phrase in query.phrases}
     db.register_fts5_function("recall_occurrences", _count_occurrences)
@@ -69,12 +67,10 @@ def occurrences(
     else:
         wanted = None if rowids is None else frozenset(rowids)
         counts = {tokens: _among(_everywhere(db, execute, tokens), wanted) for tokens in dfs}
-    if sizes is None:
-        sizes = lengths(execute, sorted(set().union(*counts.values())))
     return Occurrences(
         phrases=tuple(phrase_stat(db, execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
         counts=tuple(counts[phrase.tokens] for phrase in query.phrases),
-        lengths=sizes,
+        lengths=lengths(execute, sorted(set().union(*counts.values()))),
         averages=(totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0),
         rows=rows,
     )
@@ -200,18 +196,15 @@ ORDER BY d.path, c.offset
 
 
 class Phrased:
-    """Scores of a literal query with phrases of several words: FTS5 says which rows match, `rank.bm25` their scores.
+    """Scores of a literal query with phrases of several words: FTS5 finds the rows, `rank.bm25` scores them."""
 
-    sizes: tokens of every row, where they are at hand.
-    """
-
-    def __init__(
-        self, db: apsw.Connection, execute: Execute, query: LiteralQuery, sizes: Mapping[int, tuple[int, int]] | None
-    ) -> None:
-        self._db, self._execute, self._query, self._sizes = db, execute, query, sizes
+    def __init__(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> None:
+        self._db, self._execute, self._query = db, execute, query
         self._match = expression(query)
 
-    def scores(self, *, where: Expr | None, k: int | None, title_weight: float) -> dict[int, float]:
+    def scores(
+        self, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
+    ) -> dict[int, float]:
         """As `lexical.scores`; of a bounded list see `Search.lexical`."""
         if k is None:
             matching = scores(self._execute, self._match, where=where, k=None, title_weight=title_weight)
@@ -221,7 +214,9 @@ class Phrased:
         raws = self._scored(list({**near, **holding}), title_weight)
         order = [rowid for (rowid,) in self._execute(_NATURAL, (json.dumps(list(raws)),))]
         order.sort(key=lambda rowid: -raws[rowid])
-        return {rowid: raws[rowid] for place, rowid in enumerate(order) if place < k or rowid in holding}
+        best = {rowid: raws[rowid] for place, rowid in enumerate(order) if place < k or rowid in holding}
+        left = [rowid for rowid in also if rowid not in best]
+        return best | self.scores_of(left, title_weight=title_weight) if left else best
 
     def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """As `lexical.scores_of`."""
@@ -249,7 +244,7 @@ class Phrased:
         return [quoted(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
 
     def _scored(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
-        found = occurrences(self._db, self._execute, self._query, rowids, sizes=self._sizes)
+        found = occurrences(self._db, self._execute, self._query, rowids)
         values = bm25.scores(found, rowids, Config(title_weight=title_weight))
         return dict(zip(rowids, values, strict=True))
 
@@ -294,6 +289,7 @@ def long_scores(
     where: Expr | None,
     k: int | None,
     title_weight: float,
+    also: Sequence[int] = (),
 ) -> dict[int, float]:
     """As `lexical.scores`."""
     raws = _raws(db, execute, query, title_weight)
@@ -302,7 +298,10 @@ def long_scores(
     passing = Compiled("1") if where is None else compile_filter(where, table="chunk")
     order = "c.rowid" if k is None else "raw DESC, d.path, c.offset"
     given = json.dumps([[rowid, raw] for rowid, raw in raws.items()])
-    return dict(execute(_CHOSEN.format(passing.sql, order), (given, *passing.params, -1 if k is None else k)))
+    chosen: dict[int, float] = dict(
+        execute(_CHOSEN.format(passing.sql, order), (given, *passing.params, -1 if k is None else k))
+    )
+    return chosen | {rowid: raws[rowid] for rowid in also if rowid in raws}
 
 
 def long_scores_of(
@@ -339,7 +338,7 @@ def _with_phrases(
     """raws with what phrases of several words give, each the weight of its words."""
     if not query.long_phrases:
         return raws
-    found = occurrences(db, execute, query._replace(phrases=query.long_phrases), None, sizes=None)
+    found = occurrences(db, execute, query._replace(phrases=query.long_phrases), None)
     rowids = sorted(set().union(*found.counts))
     values = bm25.scores(found, rowids, Config(title_weight=title_weight))
     return raws | {rowid: raws.get(rowid, 0.0) + value for rowid, value in zip(rowids, values, strict=True)}

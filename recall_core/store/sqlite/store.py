@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from recall_core.config import EXACT_VECTORS
 from recall_core.errors import StoreCorrupt
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
@@ -26,7 +25,6 @@ from recall_core.store.sqlite.connect import (
 )
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
-from recall_core.store.sqlite.opened import Memo
 from recall_core.store.sqlite.schema import PAGE_SIZE
 from recall_core.types import (
     Key,
@@ -42,9 +40,15 @@ from recall_core.types import (
 
 if TYPE_CHECKING:
     from recall_core.store.port import Store
+    from recall_core.store.sqlite.warm.rows import Places
+    from recall_core.store.sqlite.warm.snapshot import Snapshot
+    from recall_core.store.sqlite.warm.words import Words
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
+_VECTORS_WHERE = """
+SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE
+"""
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
 
@@ -135,9 +139,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool, upgrade: str = "") -> None:
         super().__init__(db, path, writable=writable)
         self.upgrade = upgrade
-        self._keys = Memo(self, lambda: records.Keys(self._candidates(None, None)))
-        self._lengths = Memo(self, lambda: postings.lengths(self.execute, None))
-        self._vectors = Memo(self, lambda: vectors.rows_of(self.execute(_VECTORS)))
+        self._words: tuple[Snapshot, LiteralQuery, Words | None] | None = None
+        """The words of the question that was asked last."""
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The text as the index folds it, before stemming."""
@@ -161,13 +164,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
         with translated(self.path):
+            if (warm := self._warm_words(query)) is not None:
+                return warm.terms
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
-        sizes = self._lengths.get() if self._is_small() else None
         with translated(self.path):
-            return postings.occurrences(self.db, self.execute, query, rowids, sizes=sizes)
+            if (warm := self._warm_words(query)) is not None:
+                return warm.occurrences(rowids)
+            return postings.occurrences(self.db, self.execute, query, rowids)
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
@@ -179,14 +185,26 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return self._info_read.chunks
         return self._count("chunks")
 
-    def _is_small(self) -> bool:
-        """Whether what is asked of every chunk may be kept in memory; above, a question asks for few of them."""
-        return self._live_chunks() <= EXACT_VECTORS
+    def _warm_words(self, query: LexicalQuery) -> Words | None:
+        """The query over what is in memory; None where it has to be asked of FTS5."""
+        if isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
+            return None
+        warm = self.warmed(query)
+        if warm is None:
+            return None
+        if self._words is None or self._words[0] is not warm or self._words[1] != query:
+            self._words = warm, query, warm.words(self.db, self.execute, query)
+        return self._words[2]
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
-        kept = self._keys.get() if where is None and self._is_small() else None
-        return kept.among(rowids) if kept else self._candidates(where, rowids)
+        warm = self.in_memory()
+        if warm is None:
+            return self._candidates(where, rowids)
+        if where is None:
+            return warm.rows.keys(None if rowids is None else warm.rows.natural(rowids))
+        passing = warm.passing(where, self.execute)
+        return warm.rows.keys(passing if rowids is None else warm.rows.natural(rowids, among=passing))
 
     def _candidates(self, where: Expr | None, rowids: Sequence[int] | None) -> tuple[Key, ...]:
         condition, parameters = records.condition_of(where, rowids)
@@ -198,58 +216,73 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return tuple(map(Key._make, rows))
 
     def lexical(
-        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float
+        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> dict[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
-        if postings.is_long(query):
-            with translated(self.path):
-                return postings.long_scores(self.db, self.execute, query, where=where, k=k, title_weight=title_weight)
-        if (phrased := self._phrased(query)) is not None:
-            with translated(self.path):
-                return phrased.scores(where=where, k=k, title_weight=title_weight)
-        return lexical.scores(self.execute, lexical.expression(query), where=where, k=k, title_weight=title_weight)
+        with translated(self.path):
+            if (warm := self._warm_words(query)) is not None:
+                among = None if where is None else self._passing(where)
+                return warm.scores(k=k, among=among, title_weight=title_weight, also=also)
+            if postings.is_long(query):
+                return postings.long_scores(
+                    self.db, self.execute, query, where=where, k=k, title_weight=title_weight, also=also
+                )
+            if (phrased := self._phrased(query)) is not None:
+                return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
+        match = lexical.expression(query)
+        return lexical.scores(self.execute, match, where=where, k=k, title_weight=title_weight, also=also)
 
     def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
-        if postings.is_long(query):
-            with translated(self.path):
+        with translated(self.path):
+            if (warm := self._warm_words(query)) is not None:
+                return warm.scores_of(rowids, title_weight=title_weight)
+            if postings.is_long(query):
                 return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
-        if (phrased := self._phrased(query)) is not None:
-            with translated(self.path):
+            if (phrased := self._phrased(query)) is not None:
                 return phrased.scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
+
+    def _passing(self, where: Expr) -> Places:
+        warm = self.in_memory()
+        assert warm is not None  # noqa: S101 - asked for where something is in memory
+        return warm.passing(where, self.execute)
 
     def _phrased(self, query: LexicalQuery) -> postings.Phrased | None:
         """Who scores a query with phrases of several words."""
         if not (isinstance(query, LiteralQuery) and query.long_phrases):
             return None
-        return postings.Phrased(self.db, self.execute, query, self._lengths.get() if self._is_small() else None)
+        return postings.Phrased(self.db, self.execute, query)
 
     def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
-        if where is None and rowids is None:
-            kept = self._vectors.get() if self._is_small() else None
+        warm = self.warmed(vector)
+        if warm is not None and warm.matrix is not None and warm.matrix.is_wide:
+            among = None if where is None else self._passing(where)
+            if rowids is not None:
+                among = warm.rows.natural(rowids, among=among)
             with making_sense(self.path):
-                return vectors.cosines(vector, kept or vectors.rows_of(self.execute(_VECTORS)))
+                return warm.cosines(vector, among)
         condition, parameters = records.condition_of(where, rowids)
-        rows = self.execute(
-            f"SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid "
-            f"JOIN vec v ON v.chunk = c.rowid WHERE {condition}",
-            parameters,
-        )
+        sql = _VECTORS if where is None and rowids is None else f"{_VECTORS_WHERE} {condition}"
         with making_sense(self.path):
-            return vectors.cosines(vector, vectors.rows_of(rows))
+            return vectors.cosines(vector, vectors.rows_of(self.execute(sql, parameters)))
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """The k best of `cosines`, best first, ties in natural order; always exactly those.
 
-        sqlite-vec's float32 distances only propose: every row that could tie with the k-th is fetched and settled.
+        float32 products, or sqlite-vec's distances, only propose: every row that could tie with the k-th is settled.
         """
         from recall_core.store.values import Nearest  # noqa: PLC0415 - a small store never needs it
 
-        load_vector_functions(self.db)
-        condition, parameters = records.condition_of(where, None)
-        near = vectors.near(self.execute, vector, condition, parameters, k=k)
+        warm = self.warmed(vector)
+        if warm is not None and warm.matrix is not None:
+            among = None if where is None else self._passing(where)
+            near = warm.rows.rowids[warm.matrix.near(vector, k, among)].tolist()
+        else:
+            load_vector_functions(self.db)
+            condition, parameters = records.condition_of(where, None)
+            near = vectors.near(self.execute, vector, condition, parameters, k=k)
         exact = self.cosines(vector, where=None, rowids=near)
         order = [key.rowid for key in self.candidates(None, rowids=near)]
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import fsum
 from operator import mul
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recall_core.deadline import check
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import UNIT_TOLERANCE, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Materialised, so that a distance that is asked for twice is worked out once. No cosine distance is above 2.
 _NEAR = """
@@ -25,7 +29,7 @@ WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMI
 
 
 DECIMALS = 6
-_SCALE = 1_000_000  # 10 to the power of DECIMALS
+SCALE = 1_000_000  # 10 to the power of DECIMALS
 _DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
 _FLOAT32_STEP = 2.0**-23  # twice the rounding error of one operation
 _PLAIN_PRODUCTS = 600_000  # below this, plain Python costs less than importing NumPy
@@ -71,7 +75,7 @@ def _doubt(dimension: int) -> float:
     section 3.1), both rows may be as much too long or short as a stored vector may, which a product feels and a
     distance does not, and cosines tie within a unit of the last decimal.
     """
-    return 2 * ((dimension + 4) * _FLOAT32_STEP + UNIT_TOLERANCE) + 2 / _SCALE
+    return 2 * ((dimension + 4) * _FLOAT32_STEP + UNIT_TOLERANCE) + 2 / SCALE
 
 
 def _plain(query: Vector, rows: Rows) -> list[float]:
@@ -81,7 +85,7 @@ def _plain(query: Vector, rows: Rows) -> list[float]:
     values = []
     for start in range(0, len(rows.components), len(query)):
         row = array("f", rows.components[start : start + len(query)])
-        values.append(_settle(sum(map(mul, components, map(row.__getitem__, places))) * _SCALE, q, row))
+        values.append(_settle(sum(map(mul, components, map(row.__getitem__, places))) * SCALE, q, row))
     return values
 
 
@@ -92,9 +96,9 @@ def _places(q: array[float]) -> list[int]:
 
 def _settle(scaled: float, q: array[float], row: array[float]) -> float:
     nearest = round(scaled)
-    value = float(nearest) / _SCALE
+    value = float(nearest) / SCALE
     if abs(abs(scaled - nearest) - 0.5) < _DOUBT:
-        value = round(fsum(map(mul, q, row)), DECIMALS)  # a product with _SCALE would be rounded itself
+        value = round(fsum(map(mul, q, row)), DECIMALS)  # a product with SCALE would be rounded itself
     return max(-1.0, min(1.0, value)) + _UNSIGNED
 
 
@@ -107,10 +111,21 @@ def _vectorised(query: Vector, rows: Rows) -> list[float]:
     for start in range(0, len(matrix), _BLOCK_ROWS):
         check()
         scaled[start : start + _BLOCK_ROWS] = matrix[start : start + _BLOCK_ROWS].astype(np.float64) @ q
-    scaled *= _SCALE
-    nearest = np.rint(scaled)
-    doubtful = np.abs(np.abs(scaled - nearest) - 0.5) < _DOUBT
-    values: list[float] = (np.clip(nearest / _SCALE, -1.0, 1.0) + _UNSIGNED).tolist()
-    for i in np.flatnonzero(doubtful).tolist():
-        values[i] = _settle(float(scaled[i]), array("f", query), array("f", matrix[i].tobytes()))
+    values: list[float] = settled(scaled, query, lambda place: array("f", matrix[place].tobytes())).tolist()
+    return values
+
+
+def settled(sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], array[float]]) -> NDArray[np.float64]:
+    """Cosines from float64 dot products, which are changed: rounded, those in doubt worked out again exactly.
+
+    row_of: the vector at a place.
+    """
+    import numpy as np  # noqa: PLC0415 - as above
+
+    sums *= SCALE
+    nearest = np.rint(sums)
+    doubtful = np.abs(np.abs(sums - nearest) - 0.5) < _DOUBT
+    values: NDArray[np.float64] = np.clip(nearest / SCALE, -1.0, 1.0) + _UNSIGNED
+    for place in np.flatnonzero(doubtful).tolist():
+        values[place] = _settle(float(sums[place]), array("f", query), row_of(place))
     return values

@@ -1,0 +1,1 @@
+"""What a process keeps of a store that it asks again: keys, vectors, postings and filters as arrays."""

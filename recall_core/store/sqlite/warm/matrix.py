@@ -1,0 +1,167 @@
+"""Every vector of a store as one matrix: its products propose rows, whose cosines are then settled exactly."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from recall_core.deadline import check
+from recall_core.store.sqlite import vectors
+from recall_core.types import UNIT_TOLERANCE, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recall_core.store.sqlite.warm.rows import Places
+
+    Floats = NDArray[np.float32]
+
+_ROUNDING = 2.0**-24  # of one float32 operation, relative
+_HALF_ROUNDING = 2.0**-11  # of a float32 kept as a float16, relative
+_HALF_LEAST = 2.0**-25  # and at most this where it is next to nothing
+_LENGTHS = (1 + UNIT_TOLERANCE) ** 2  # at most the product of the lengths of a question and of a stored vector
+_MANY = 0.5  # share of components of a question from which on all of them are multiplied at once
+_BLOCK = 4_096  # columns that are widened at a time and stay in the cache
+_WIDENED = 131_072  # float64 components that stay in the cache while they are used
+_LEAST_BLOCK = 16  # values a block, where looking at blocks saves anything
+
+
+class Matrix:
+    """Column p is the vector of the row at place p, so that the few components of a hashed question are rows.
+
+    is_wide: kept as float32, which holds the vectors themselves; else as float16, which only proposes.
+    """
+
+    def __init__(self, rows: int, dimension: int, *, is_wide: bool) -> None:
+        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
+
+        self.is_wide = is_wide
+        self._columns = np.zeros((dimension, rows), dtype=np.float32 if is_wide else np.float16)
+        self._has = np.zeros(rows, dtype=np.bool_)
+        self.is_full = False
+        """Every row has a vector."""
+
+    def put(self, places: Places, rows: list[bytes]) -> None:
+        """Vectors of the rows at these places. Raises ValueError for one of another size."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        wide = np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(rows), -1)
+        if wide.shape[1] != len(self._columns):
+            raise ValueError("a vector has another size")
+        self._columns[:, places] = wide.T
+        self._has[places] = True
+        self.is_full = bool(self._has.all())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return self._columns.nbytes + self._has.nbytes
+
+    def present(self, among: Places | None) -> Places:
+        """The places, of these or of all, whose row has a vector."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        if among is None:
+            return np.flatnonzero(self._has).astype(np.int32)
+        return among if self.is_full else among[self._has[among]]
+
+    def near(self, query: Vector, k: int, among: Places | None) -> Places:
+        """The places, ascending, of all rows that may be among the k with the best cosines, or tie with the last."""
+        if k == 0:
+            return self.present(among)[:0]
+        asked = self.present(among) if among is not None or not self.is_full else None
+        if asked is not None and len(asked) <= k:
+            return asked
+        products = self._products(query, asked)
+        if len(products) <= k:
+            return self.present(None)
+        # A cosine is clipped to 1, so that all above it tie.
+        least = min(1.0, float(kth_best(products, k))) - self.doubt
+        chosen = places_at_least(products, least)
+        return chosen if asked is None else asked[chosen]
+
+    @property
+    def doubt(self) -> float:
+        """How far below the k-th product that of a row may lie which is among the k best cosines.
+
+        A dot product of d float32 is off by at most (d + 1) * 2^-24 times the lengths of both vectors, whatever the
+        order of its sums (Higham 2002, section 3.1), on either side; cosines tie within a unit of the sixth decimal.
+        """
+        dimension = len(self._columns)
+        error = (dimension + 1) * _ROUNDING * _LENGTHS
+        if not self.is_wide:
+            error += _HALF_ROUNDING * _LENGTHS + _HALF_LEAST * dimension**0.5 * _LENGTHS
+        return 2 * error + 2 / vectors.SCALE
+
+    def _products(self, query: Vector, among: Places | None) -> Floats:
+        """Of the rows at these places, or of all."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        check()
+        q = np.frombuffer(query, dtype="<f4")
+        used = np.flatnonzero(q)
+        if among is not None and len(among) < self._columns.shape[1] // 4:
+            taken: Floats = q[used] @ self._columns[np.ix_(used, among)].astype(np.float32, copy=False)
+            return taken
+        products = self._by_component(q, used) if len(used) < _MANY * len(q) else self._by_matrix(q)
+        return products if among is None else products[among]
+
+    def _by_component(self, q: Floats, used: NDArray[np.intp]) -> Floats:
+        import numpy as np  # noqa: PLC0415 - as above
+
+        products = np.zeros(self._columns.shape[1], dtype=np.float32)
+        one = np.empty_like(products)
+        for component in used.tolist():
+            np.multiply(self._columns[component], q[component], out=one)
+            products += one
+        return products
+
+    def _by_matrix(self, q: Floats) -> Floats:
+        import numpy as np  # noqa: PLC0415 - as above
+
+        if self.is_wide:
+            whole: Floats = q @ self._columns
+            return whole
+        products = np.empty(self._columns.shape[1], dtype=np.float32)
+        for start in range(0, len(products), _BLOCK):
+            check()
+            products[start : start + _BLOCK] = q @ self._columns[:, start : start + _BLOCK].astype(np.float32)
+        return products
+
+    def rows(self, places: Places) -> bytes:
+        """The vectors there, one behind the other; only where it is wide."""
+        found: bytes = self._columns[:, places].T.astype("<f4").tobytes()
+        return found
+
+    def cosines(self, query: Vector) -> NDArray[np.float64]:
+        """Of every row, settled; only where it is wide. Rows without a vector have one of 0 here."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        q = np.frombuffer(query, dtype="<f4")
+        used = np.flatnonzero(q)  # what is multiplied by 0 adds nothing
+        wide, columns = q[used].astype(np.float64), self._columns
+        chosen = columns if len(used) == len(q) else columns[used]
+        sums = np.empty(columns.shape[1])
+        step = max(256, _WIDENED // max(1, len(used)))
+        for start in range(0, len(sums), step):
+            check()
+            sums[start : start + step] = wide @ chosen[:, start : start + step].astype(np.float64)
+        return vectors.settled(sums, query, lambda place: array("f", columns[:, place].tobytes()))
+
+
+def kth_best(values: NDArray[np.floating], k: int) -> float:
+    """The k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    if (block := len(values) // (2 * k)) >= _LEAST_BLOCK:
+        best = values[: 2 * k * block].reshape(-1, block).max(axis=1)
+        values = values[values >= np.partition(best, len(best) - k)[len(best) - k]]
+    return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def places_at_least(values: NDArray[Any], least: float) -> Places:
+    """Where they are, ascending."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    return np.flatnonzero(values >= least).astype(np.int32)

@@ -1,0 +1,214 @@
+"""The snapshot that all connections of this process to one file share, and the thread that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from os import register_at_fork
+from threading import Condition, Lock, Thread
+from time import perf_counter
+from typing import Any, ClassVar
+
+import apsw
+
+from recall_core.errors import RecallError
+from recall_core.store.sqlite.connect import connect
+from recall_core.store.sqlite.opened import State, file_at, state_of
+from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.warm.snapshot import MEGABYTE, Reading, Snapshot, read_at_once
+
+FileId = tuple[int, int]
+"""Device and inode."""
+
+MEMORY_MB = 512
+"""What a process may keep of a store, in megabytes."""
+
+_YIELDING = 4  # while a question runs, a piece is followed by a pause of so many times as long
+
+
+class Shared:
+    """Of one file: at most one snapshot, at most one thread that reads the next one, and how many use it."""
+
+    def __init__(self, path: str, file: FileId) -> None:
+        self._path = path
+        self._file = file
+        self._changed = Condition()
+        self._users = 0
+        self._asking = 0
+        self._room = MEMORY_MB * MEGABYTE
+        self._kept: Snapshot | None = None
+        self._is_reading = False
+        self._failed: State | None = None
+
+    def join(self) -> None:
+        """One more user."""
+        with self._changed:
+            self._users += 1
+
+    def leave(self) -> bool:
+        """One user less; True where it was the last, whom nothing outlives."""
+        with self._changed:
+            self._users -= 1
+            self._changed.notify_all()
+            if self._users:
+                return False
+            self._changed.wait_for(lambda: not self._is_reading)
+            self._kept = None
+            return True
+
+    def get(self, state: State) -> Snapshot | None:
+        """The snapshot of that state; where there is none a thread begins to read it, and the answer is None."""
+        with self._changed:
+            kept = self._kept
+            if kept is not None and kept.state == state:
+                return kept
+            if not self._is_reading and self._failed != state and self._users:
+                self._is_reading = True
+                Thread(target=self._read, name="recall-warm", daemon=True).start()
+            return None
+
+    def ask(self) -> None:
+        """A question begins: who reads makes way."""
+        with self._changed:
+            self._asking += 1
+
+    def answered(self) -> None:
+        """It has ended."""
+        with self._changed:
+            self._asking -= 1
+            self._changed.notify_all()
+
+    def wait(self, state: State) -> Snapshot | None:
+        """The snapshot of that state once it is read; None where it cannot be."""
+        while True:
+            found = self.get(state)
+            with self._changed:
+                if found is not None or not self._is_reading:
+                    return found if found is not None else self._kept_of(state)
+                self._changed.wait()
+
+    def _kept_of(self, state: State) -> Snapshot | None:
+        return self._kept if self._kept is not None and self._kept.state == state else None
+
+    def _read(self) -> None:
+        """In a thread of its own, with a connection of its own."""
+        found: Snapshot | None = None
+        state: State | None = None
+        try:
+            with closing(connect(self._path).db) as db:
+
+                def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+                    return db.execute(sql, parameters).fetchall()
+
+                db.pragma("query_only", True)
+                db.execute("BEGIN")
+                state = state_of(execute)
+                if file_at(self._path) == self._file:
+                    found = self._in_pieces(Reading(db, execute, state, self._room))
+        except (apsw.Error, RecallError, ValueError, MemoryError):
+            pass  # whoever asks is told, by the statement that meets it
+        with self._changed:
+            self._is_reading = False
+            if found is None:
+                self._failed = state
+            elif self._users:
+                self._kept = found
+            self._changed.notify_all()
+
+    def _in_pieces(self, reading: Reading) -> Snapshot | None:
+        pieces = reading.pieces()
+        while True:
+            started = perf_counter()
+            if next(pieces, self) is self:
+                return reading.found
+            with self._changed:
+                if not self._users:
+                    return None
+                if self._asking:
+                    self._changed.wait_for(self._is_quiet, timeout=_YIELDING * (perf_counter() - started))
+
+    def _is_quiet(self) -> bool:
+        return not self._asking or not self._users
+
+
+class Lease:
+    """One connection's part in a `Shared`: it says when a question begins and ends, and when it asks no more."""
+
+    def __init__(self, shared: Shared, file: FileId) -> None:
+        self._shared = shared
+        self._file = file
+        shared.join()
+
+    def get(self, state: State) -> Snapshot | None:
+        """See `Shared.get`."""
+        return self._shared.get(state)
+
+    def wait(self, state: State) -> Snapshot | None:
+        """See `Shared.wait`."""
+        return self._shared.wait(state)
+
+    def begin(self) -> None:
+        """A question begins."""
+        self._shared.ask()
+
+    def end(self) -> None:
+        """It has ended."""
+        self._shared.answered()
+
+    def leave(self) -> None:
+        """No more questions. Who leaves last waits for the thread, which needs no longer than a piece."""
+        _Files.leave(self._file, self._shared)
+
+
+class OwnLease:
+    """The same of a store that no other connection can see: what is asked for is read at once."""
+
+    def __init__(self, db: apsw.Connection, execute: Execute) -> None:
+        self._db, self._execute = db, execute
+        self._kept: tuple[State, Snapshot | None] | None = None
+
+    def get(self, state: State) -> Snapshot | None:
+        """The snapshot of that state."""
+        if self._kept is None or self._kept[0] != state:
+            self._kept = state, read_at_once(self._db, self._execute, state, MEMORY_MB * MEGABYTE)
+        return self._kept[1]
+
+    wait = get
+
+    def begin(self) -> None:
+        """Nobody else has to make way."""
+
+    end = leave = begin
+
+
+def lease(db: apsw.Connection, execute: Execute, path: str, file: FileId | None) -> Lease | OwnLease:
+    """The part of a connection to the file at this path, None for a store in memory."""
+    return OwnLease(db, execute) if file is None else _Files.lease(path, file)
+
+
+class _Files:
+    """What is shared, by file."""
+
+    shared: ClassVar[dict[FileId, Shared]] = {}
+    lock: ClassVar[Any] = Lock()
+
+    @classmethod
+    def lease(cls, path: str, file: FileId) -> Lease:
+        """One more lease."""
+        with cls.lock:
+            return Lease(cls.shared.setdefault(file, Shared(path, file)), file)
+
+    @classmethod
+    def leave(cls, file: FileId, shared: Shared) -> None:
+        """One lease less."""
+        with cls.lock:
+            if shared.leave() and cls.shared.get(file) is shared:
+                del cls.shared[file]
+
+    @classmethod
+    def forget(cls) -> None:
+        """Right after a fork: the threads are gone, and what they held may be locked for good."""
+        cls.shared, cls.lock = {}, Lock()
+
+
+register_at_fork(after_in_child=_Files.forget)

@@ -1,0 +1,137 @@
+"""One state of a store in memory, and how it is read: rows, vectors, postings, and what filters let through."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from recall_core.store.sqlite import lexical, records, vectors
+from recall_core.store.sqlite.opened import State
+from recall_core.store.sqlite.postings import index_totals
+from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.warm.matrix import Matrix
+from recall_core.store.sqlite.warm.postings import Postings, Stems
+from recall_core.store.sqlite.warm.rows import KEYS, SIZES, Rows, pieces_of
+from recall_core.store.sqlite.warm.words import Words
+from recall_core.types import LiteralQuery, Vector
+
+if TYPE_CHECKING:
+    import apsw
+
+    from recall_core.rql.ast import Expr
+    from recall_core.store.sqlite.warm.rows import Places
+
+MEGABYTE = 1_000_000
+_POSTINGS_SHARE = 4  # postings have at most this part of the memory
+_FEW = 2_000  # rows whose vectors are taken one by one
+_FILTERS = 64  # filters whose rows are kept
+_VECTORS = "SELECT chunk, embedding FROM vec"
+_PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition}"
+
+
+class Snapshot:
+    """What a question needs of one state of a store. For several threads, each with its own connection to that state.
+
+    matrix: None where there is no room for vectors.
+    """
+
+    def __init__(self, state: State, rows: Rows, totals: tuple[int, int], matrix: Matrix | None, room: int) -> None:
+        self.state = state
+        self.rows = rows
+        self.matrix = matrix
+        self._totals = totals
+        self._postings = Postings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
+        self._passing: OrderedDict[object, Places] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that its arrays take at this moment."""
+        matrix = self.matrix.nbytes if self.matrix else 0
+        return self.rows.nbytes + matrix + self._postings.nbytes + sum(each.nbytes for each in self._passing.values())
+
+    def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> Words | None:
+        """The query over these rows; None where FTS5 itself has to be asked what it means."""
+        stems: list[Stems] = []
+        for phrase in query.phrases:
+            each = [lexical.stemmed_tokens(db, token) for token in phrase.tokens]
+            if not each or any(len(found) != 1 for found in each):
+                return None
+            stems.append(tuple(found[0] for found in each))
+        wanted = dict.fromkeys([*stems, *((stem,) for one in stems for stem in one)])
+        return Words(self.rows, self._totals, query, stems, {one: self._postings.of(one, execute) for one in wanted})
+
+    def cosines(self, query: Vector, among: Places | None) -> dict[int, float]:
+        """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
+        assert self.matrix is not None  # noqa: S101 - see above
+        places = self.matrix.present(among)
+        if among is not None and len(places) <= _FEW:
+            found = vectors.Rows(self.rows.rowids[places].tolist(), self.matrix.rows(places))
+            return vectors.cosines(query, found)
+        values = self.matrix.cosines(query)[places]
+        return dict(zip(self.rows.rowids[places].tolist(), values.tolist(), strict=True))
+
+    def passing(self, where: Expr, execute: Execute) -> Places:
+        """The places, ascending, of the rows that a filter lets through."""
+        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
+
+        condition, parameters = records.condition_of(where, None)
+        with self._lock:
+            kept = self._passing.get((condition, parameters))
+        if kept is None:
+            found = execute(_PASSING.format(condition=condition), parameters)[0][0] or ""
+            kept = np.sort(self.rows.places(np.fromstring(found, dtype=np.int64, sep=",")))
+        with self._lock:
+            self._passing[condition, parameters] = kept
+            self._passing.move_to_end((condition, parameters))
+            while len(self._passing) > _FILTERS:
+                self._passing.popitem(last=False)
+        return kept
+
+
+class Reading:
+    """A snapshot that is read, piece by piece, of what a connection sees inside one transaction.
+
+    found: once all pieces are read. room: bytes that it may take.
+    """
+
+    def __init__(self, db: apsw.Connection, execute: Execute, state: State, room: int) -> None:
+        self._db = db
+        self._execute = execute
+        self._state = state
+        self._room = room
+        self.found: Snapshot | None = None
+
+    def pieces(self) -> Iterator[None]:
+        """Read, with room for a pause after each piece. Raises ValueError where the store contradicts itself."""
+        rows = Rows()
+        yield from rows.read(self._db.execute(KEYS), self._db.execute(SIZES))
+        room = self._room - rows.nbytes
+        matrix = self._matrix(rows, room - room // _POSTINGS_SHARE)
+        if matrix is not None:
+            for piece in pieces_of(self._db.execute(_VECTORS)):
+                matrix.put(rows.places([row for row, _ in piece]), [vector for _, vector in piece])
+                yield
+        _, totals = index_totals(self._execute)
+        self.found = Snapshot(self._state, rows, totals, matrix, room)
+
+    def _matrix(self, rows: Rows, room: int) -> Matrix | None:
+        """An empty one, as wide as there is room for."""
+        dimension = int(self._execute("SELECT value FROM meta WHERE key = 'dimension'")[0][0])
+        for is_wide in (True, False):
+            if len(rows) * (1 + dimension * (4 if is_wide else 2)) <= room:
+                return Matrix(len(rows), dimension, is_wide=is_wide)
+        return None
+
+
+def read_at_once(db: apsw.Connection, execute: Execute, state: State, room: int) -> Snapshot | None:
+    """A snapshot of what this connection sees, without a pause. None where the store does not agree with itself."""
+    reading = Reading(db, execute, state, room)
+    try:
+        for _ in reading.pieces():
+            pass
+    except ValueError:
+        return None
+    return reading.found
