@@ -15,6 +15,7 @@ RRF_K = 60  # Cormack, Clarke and Buettcher 2009
 BM25_K1 = 1.2  # fixed in FTS5's bm25()
 SEARCH_K = 10  # hits of a search that does not say --k
 EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
+MEMORY_MB = 512  # for what a process keeps of a store
 LEAST_WEIGHT = 1e-9  # weights that add up to less count as none: dividing by them would overflow
 OPTIMAL_ROWS = 200  # candidates that an optimal packing chooses from
 BUSY_TIMEOUT_MS = 5_000
@@ -65,6 +66,7 @@ class Config(NamedTuple):
     rerank_weight: float = 0.5
     rerank_keep: bool = False
     rerank_mb: int = 256
+    memory_mb: int = MEMORY_MB
     sparse_recall: bool = True
     sparse_chunk_threshold: int = 2
     sparse_distance_ceiling: float = 0.2
@@ -125,6 +127,11 @@ SETTINGS: dict[str, Setting] = {
     "rerank_weight": Setting("the reranker's share of their score", live=True, least=0, most=1),
     "rerank_keep": Setting("keep a reranker's vectors in the store, so that no text is embedded twice"),
     "rerank_mb": Setting("megabytes that these take, the oldest make room; 0 for none", least=0, most=1_000_000),
+    "memory_mb": Setting(
+        "megabytes of a store that a process keeps in memory once it is asked again; 0 for none",
+        least=0,
+        most=1_000_000,
+    ),
     "sparse_recall": Setting("let a near chunk of a short document take the last row", live=True),
     "sparse_chunk_threshold": Setting("chunks that a short document has at most", live=True, least=1),
     "sparse_distance_ceiling": Setting("1 - cosine that is still near", live=True, least=0, most=2),

@@ -65,6 +65,7 @@ class Engine:
         self.guard = store.guard
         """Of the connection: whoever else stands on the same store shares it."""
         self._config = config
+        store.memory_mb = config.memory_mb
         self.base = base
         self.toml = toml or base / FILE_NAME
         self.found = found or FoundSettings(config, self.toml, is_vouched=True)
@@ -103,6 +104,7 @@ class Engine:
         if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
             self._embedder, self._rerankers, self._kept = None, {}, {}
         self._config = config
+        self.store.memory_mb = config.memory_mb
         self.found, self._may_embed = self.found._replace(config=config), False
 
     @property

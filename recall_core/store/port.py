@@ -158,7 +158,7 @@ class Search(Protocol):
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None.
 
-        also: with k, those of these rows that match come as well.
+        also: with k, those of these rows, all of which pass the filter, that match come as well.
 
         With k, every row that holds a phrase of several words is there as well: at most k, the rarest phrase first.
         Where more rows hold one, a row whose place among the k best it would owe to a phrase may be missing.
@@ -365,6 +365,9 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What it can do that not every store can."""
+
+    memory_mb: int
+    """Megabytes that what is kept in memory may take, from the second question about a state on; 0 for nothing."""
 
     upgrade: str
     """What opening it has changed, where it was of an earlier version, or "": a sentence without a full stop. Who has

@@ -39,9 +39,10 @@ def ingest(recall: Recall, *targets: Path) -> None:
         pass
 
 
-def answers(store: Path) -> str:
+def answers(store: Path, *, memory_mb: int = 512) -> str:
     """Everything a reader gets, without what the store and the query do not determine."""
     with Recall.open(str(store)) as recall:
+        recall.store.memory_mb = memory_mb
         responses: list[Any] = []
         for words in QUESTIONS:
             modes = ("hybrid", "lexical", "semantic")
@@ -91,7 +92,7 @@ def test_numpy_and_plain_python_and_a_cold_process_agree(home: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from tests.conformance.test_determinism import answers\n"
         "if sys.argv[2] == 'numpy': import numpy\n"
-        "text = answers(Path(sys.argv[1]))\n"
+        "text = answers(Path(sys.argv[1]), memory_mb=512 if sys.argv[2] == 'numpy' else 0)\n"
         "assert ('numpy' in sys.modules) == (sys.argv[2] == 'numpy')\n"
         "sys.stdout.buffer.write(text.encode())"
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import apsw
 
 from recall_core import deadline, shell
-from recall_core.config import BUSY_TIMEOUT_MS
+from recall_core.config import BUSY_TIMEOUT_MS, MEMORY_MB
 from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
@@ -50,6 +50,7 @@ class OpenStore:
         self._is_left = False
         self._is_ended = False
         self._is_reading = False
+        self.memory_mb = MEMORY_MB
         self._info_read: StoreInfo | None = None
         """What `info` said in the `reading` block that runs, all of which is of one state."""
         self._lease: Lease | OwnLease | None = None
@@ -57,6 +58,7 @@ class OpenStore:
         """The question that was begun last in this block, by what it is in: words or a vector."""
         self._warm: Snapshot | None = None
         """What is in memory of the state of this block."""
+        self._has_looked = False
         db.pragma("query_only", True)
         db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
@@ -178,41 +180,44 @@ class OpenStore:
             yield
         finally:
             self._is_reading, self._info_read = False, None
-            self._asked, self._warm = {}, None
+            self._asked, self._warm, self._has_looked = {}, None, False
             if self._lease is not None:
                 self._lease.end()
             self._roll_back()
 
     def warmed(self, asked: object) -> Snapshot | None:
-        """What is in memory of the state that is read, for a question in these words or with this vector.
+        """What is in memory of the state that is read, for a search for these words or this vector.
 
-        Only inside `reading`. The first question about a state of the store gives None: a process that asks once
-        should not read, nor hold, what it does not need. With the second a thread begins to read it, and gives None
-        until it has.
+        The first question about a state of the store gives None: a process that asks once should not read, nor hold,
+        what it does not need. With the second a thread begins to read it, and until it has there is None.
         """
-        if not self._is_reading or self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
-            return None
         kind = type(asked)
-        if kind in self._asked and self._asked[kind] == asked:
-            return self._warm
-        is_new = kind in self._asked or not self._asked
-        if is_new:
-            self._asked = {}
-        self._asked[kind] = asked
-        if is_new and self._warm is None:
-            state = self.state()
-            if _is_asked_again(self._file or id(self), state):
-                self._warm = self._leased().get(state)
-        return self._warm
+        if self._is_reading and not (kind in self._asked and self._asked[kind] == asked):
+            is_new = kind in self._asked or not self._asked
+            self._asked = {kind: asked} if is_new else self._asked | {kind: asked}
+            if is_new and self._warm is None and self.memory_mb and self._may_look():
+                state = self.state()
+                if _is_asked_again(self._file or id(self), state):
+                    self._warm = self._leased().get(state, self.memory_mb)
+        return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
-        """What is in memory of the state that is read, whatever the question."""
-        return self._warm if self._is_reading and self.db.txn_state() != apsw.SQLITE_TXN_WRITE else None
+        """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
+        if not self._is_reading or not self._may_look():
+            return None
+        if not self._has_looked and self._warm is None and self._lease is not None and self.memory_mb:
+            self._has_looked = True
+            self._warm = self._lease.kept(self.state())
+        return self._warm
+
+    def _may_look(self) -> bool:
+        """False while this connection writes what may still be rolled back."""
+        return self.db.txn_state() != apsw.SQLITE_TXN_WRITE
 
     def warm_up(self) -> bool:
         """Read what a second question would have read, and wait for it; False where it cannot be."""
         with self.reading():
-            return self._leased().wait(self.state()) is not None
+            return self._leased().wait(self.state(), self.memory_mb) is not None
 
     def _leased(self) -> Lease | OwnLease:
         """This connection's part in what the process keeps of the file."""

@@ -185,11 +185,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return self._info_read.chunks
         return self._count("chunks")
 
-    def _warm_words(self, query: LexicalQuery) -> Words | None:
-        """The query over what is in memory; None where it has to be asked of FTS5."""
+    def _warm_words(self, query: LexicalQuery, *, begins: bool = False) -> Words | None:
+        """The query over what is in memory; None where it has to be asked of FTS5. begins: a search with it."""
         if isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
             return None
-        warm = self.warmed(query)
+        warm = self.warmed(query) if begins else self.in_memory()
         if warm is None:
             return None
         if self._words is None or self._words[0] is not warm or self._words[1] != query:
@@ -220,7 +220,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     ) -> dict[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
         with translated(self.path):
-            if (warm := self._warm_words(query)) is not None:
+            if (warm := self._warm_words(query, begins=True)) is not None:
                 among = None if where is None else self._passing(where)
                 return warm.scores(k=k, among=among, title_weight=title_weight, also=also)
             if postings.is_long(query):

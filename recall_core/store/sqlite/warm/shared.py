@@ -20,9 +20,6 @@ from recall_core.store.sqlite.warm.snapshot import MEGABYTE, Reading, Snapshot, 
 FileId = tuple[int, int]
 """Device and inode."""
 
-MEMORY_MB = 512
-"""What a process may keep of a store, in megabytes."""
-
 _YIELDING = 4  # while a question runs, a piece is followed by a pause of so many times as long
 
 
@@ -32,10 +29,10 @@ class Shared:
     def __init__(self, path: str, file: FileId) -> None:
         self._path = path
         self._file = file
-        self._changed = Condition()
+        self._changed = Condition()  # of a lock that its holder may take again
         self._users = 0
         self._asking = 0
-        self._room = MEMORY_MB * MEGABYTE
+        self._waiting = 0
         self._kept: Snapshot | None = None
         self._is_reading = False
         self._failed: State | None = None
@@ -56,16 +53,19 @@ class Shared:
             self._kept = None
             return True
 
-    def get(self, state: State) -> Snapshot | None:
-        """The snapshot of that state; where there is none a thread begins to read it, and the answer is None."""
+    def kept(self, state: State) -> Snapshot | None:
+        """The snapshot of that state, if there is one."""
+        kept = self._kept
+        return kept if kept is not None and kept.state == state else None
+
+    def get(self, state: State, megabytes: int) -> Snapshot | None:
+        """The same; where there is none a thread begins to read it, which may take so much memory."""
         with self._changed:
-            kept = self._kept
-            if kept is not None and kept.state == state:
-                return kept
-            if not self._is_reading and self._failed != state and self._users:
+            found = self.kept(state)
+            if found is None and not self._is_reading and self._failed != state and self._users:
                 self._is_reading = True
-                Thread(target=self._read, name="recall-warm", daemon=True).start()
-            return None
+                Thread(target=self._read, args=(megabytes,), name="recall-warm", daemon=True).start()
+            return found
 
     def ask(self) -> None:
         """A question begins: who reads makes way."""
@@ -78,19 +78,21 @@ class Shared:
             self._asking -= 1
             self._changed.notify_all()
 
-    def wait(self, state: State) -> Snapshot | None:
-        """The snapshot of that state once it is read; None where it cannot be."""
-        while True:
-            found = self.get(state)
-            with self._changed:
-                if found is not None or not self._is_reading:
-                    return found if found is not None else self._kept_of(state)
-                self._changed.wait()
+    def wait(self, state: State, megabytes: int) -> Snapshot | None:
+        """The same once it is read; None where it cannot be. Questions that run meanwhile do not hold it up."""
+        with self._changed:
+            self._waiting += 1
+            self._changed.notify_all()
+            try:
+                found = self.get(state, megabytes)
+                while found is None and self._is_reading:
+                    self._changed.wait()
+                    found = self.get(state, megabytes)
+                return found
+            finally:
+                self._waiting -= 1
 
-    def _kept_of(self, state: State) -> Snapshot | None:
-        return self._kept if self._kept is not None and self._kept.state == state else None
-
-    def _read(self) -> None:
+    def _read(self, megabytes: int) -> None:
         """In a thread of its own, with a connection of its own."""
         found: Snapshot | None = None
         state: State | None = None
@@ -104,7 +106,7 @@ class Shared:
                 db.execute("BEGIN")
                 state = state_of(execute)
                 if file_at(self._path) == self._file:
-                    found = self._in_pieces(Reading(db, execute, state, self._room))
+                    found = self._in_pieces(Reading(db, execute, state, megabytes * MEGABYTE))
         except (apsw.Error, RecallError, ValueError, MemoryError):
             pass  # whoever asks is told, by the statement that meets it
         with self._changed:
@@ -124,11 +126,10 @@ class Shared:
             with self._changed:
                 if not self._users:
                     return None
-                if self._asking:
-                    self._changed.wait_for(self._is_quiet, timeout=_YIELDING * (perf_counter() - started))
+                self._changed.wait_for(self._is_quiet, timeout=_YIELDING * (perf_counter() - started))
 
     def _is_quiet(self) -> bool:
-        return not self._asking or not self._users
+        return not self._asking or bool(self._waiting) or not self._users
 
 
 class Lease:
@@ -139,13 +140,17 @@ class Lease:
         self._file = file
         shared.join()
 
-    def get(self, state: State) -> Snapshot | None:
-        """See `Shared.get`."""
-        return self._shared.get(state)
+    def kept(self, state: State) -> Snapshot | None:
+        """See `Shared.kept`."""
+        return self._shared.kept(state)
 
-    def wait(self, state: State) -> Snapshot | None:
+    def get(self, state: State, megabytes: int) -> Snapshot | None:
+        """See `Shared.get`."""
+        return self._shared.get(state, megabytes)
+
+    def wait(self, state: State, megabytes: int) -> Snapshot | None:
         """See `Shared.wait`."""
-        return self._shared.wait(state)
+        return self._shared.wait(state, megabytes)
 
     def begin(self) -> None:
         """A question begins."""
@@ -167,10 +172,14 @@ class OwnLease:
         self._db, self._execute = db, execute
         self._kept: tuple[State, Snapshot | None] | None = None
 
-    def get(self, state: State) -> Snapshot | None:
+    def kept(self, state: State) -> Snapshot | None:
+        """The snapshot of that state, if there is one."""
+        return self._kept[1] if self._kept is not None and self._kept[0] == state else None
+
+    def get(self, state: State, megabytes: int) -> Snapshot | None:
         """The snapshot of that state."""
         if self._kept is None or self._kept[0] != state:
-            self._kept = state, read_at_once(self._db, self._execute, state, MEMORY_MB * MEGABYTE)
+            self._kept = state, read_at_once(self._db, self._execute, state, megabytes * MEGABYTE)
         return self._kept[1]
 
     wait = get

@@ -109,6 +109,8 @@ class Reading:
         rows = Rows()
         yield from rows.read(self._db.execute(KEYS), self._db.execute(SIZES))
         room = self._room - rows.nbytes
+        if room < 0:
+            return
         matrix = self._matrix(rows, room - room // _POSTINGS_SHARE)
         if matrix is not None:
             for piece in pieces_of(self._db.execute(_VECTORS)):

@@ -1,0 +1,317 @@
+"""What a process keeps of a store that it asks again: when it is read, whose it is, and that no answer shows it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from recall_core.errors import StoreCorrupt
+from recall_core.retrieve.query import literal
+from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite.opened import state_of
+from recall_core.store.sqlite.store import SqliteStore, open_store
+from recall_core.store.sqlite.warm import arithmetic, matrix, shared
+from recall_core.store.sqlite.warm.rows import PIECE_ROWS
+from recall_core.types import LiteralQuery, Vector
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+WORDS = "ant bee cat dog elk fox gnu hen ibis jay running runs ran".split()
+ASKED = EMBEDDER.embed(["ant bee"])[0]
+
+
+def random_files(random: Random, count: int) -> Iterator[object]:
+    for number in range(count):
+        texts = [" ".join(random.choices(WORDS, k=random.randint(1, 30))) for _ in range(random.randint(1, 4))]
+        title = " ".join(random.choices(WORDS, k=random.randint(0, 3)))
+        yield new_file(
+            f"{random.randint(0, 9)}/{number:03}.txt", texts, title=title, source=random.choice(["a", "b"])
+        )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    where = str(tmp_path / "recall.db")
+    store = memory_store(where)
+    put(store, *random_files(Random(1), 60))
+    with store.writer() as writer:
+        writer.tombstone(["1/001.txt", "2/002.txt"])
+    store.close()
+    return where
+
+
+@contextmanager
+def opened(path: str, *, memory_mb: int = 512) -> Iterator[SqliteStore]:
+    store = open_store(path)
+    store.memory_mb = memory_mb
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def query(store: SqliteStore, text: str, match: str = "any") -> LiteralQuery:
+    return literal(text, tokens=store.tokens, match=match, stop_words="none")
+
+
+def ask(store: SqliteStore, text: str = "ant bee") -> dict[int, float]:
+    """One question."""
+    with store.reading():
+        return dict(store.lexical(query(store, text), where=None, k=5, title_weight=3.0))
+
+
+def warmth(store: SqliteStore) -> bool:
+    """Whether a question finds something in memory."""
+    with store.reading():
+        store.warmed(object())
+        return store.in_memory() is not None
+
+
+def everything(store: SqliteStore, random: Random) -> list[object]:
+    """What a question with a random text may ask of a store, in one reading."""
+    words = [random.choice(WORDS) for _ in range(random.randint(1, 5))]
+    phrase = '"' + " ".join(random.choices(WORDS, k=random.randint(2, 3))) + '"'
+    text = " ".join([*words, *([phrase] if random.random() < 0.5 else [])])
+    asked = query(store, text, random.choice(["any", "all"]))
+    vector = EMBEDDER.embed([text], is_query=True)[0]
+    where = random.choice([None, "doc.source = 'a'", "doc.path GLOB '3/*'", "doc.source = 'nowhere'"])
+    given = None if where is None else parse_filter(where)
+    k, weight = random.choice([0, 1, 3, 10, 1000]), random.choice([0.0, 0.1, 1.0, 1.7, 3.0])
+    with store.reading():
+        rowids = [key.rowid for key in store.candidates(None)]
+        some = [*random.sample(rowids, 7), 10**6]
+        passing = [key.rowid for key in store.candidates(given, rowids=some)]
+        return [
+            store.term_stats(asked),
+            list(store.lexical(asked, where=given, k=k, title_weight=weight).items()),
+            sorted(store.lexical(asked, where=given, k=k, title_weight=weight, also=passing).items()),
+            sorted(store.lexical(asked, where=given, k=None, title_weight=weight).items()),
+            sorted(store.lexical_scores(asked, some, title_weight=weight).items()),
+            plain(store, asked, some),
+            plain(store, asked, None),
+            list(store.nearest(vector, where=given, k=k).cosines.items()),
+            sorted(store.cosines(vector, where=given).items()),
+            sorted(store.cosines(vector, where=None, rowids=some).items()),
+            tuple(store.candidates(given)),
+            tuple(store.candidates(None, rowids=some)),
+            tuple(store.candidates(given, rowids=some)),
+        ]
+
+
+def plain(store: SqliteStore, asked: LiteralQuery, rowids: list[int] | None) -> object:
+    found = store.occurrences(asked, rowids)
+    held = {rowid for counts in found.counts for rowid in counts}
+    lengths = {rowid: found.lengths[rowid] for rowid in held}
+    return found._replace(counts=tuple(map(dict, found.counts)), lengths=lengths)
+
+
+@pytest.mark.parametrize("memory_mb", [512, 0])
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_in_memory_says_what_the_file_says(path: str, seed: int, memory_mb: int) -> None:
+    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=memory_mb) as warm:
+        assert not memory_mb or warm.warm_up()
+        assert warmth(warm) is bool(memory_mb)
+        assert everything(warm, Random(seed)) == everything(cold, Random(seed))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_narrow_matrix_proposes_what_a_wide_one_does(path: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = matrix.Matrix.__init__
+
+    def narrow(self: matrix.Matrix, rows: int, dimension: int, *, is_wide: bool) -> None:
+        made(self, rows, dimension, is_wide=False)
+
+    monkeypatch.setattr(matrix.Matrix, "__init__", narrow)
+    with opened(path, memory_mb=0) as cold, opened(path) as warm:
+        assert warm.warm_up()
+        assert everything(warm, Random(seed)) == everything(cold, Random(seed))
+
+
+def test_a_store_without_room_for_vectors_keeps_the_rest(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "MEGABYTE", 20_000)
+    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=1) as warm:
+        assert warm.warm_up()
+        with warm.reading():
+            found = warm.in_memory()
+            assert found is not None
+            assert found.matrix is None
+        assert everything(warm, Random(3)) == everything(cold, Random(3))
+
+
+def test_a_process_that_asks_once_reads_nothing(path: str) -> None:
+    with opened(path) as store:
+        ask(store)
+        assert store._lease is None
+
+
+def test_the_second_question_has_the_store_read(path: str) -> None:
+    with opened(path) as store:
+        first = ask(store)
+        second = ask(store, "cat")
+        assert store._lease is not None
+        assert store.warm_up()
+        assert warmth(store)
+        assert (ask(store), ask(store, "cat")) == (first, second)
+
+
+def test_many_questions_inside_one_reading_are_many(path: str) -> None:
+    with opened(path) as store, store.reading():
+        for text in ("ant", "bee"):
+            store.lexical(query(store, text), where=None, k=5, title_weight=3.0)
+        assert store._lease is not None
+
+
+def test_a_question_in_words_and_a_vector_is_one(path: str) -> None:
+    with opened(path) as store, store.reading():
+        store.lexical(query(store, "ant"), where=None, k=5, title_weight=3.0)
+        store.nearest(ASKED, where=None, k=5)
+        store.cosines(ASKED, where=None, rowids=[1, 2])
+        assert store._lease is None
+
+
+def test_connections_of_one_process_share_what_is_read(path: str) -> None:
+    with opened(path) as one, opened(path) as other:
+        assert one.warm_up()
+        assert warmth(one)
+        ask(other)
+        with one.reading(), other.reading():
+            one.warmed(object())
+            other.warmed(object())
+            assert one.in_memory() is other.in_memory() is not None
+
+
+def test_nothing_is_left_once_the_last_one_closes(path: str) -> None:
+    with opened(path) as store:
+        assert store.warm_up()
+        assert shared._Files.shared
+    assert not shared._Files.shared
+
+
+def test_what_this_connection_writes_is_seen_at_once(path: str) -> None:
+    with opened(path) as store:
+        assert store.warm_up()
+        before = len(store.candidates(None))
+        put(store, new_file("b.txt", ["unheard"]))
+        assert list(ask(store, "unheard").values()) != []
+        with store.reading():
+            assert len(store.candidates(None)) == before + 1
+        assert store.warm_up()
+        assert list(ask(store, "unheard").values()) != []
+
+
+def test_what_another_connection_writes_is_seen_at_once(path: str) -> None:
+    with opened(path) as reading, opened(path) as writing:
+        assert reading.warm_up()
+        assert ask(reading, "unheard") == {}
+        put(writing, new_file("b.txt", ["unheard"]))
+        assert len(ask(reading, "unheard")) == 1
+        with writing.writer() as writer:
+            writer.tombstone(["b.txt"])
+        assert ask(reading, "unheard") == {}
+
+
+def test_what_is_rolled_back_is_never_kept(path: str) -> None:
+    with opened(path) as store:
+        assert store.warm_up()
+        before = len(store.candidates(None))
+        with suppress(ZeroDivisionError), store.writer() as writer:
+            writer.put(new_file("b.txt", ["beta"]))
+            for _ in range(3):
+                assert len(store.candidates(None)) == before + 1
+            raise ZeroDivisionError
+        with store.reading():
+            assert len(store.candidates(None)) == before
+
+
+def test_a_reading_keeps_to_its_state_while_others_write(path: str) -> None:
+    with opened(path) as reading, opened(path) as writing:
+        assert reading.warm_up()
+        with reading.reading():
+            before = reading.lexical(query(reading, "unheard"), where=None, k=5, title_weight=3.0)
+            put(writing, new_file("b.txt", ["unheard"]))
+            assert writing.warm_up()
+            after = reading.lexical(query(reading, "unheard cat"), where=None, k=5, title_weight=3.0)
+            assert (before, reading.term_stats(query(reading, "unheard"))[0].df) == ({}, 0)
+            assert len(after) == 5
+
+
+def test_a_store_that_contradicts_itself_is_not_kept(path: str) -> None:
+    with opened(path) as store:
+        raw = sqlite3.connect(path)
+        raw.execute("DELETE FROM chunk_fts_docsize WHERE id = 3")
+        raw.commit()
+        raw.close()
+        assert not store.warm_up()
+        with pytest.raises(StoreCorrupt):
+            ask(store)
+
+
+def test_after_a_fork_nothing_of_the_parent_is_taken_for_read(path: str) -> None:
+    with opened(path) as store:
+        assert store.warm_up()
+        child = os.fork()
+        if not child:
+            os._exit(len(shared._Files.shared))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_store_in_memory_is_read_with_the_second_question() -> None:
+    store = memory_store()
+    put(store, new_file("b.txt", ["ant bee", "cat"]))
+    answers = [ask(store), ask(store), ask(store)]
+    assert warmth(store)
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_the_state_is_of_the_generation_and_the_content(path: str) -> None:
+    with opened(path) as store, store.reading():
+        generation, digest, _ = state_of(store.execute)
+        assert (generation, len(digest)) == (store.generation(), 64)
+
+
+def test_more_rows_than_a_piece_are_read_whole() -> None:
+    store = memory_store()
+    put(store, *(new_file(f"{number}.txt", [f"w{piece}" for piece in range(100)]) for number in range(21)))
+    assert PIECE_ROWS < 2_100
+    cold = everything(store, Random(5))
+    assert store.warm_up()
+    assert everything(store, Random(5)) == cold
+
+
+def test_this_machine_rounds_as_fts5_does() -> None:
+    assert arithmetic.is_that_of_fts5()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_kth_best_is_that_of_a_sort(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    values = np.round(random.standard_normal(int(random.integers(2, 20_000))), 2)
+    k = int(random.integers(1, len(values)))
+    assert matrix.kth_best(values, k) == sorted(values.tolist(), reverse=True)[k - 1]
+
+
+def near_ties(count: int, dimension: int) -> list[Vector]:
+    """Unit vectors whose products with the first differ by little more than float32 can tell."""
+    random = np.random.default_rng(7)
+    base = random.standard_normal(dimension)
+    base /= np.linalg.norm(base)
+    rows = base + random.standard_normal((count, dimension)) * 1e-4
+    return [bytes((row / np.linalg.norm(row)).astype("<f4")) for row in rows]
+
+
+@pytest.mark.parametrize("is_wide", [True, False])
+def test_near_ties_are_all_proposed(is_wide: bool) -> None:
+    rows = near_ties(500, 384)
+    held = matrix.Matrix(500, 384, is_wide=is_wide)
+    held.put(np.arange(500, dtype=np.int32), rows)
+    wide = np.array([np.frombuffer(row, "<f4") for row in rows], dtype=np.float64)
+    cosines = np.clip(np.round(wide @ wide[0], 6), -1, 1)
+    for k in (1, 10, 200):
+        least = np.sort(cosines)[-k]
+        assert set(np.flatnonzero(cosines >= least)) <= set(held.near(rows[0], k, None).tolist())
