@@ -221,9 +221,9 @@ def test_what_is_rolled_back_is_never_kept(path: str) -> None:
         assert store.warm_up()
         before = len(store.candidates(None))
         with suppress(ZeroDivisionError), store.writer() as writer:
-            writer.put(new_file("b.txt", ["beta"]))
+            assert writer.tombstone([store.candidates(None)[0].path]) == 1
             for _ in range(3):
-                assert len(store.candidates(None)) == before + 1
+                assert len(store.candidates(None)) < before
             raise ZeroDivisionError
         with store.reading():
             assert len(store.candidates(None)) == before

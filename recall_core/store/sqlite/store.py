@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -196,15 +196,14 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             self._words = warm, query, warm.words(self.db, self.execute, query)
         return self._words[2]
 
-    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> tuple[Key, ...]:
+    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
         warm = self.in_memory()
         if warm is None:
             return self._candidates(where, rowids)
-        if where is None:
-            return warm.rows.keys(None if rowids is None else warm.rows.natural(rowids))
-        passing = warm.passing(where, self.execute)
-        return warm.rows.keys(passing if rowids is None else warm.rows.natural(rowids, among=passing))
+        passing = None if where is None else warm.passing(where, self.execute)
+        places = passing if rowids is None else warm.rows.natural(rowids, among=passing)
+        return warm.rows.keys if places is None else warm.rows.keys.at(places)
 
     def _candidates(self, where: Expr | None, rowids: Sequence[int] | None) -> tuple[Key, ...]:
         condition, parameters = records.condition_of(where, rowids)
@@ -217,7 +216,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
-    ) -> dict[int, float]:
+    ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
         with translated(self.path):
             if (warm := self._warm_words(query, begins=True)) is not None:
@@ -232,7 +231,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         match = lexical.expression(query)
         return lexical.scores(self.execute, match, where=where, k=k, title_weight=title_weight, also=also)
 
-    def lexical_scores(self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
+    def lexical_scores(
+        self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
+    ) -> Mapping[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
         with translated(self.path):
             if (warm := self._warm_words(query)) is not None:
@@ -254,7 +255,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return None
         return postings.Phrased(self.db, self.execute, query)
 
-    def cosines(self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None) -> dict[int, float]:
+    def cosines(
+        self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
+    ) -> Mapping[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
         warm = self.warmed(vector)
         if warm is not None and warm.matrix is not None and warm.matrix.is_wide:
@@ -278,7 +281,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         warm = self.warmed(vector)
         if warm is not None and warm.matrix is not None:
             among = None if where is None else self._passing(where)
-            near = warm.rows.rowids[warm.matrix.near(vector, k, among)].tolist()
+            near = warm.rows.keys.rowids[warm.matrix.near(vector, k, among)].tolist()
         else:
             load_vector_functions(self.db)
             condition, parameters = records.condition_of(where, None)

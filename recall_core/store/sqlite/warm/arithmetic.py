@@ -48,7 +48,7 @@ def is_that_of_fts5() -> bool:
     words = Words(rows, index_totals(execute)[1], query, stems, {one: postings.of(one, execute) for one in stems})
     for weight in _WEIGHTS:
         found = words.all(None, weight)
-        ours = list(zip(rows.rowids[found.places].tolist(), found.raws.tolist(), strict=True))
+        ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))
         if ours != execute(_SCORES, (weight, " OR ".join(_WORDS))):
             return False
     return True

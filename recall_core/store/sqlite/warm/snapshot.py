@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -63,15 +63,17 @@ class Snapshot:
         wanted = dict.fromkeys([*stems, *((stem,) for one in stems for stem in one)])
         return Words(self.rows, self._totals, query, stems, {one: self._postings.of(one, execute) for one in wanted})
 
-    def cosines(self, query: Vector, among: Places | None) -> dict[int, float]:
+    def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
         """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
         assert self.matrix is not None  # noqa: S101 - see above
         places = self.matrix.present(among)
         if among is not None and len(places) <= _FEW:
-            found = vectors.Rows(self.rows.rowids[places].tolist(), self.matrix.rows(places))
+            found = vectors.Rows(self.rows.keys.rowids[places].tolist(), self.matrix.rows(places))
             return vectors.cosines(query, found)
-        values = self.matrix.cosines(query)[places]
-        return dict(zip(self.rows.rowids[places].tolist(), values.tolist(), strict=True))
+        values = self.matrix.cosines(query)
+        if among is None and self.matrix.is_full:
+            return self.rows.scores(None, values)
+        return self.rows.scores(places, values[places])
 
     def passing(self, where: Expr, execute: Execute) -> Places:
         """The places, ascending, of the rows that a filter lets through."""

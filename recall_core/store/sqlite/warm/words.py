@@ -84,20 +84,17 @@ class Words:
 
     def scores(
         self, *, k: int | None, among: Places | None, title_weight: float, also: Sequence[int]
-    ) -> dict[int, float]:
+    ) -> Mapping[int, float]:
         """See `Search.lexical`."""
         if k is None:
-            return self._by_rowid(self.all(among, title_weight))
-        best = self._by_rowid(self.best(k, among, title_weight)) if k > 0 else {}
+            return self._rows.scores(*self.all(among, title_weight))
+        best = dict(self._rows.scores(*self.best(k, among, title_weight), is_natural=False)) if k > 0 else {}
         left = [rowid for rowid in also if rowid not in best]
-        return best | self.scores_of(left, title_weight=title_weight) if left else best
+        return best | dict(self.scores_of(left, title_weight=title_weight)) if left else best
 
-    def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
+    def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> Mapping[int, float]:
         """See `Search.lexical_scores`."""
-        return self._by_rowid(self.all(self._rows.natural(rowids), title_weight))
-
-    def _by_rowid(self, found: Found) -> dict[int, float]:
-        return dict(zip(self._rows.rowids[found.places].tolist(), found.raws.tolist(), strict=True))
+        return self._rows.scores(*self.all(self._rows.natural(rowids), title_weight))
 
     def occurrences(self, rowids: Sequence[int] | None) -> Occurrences:
         """See `Search.occurrences`."""
@@ -128,7 +125,7 @@ class Words:
         self, places: NDArray[np.integer], title: NDArray[np.float64], body: NDArray[np.float64]
     ) -> dict[int, tuple[int, int]]:
         pairs = zip(title.astype(int).tolist(), body.astype(int).tolist(), strict=True)
-        return dict(zip(self._rows.rowids[places].tolist(), pairs, strict=True))
+        return dict(zip(self._rows.keys.rowids[places].tolist(), pairs, strict=True))
 
     @property
     def _averages(self) -> tuple[float, float]:
