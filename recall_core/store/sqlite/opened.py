@@ -21,8 +21,8 @@ from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
 if TYPE_CHECKING:
-    from recall_core.store.sqlite.warm.shared import Lease, OwnLease
-    from recall_core.store.sqlite.warm.snapshot import Snapshot
+    from recall_core.store.sqlite.memory.shared import Lease, OwnLease
+    from recall_core.store.sqlite.memory.snapshot import Snapshot
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
@@ -56,7 +56,7 @@ class OpenStore:
         self._lease: Lease | OwnLease | None = None
         self._asked: dict[type, object] = {}
         """The question that was begun last in this block, by what it is in: words or a vector."""
-        self._warm: Snapshot | None = None
+        self._memory: Snapshot | None = None
         """What is in memory of the state of this block."""
         self._has_looked = False
         db.pragma("query_only", True)
@@ -180,12 +180,12 @@ class OpenStore:
             yield
         finally:
             self._is_reading, self._info_read = False, None
-            self._asked, self._warm, self._has_looked = {}, None, False
+            self._asked, self._memory, self._has_looked = {}, None, False
             if self._lease is not None:
                 self._lease.end()
             self._roll_back()
 
-    def warmed(self, asked: object) -> Snapshot | None:
+    def remember(self, asked: object) -> Snapshot | None:
         """What is in memory of the state that is read, for a search for these words or this vector.
 
         The first question about a state of the store gives None: a process that asks once should not read, nor hold,
@@ -195,26 +195,26 @@ class OpenStore:
         if self._is_reading and not (kind in self._asked and self._asked[kind] == asked):
             is_new = kind in self._asked or not self._asked
             self._asked = {kind: asked} if is_new else self._asked | {kind: asked}
-            if is_new and self._warm is None and self.memory_mb and self._may_look():
+            if is_new and self._memory is None and self.memory_mb and self._may_look():
                 state = self.state()
                 if _is_asked_again(self._file or id(self), state):
-                    self._warm = self._leased().get(state, self.memory_mb)
+                    self._memory = self._leased().get(state, self.memory_mb)
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
         """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
         if not self._is_reading or not self._may_look():
             return None
-        if not self._has_looked and self._warm is None and self._lease is not None and self.memory_mb:
+        if not self._has_looked and self._memory is None and self._lease is not None and self.memory_mb:
             self._has_looked = True
-            self._warm = self._lease.kept(self.state())
-        return self._warm
+            self._memory = self._lease.kept(self.state())
+        return self._memory
 
     def _may_look(self) -> bool:
         """False while this connection writes what may still be rolled back."""
         return self.db.txn_state() != apsw.SQLITE_TXN_WRITE
 
-    def warm_up(self) -> bool:
+    def fill_memory(self) -> bool:
         """Read what a second question would have read, and wait for it; False where it cannot be."""
         with self.reading():
             return self._leased().wait(self.state(), self.memory_mb) is not None
@@ -222,7 +222,7 @@ class OpenStore:
     def _leased(self) -> Lease | OwnLease:
         """This connection's part in what the process keeps of the file."""
         if self._lease is None:
-            from recall_core.store.sqlite.warm import shared  # noqa: PLC0415 - a process that asks once needs none
+            from recall_core.store.sqlite.memory import shared  # noqa: PLC0415 - a process that asks once needs none
 
             self._lease = shared.lease(self.db, self.execute, self.path, self._file)
             self._lease.begin()

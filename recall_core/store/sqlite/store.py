@@ -40,9 +40,9 @@ from recall_core.types import (
 
 if TYPE_CHECKING:
     from recall_core.store.port import Store
-    from recall_core.store.sqlite.warm.rows import Places
-    from recall_core.store.sqlite.warm.snapshot import Snapshot
-    from recall_core.store.sqlite.warm.words import Words
+    from recall_core.store.sqlite.memory.rows import Places
+    from recall_core.store.sqlite.memory.snapshot import Snapshot
+    from recall_core.store.sqlite.memory.words import Words
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
@@ -164,15 +164,15 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
         with translated(self.path):
-            if (warm := self._warm_words(query)) is not None:
-                return warm.terms
+            if (memory := self._words_in_memory(query)) is not None:
+                return memory.terms
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
         with translated(self.path):
-            if (warm := self._warm_words(query)) is not None:
-                return warm.occurrences(rowids)
+            if (memory := self._words_in_memory(query)) is not None:
+                return memory.occurrences(rowids)
             return postings.occurrences(self.db, self.execute, query, rowids)
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
@@ -185,25 +185,25 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return self._info_read.chunks
         return self._count("chunks")
 
-    def _warm_words(self, query: LexicalQuery, *, begins: bool = False) -> Words | None:
+    def _words_in_memory(self, query: LexicalQuery, *, begins: bool = False) -> Words | None:
         """The query over what is in memory; None where it has to be asked of FTS5. begins: a search with it."""
         if isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
             return None
-        warm = self.warmed(query) if begins else self.in_memory()
-        if warm is None:
+        memory = self.remember(query) if begins else self.in_memory()
+        if memory is None:
             return None
-        if self._words is None or self._words[0] is not warm or self._words[1] != query:
-            self._words = warm, query, warm.words(self.db, self.execute, query)
+        if self._words is None or self._words[0] is not memory or self._words[1] != query:
+            self._words = memory, query, memory.words(self.db, self.execute, query)
         return self._words[2]
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
         """Live chunks that pass the filter (and are among rowids), in natural order."""
-        warm = self.in_memory()
-        if warm is None:
+        memory = self.in_memory()
+        if memory is None:
             return self._candidates(where, rowids)
-        passing = None if where is None else warm.passing(where, self.execute)
-        places = passing if rowids is None else warm.rows.natural(rowids, among=passing)
-        return warm.rows.keys if places is None else warm.rows.keys.at(places)
+        passing = None if where is None else memory.passing(where, self.execute)
+        places = passing if rowids is None else memory.rows.natural(rowids, among=passing)
+        return memory.rows.keys if places is None else memory.rows.keys.at(places)
 
     def _candidates(self, where: Expr | None, rowids: Sequence[int] | None) -> tuple[Key, ...]:
         condition, parameters = records.condition_of(where, rowids)
@@ -219,9 +219,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
         with translated(self.path):
-            if (warm := self._warm_words(query, begins=True)) is not None:
+            if (memory := self._words_in_memory(query, begins=True)) is not None:
                 among = None if where is None else self._passing(where)
-                return warm.scores(k=k, among=among, title_weight=title_weight, also=also)
+                return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
             if postings.is_long(query):
                 return postings.long_scores(
                     self.db, self.execute, query, where=where, k=k, title_weight=title_weight, also=also
@@ -236,8 +236,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     ) -> Mapping[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
         with translated(self.path):
-            if (warm := self._warm_words(query)) is not None:
-                return warm.scores_of(rowids, title_weight=title_weight)
+            if (memory := self._words_in_memory(query)) is not None:
+                return memory.scores_of(rowids, title_weight=title_weight)
             if postings.is_long(query):
                 return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
             if (phrased := self._phrased(query)) is not None:
@@ -245,9 +245,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
 
     def _passing(self, where: Expr) -> Places:
-        warm = self.in_memory()
-        assert warm is not None  # noqa: S101 - asked for where something is in memory
-        return warm.passing(where, self.execute)
+        memory = self.in_memory()
+        assert memory is not None  # noqa: S101 - asked for where something is in memory
+        return memory.passing(where, self.execute)
 
     def _phrased(self, query: LexicalQuery) -> postings.Phrased | None:
         """Who scores a query with phrases of several words."""
@@ -259,13 +259,13 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
     ) -> Mapping[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
-        warm = self.warmed(vector)
-        if warm is not None and warm.matrix is not None and warm.matrix.is_wide:
+        memory = self.remember(vector)
+        if memory is not None and memory.matrix is not None and memory.matrix.is_wide:
             among = None if where is None else self._passing(where)
             if rowids is not None:
-                among = warm.rows.natural(rowids, among=among)
+                among = memory.rows.natural(rowids, among=among)
             with making_sense(self.path):
-                return warm.cosines(vector, among)
+                return memory.cosines(vector, among)
         condition, parameters = records.condition_of(where, rowids)
         sql = _VECTORS if where is None and rowids is None else f"{_VECTORS_WHERE} {condition}"
         with making_sense(self.path):
@@ -278,10 +278,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """
         from recall_core.store.values import Nearest  # noqa: PLC0415 - a small store never needs it
 
-        warm = self.warmed(vector)
-        if warm is not None and warm.matrix is not None:
+        memory = self.remember(vector)
+        if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
-            near = warm.rows.keys.rowids[warm.matrix.near(vector, k, among)].tolist()
+            near = memory.rows.keys.rowids[memory.matrix.near(vector, k, among)].tolist()
         else:
             load_vector_functions(self.db)
             condition, parameters = records.condition_of(where, None)

@@ -8,20 +8,20 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from recall_core.store.sqlite import lexical, records, vectors
+from recall_core.store.sqlite.memory.matrix import Matrix
+from recall_core.store.sqlite.memory.postings import Postings, Stems
+from recall_core.store.sqlite.memory.rows import KEYS, SIZES, Rows, pieces_of
+from recall_core.store.sqlite.memory.words import Words
 from recall_core.store.sqlite.opened import State
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.records import Execute
-from recall_core.store.sqlite.warm.matrix import Matrix
-from recall_core.store.sqlite.warm.postings import Postings, Stems
-from recall_core.store.sqlite.warm.rows import KEYS, SIZES, Rows, pieces_of
-from recall_core.store.sqlite.warm.words import Words
 from recall_core.types import LiteralQuery, Vector
 
 if TYPE_CHECKING:
     import apsw
 
     from recall_core.rql.ast import Expr
-    from recall_core.store.sqlite.warm.rows import Places
+    from recall_core.store.sqlite.memory.rows import Places
 
 MEGABYTE = 1_000_000
 _POSTINGS_SHARE = 4  # postings have at most this part of the memory

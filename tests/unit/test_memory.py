@@ -15,10 +15,10 @@ import pytest
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite.memory import arithmetic, matrix, shared
+from recall_core.store.sqlite.memory.rows import PIECE_ROWS
 from recall_core.store.sqlite.opened import state_of
 from recall_core.store.sqlite.store import SqliteStore, open_store
-from recall_core.store.sqlite.warm import arithmetic, matrix, shared
-from recall_core.store.sqlite.warm.rows import PIECE_ROWS
 from recall_core.types import LiteralQuery, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -66,10 +66,10 @@ def ask(store: SqliteStore, text: str = "ant bee") -> dict[int, float]:
         return dict(store.lexical(query(store, text), where=None, k=5, title_weight=3.0))
 
 
-def warmth(store: SqliteStore) -> bool:
+def is_in_memory(store: SqliteStore) -> bool:
     """Whether a question finds something in memory."""
     with store.reading():
-        store.warmed(object())
+        store.remember(object())
         return store.in_memory() is not None
 
 
@@ -114,10 +114,10 @@ def plain(store: SqliteStore, asked: LiteralQuery, rowids: list[int] | None) -> 
 @pytest.mark.parametrize("memory_mb", [512, 0])
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_in_memory_says_what_the_file_says(path: str, seed: int, memory_mb: int) -> None:
-    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=memory_mb) as warm:
-        assert not memory_mb or warm.warm_up()
-        assert warmth(warm) is bool(memory_mb)
-        assert everything(warm, Random(seed)) == everything(cold, Random(seed))
+    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=memory_mb) as memory:
+        assert not memory_mb or memory.fill_memory()
+        assert is_in_memory(memory) is bool(memory_mb)
+        assert everything(memory, Random(seed)) == everything(cold, Random(seed))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -128,20 +128,20 @@ def test_a_narrow_matrix_proposes_what_a_wide_one_does(path: str, seed: int, mon
         made(self, rows, dimension, is_wide=False)
 
     monkeypatch.setattr(matrix.Matrix, "__init__", narrow)
-    with opened(path, memory_mb=0) as cold, opened(path) as warm:
-        assert warm.warm_up()
-        assert everything(warm, Random(seed)) == everything(cold, Random(seed))
+    with opened(path, memory_mb=0) as cold, opened(path) as memory:
+        assert memory.fill_memory()
+        assert everything(memory, Random(seed)) == everything(cold, Random(seed))
 
 
 def test_a_store_without_room_for_vectors_keeps_the_rest(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared, "MEGABYTE", 20_000)
-    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=1) as warm:
-        assert warm.warm_up()
-        with warm.reading():
-            found = warm.in_memory()
+    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=1) as memory:
+        assert memory.fill_memory()
+        with memory.reading():
+            found = memory.in_memory()
             assert found is not None
             assert found.matrix is None
-        assert everything(warm, Random(3)) == everything(cold, Random(3))
+        assert everything(memory, Random(3)) == everything(cold, Random(3))
 
 
 def test_a_process_that_asks_once_reads_nothing(path: str) -> None:
@@ -155,8 +155,8 @@ def test_the_second_question_has_the_store_read(path: str) -> None:
         first = ask(store)
         second = ask(store, "cat")
         assert store._lease is not None
-        assert store.warm_up()
-        assert warmth(store)
+        assert store.fill_memory()
+        assert is_in_memory(store)
         assert (ask(store), ask(store, "cat")) == (first, second)
 
 
@@ -177,37 +177,37 @@ def test_a_question_in_words_and_a_vector_is_one(path: str) -> None:
 
 def test_connections_of_one_process_share_what_is_read(path: str) -> None:
     with opened(path) as one, opened(path) as other:
-        assert one.warm_up()
-        assert warmth(one)
+        assert one.fill_memory()
+        assert is_in_memory(one)
         ask(other)
         with one.reading(), other.reading():
-            one.warmed(object())
-            other.warmed(object())
+            one.remember(object())
+            other.remember(object())
             assert one.in_memory() is other.in_memory() is not None
 
 
 def test_nothing_is_left_once_the_last_one_closes(path: str) -> None:
     with opened(path) as store:
-        assert store.warm_up()
+        assert store.fill_memory()
         assert shared._Files.shared
     assert not shared._Files.shared
 
 
 def test_what_this_connection_writes_is_seen_at_once(path: str) -> None:
     with opened(path) as store:
-        assert store.warm_up()
+        assert store.fill_memory()
         before = len(store.candidates(None))
         put(store, new_file("b.txt", ["unheard"]))
         assert list(ask(store, "unheard").values()) != []
         with store.reading():
             assert len(store.candidates(None)) == before + 1
-        assert store.warm_up()
+        assert store.fill_memory()
         assert list(ask(store, "unheard").values()) != []
 
 
 def test_what_another_connection_writes_is_seen_at_once(path: str) -> None:
     with opened(path) as reading, opened(path) as writing:
-        assert reading.warm_up()
+        assert reading.fill_memory()
         assert ask(reading, "unheard") == {}
         put(writing, new_file("b.txt", ["unheard"]))
         assert len(ask(reading, "unheard")) == 1
@@ -218,7 +218,7 @@ def test_what_another_connection_writes_is_seen_at_once(path: str) -> None:
 
 def test_what_is_rolled_back_is_never_kept(path: str) -> None:
     with opened(path) as store:
-        assert store.warm_up()
+        assert store.fill_memory()
         before = len(store.candidates(None))
         with suppress(ZeroDivisionError), store.writer() as writer:
             assert writer.tombstone([store.candidates(None)[0].path]) == 1
@@ -231,11 +231,11 @@ def test_what_is_rolled_back_is_never_kept(path: str) -> None:
 
 def test_a_reading_keeps_to_its_state_while_others_write(path: str) -> None:
     with opened(path) as reading, opened(path) as writing:
-        assert reading.warm_up()
+        assert reading.fill_memory()
         with reading.reading():
             before = reading.lexical(query(reading, "unheard"), where=None, k=5, title_weight=3.0)
             put(writing, new_file("b.txt", ["unheard"]))
-            assert writing.warm_up()
+            assert writing.fill_memory()
             after = reading.lexical(query(reading, "unheard cat"), where=None, k=5, title_weight=3.0)
             assert (before, reading.term_stats(query(reading, "unheard"))[0].df) == ({}, 0)
             assert len(after) == 5
@@ -247,14 +247,14 @@ def test_a_store_that_contradicts_itself_is_not_kept(path: str) -> None:
         raw.execute("DELETE FROM chunk_fts_docsize WHERE id = 3")
         raw.commit()
         raw.close()
-        assert not store.warm_up()
+        assert not store.fill_memory()
         with pytest.raises(StoreCorrupt):
             ask(store)
 
 
 def test_after_a_fork_nothing_of_the_parent_is_taken_for_read(path: str) -> None:
     with opened(path) as store:
-        assert store.warm_up()
+        assert store.fill_memory()
         child = os.fork()
         if not child:
             os._exit(len(shared._Files.shared))
@@ -265,7 +265,7 @@ def test_a_store_in_memory_is_read_with_the_second_question() -> None:
     store = memory_store()
     put(store, new_file("b.txt", ["ant bee", "cat"]))
     answers = [ask(store), ask(store), ask(store)]
-    assert warmth(store)
+    assert is_in_memory(store)
     assert answers[0] == answers[1] == answers[2]
 
 
@@ -280,7 +280,7 @@ def test_more_rows_than_a_piece_are_read_whole() -> None:
     put(store, *(new_file(f"{number}.txt", [f"w{piece}" for piece in range(100)]) for number in range(21)))
     assert PIECE_ROWS < 2_100
     cold = everything(store, Random(5))
-    assert store.warm_up()
+    assert store.fill_memory()
     assert everything(store, Random(5)) == cold
 
 

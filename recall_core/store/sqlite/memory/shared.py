@@ -13,9 +13,9 @@ import apsw
 
 from recall_core.errors import RecallError
 from recall_core.store.sqlite.connect import connect
+from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Reading, Snapshot, read_at_once
 from recall_core.store.sqlite.opened import State, file_at, state_of
 from recall_core.store.sqlite.records import Execute
-from recall_core.store.sqlite.warm.snapshot import MEGABYTE, Reading, Snapshot, read_at_once
 
 FileId = tuple[int, int]
 """Device and inode."""
@@ -64,7 +64,7 @@ class Shared:
             found = self.kept(state)
             if found is None and not self._is_reading and self._failed != state and self._users:
                 self._is_reading = True
-                Thread(target=self._read, args=(megabytes,), name="recall-warm", daemon=True).start()
+                Thread(target=self._read, args=(megabytes,), name="recall-memory", daemon=True).start()
             return found
 
     def ask(self) -> None:

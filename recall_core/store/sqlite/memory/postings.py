@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from recall_core.store.sqlite.memory.rows import Places, Rows
     from recall_core.store.sqlite.records import Execute
-    from recall_core.store.sqlite.warm.rows import Places, Rows
 
 _ROW = 33  # bits below a row's number: one for the column, the others for the place in it
 _COLUMN = 32

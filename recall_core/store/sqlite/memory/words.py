@@ -11,15 +11,15 @@ from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
 from recall_core.rank.bm25 import FTS5_B, idf, phrase_idf
-from recall_core.store.sqlite.warm.matrix import kth_best, places_at_least
+from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
 from recall_core.types import LiteralQuery, Occurrences, TermStat
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.sqlite.warm.postings import Posting, Stems
-    from recall_core.store.sqlite.warm.rows import Places, Rows
+    from recall_core.store.sqlite.memory.postings import Posting, Stems
+    from recall_core.store.sqlite.memory.rows import Places, Rows
 
 _EXACT = 2.0**20  # a weight of so many parts gives exact sums, in whatever order
 

@@ -1,4 +1,4 @@
-"""Whether FTS5's bm25(), as it was compiled for this machine, rounds where `warm.words` does."""
+"""Whether FTS5's bm25(), as it was compiled for this machine, rounds where `memory.words` does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from random import Random
 
 import apsw
 
+from recall_core.store.sqlite.memory.postings import Postings
+from recall_core.store.sqlite.memory.rows import SIZES, Rows
+from recall_core.store.sqlite.memory.words import Words
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.schema import TOKENIZER
-from recall_core.store.sqlite.warm.postings import Postings
-from recall_core.store.sqlite.warm.rows import SIZES, Rows
-from recall_core.store.sqlite.warm.words import Words
 from recall_core.types import LiteralQuery, Phrase
 
 _ROWS = 200

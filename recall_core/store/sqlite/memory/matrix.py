@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.sqlite.warm.rows import Places
+    from recall_core.store.sqlite.memory.rows import Places
 
     Floats = NDArray[np.float32]
 
