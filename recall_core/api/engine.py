@@ -19,7 +19,7 @@ from recall_core.retrieve import answer as answering
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
-from recall_core.types import Hit, Packed, Progress
+from recall_core.types import Hit, Packed, Progress, Vector
 from recall_core.views import Leaves
 
 if TYPE_CHECKING:
@@ -251,6 +251,10 @@ class Engine:
         return answering.answer(
             plan, self.store, embedder, self.reranker(plan.config) if plan.config.rerank else None
         )
+
+    def vector(self, plan: Plan) -> Vector | None:
+        """What the question means, as its embedder has it: b"" without a feature, None where it does not ask."""
+        return None if plan.semantic is None else self.embedder.embed([plan.semantic], is_query=True)[0]
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
         """The same pool under other ranking settings: those of answer.plan.config with what is to be changed."""

@@ -11,7 +11,7 @@ from recall_core.errors import UsageError
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.store.port import Store
-from recall_core.types import Packed
+from recall_core.types import Packed, Vector
 
 
 class Ask(NamedTuple):
@@ -124,6 +124,9 @@ class Asker(Protocol):
 
     def answer(self, plan: Plan) -> Answer:
         """Search and rank."""
+
+    def vector(self, plan: Plan) -> Vector | None:
+        """What the question means, as its embedder has it; None where it does not ask for meaning."""
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
         """The same pool under other ranking settings."""

@@ -6,13 +6,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from recall_core.config import Settings
-from recall_core.deadline import check
 from recall_core.explain.intervals import Interval
-from recall_core.explain.whynot.present import as_asked, is_present, is_shown
-from recall_core.explain.whynot.question import Question, planned
+from recall_core.explain.whynot.kept import KeptAsker
+from recall_core.explain.whynot.present import is_present
+from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
-from recall_core.retrieve.asking import Asker
 
 K_MOST = 200
 """Rows that a person may still look through: a fix asks for no more, and a proof speaks of so many."""
@@ -42,7 +41,7 @@ class Change(NamedTuple):
     weights: Interval | None = None
 
 
-def confirmed(asker: Asker, change: Change, sought: Sought) -> Change | None:
+def confirmed(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
     """The change, if the question as it leaves it is answered with what is sought and the smaller one is not."""
     if not is_present(asker, change.question, sought):
         return None
@@ -89,15 +88,3 @@ def moved(
     return Start(
         question, found, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
     )
-
-
-def reweighed(asker: Asker, start: Start, question: Question) -> Answer:
-    """The start's pool ranked as another question asks, which differs in ranking and paging only."""
-    check()
-    plan = planned(question, asker)
-    return as_asked(asker, question, asker.weigh(start.found._replace(plan=plan), plan.config))
-
-
-def shows(asker: Asker, start: Start, question: Question, sought: Sought) -> bool:
-    """Whether the start's pool, ranked as that question asks, shows what is sought. Cheap; not yet a confirmation."""
-    return is_shown(asker, question, reweighed(asker, start, question), sought)

@@ -10,14 +10,17 @@ from math import floor
 from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
+from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
+from recall_core.explain.whynot.kept import KeptAsker, kept
+from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
 from recall_core.explain.whynot.predicates import drops, without
-from recall_core.explain.whynot.present import answered, is_packed, is_shown, place, position, row_of
+from recall_core.explain.whynot.present import answered, is_packed, is_present, is_shown, place, position, row_of
 from recall_core.explain.whynot.question import (
     Question,
     command,
     counted,
     pack_of,
+    planned,
     with_filter,
     with_limit,
     with_settings,
@@ -30,8 +33,9 @@ from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.query import telling
+from recall_core.rql.match import match
 from recall_core.text import spaced
-from recall_core.types import LiteralQuery, Packed, Phrase
+from recall_core.types import LiteralQuery, Packed, Phrase, TermStat
 
 _DROPS_TRIED = 3
 
@@ -46,6 +50,7 @@ class Fixes(NamedTuple):
 
 def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fixes:
     """What brings the sought chunk into the answer: filter and score, rank, packing, the rest, then words."""
+    asker = kept(asker)
     start = Start(question, found)
     changes: list[Change] = []
     proof: Never | None = None
@@ -54,13 +59,20 @@ def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fi
         changes += _from(asker, entered, sought)
         if proof is None:
             proof, proved = never(entered, sought), entered
-    changes += other_changes(asker, start, sought)
-    changes += added_words(asker, start, sought)
+    if not is_filtered_out(start, sought):
+        changes += other_changes(asker, start, sought)
+        changes += added_words(asker, start, sought)
     is_weighed = any("weight" in change.kind.split("+") for change in changes)
     return Fixes(_distinct(changes), None if is_weighed else proof, proved)
 
 
-def _entered(asker: Asker, start: Start, sought: Sought) -> Iterator[Start]:
+def is_filtered_out(start: Start, sought: Sought) -> bool:
+    """Whether nothing but another filter lets it in. A document comes in by any of its chunks."""
+    plan = start.found.plan
+    return plan.table == "chunk" and plan.where is not None and not match(plan.where, sought.row)
+
+
+def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
     """The question as it is, or with what keeps the row out of the list altogether taken away."""
     where = start.found.plan.where
     sets = drops(where, sought.row) if where is not None else ()
@@ -74,7 +86,7 @@ def _entered(asker: Asker, start: Start, sought: Sought) -> Iterator[Start]:
         yield _scored(asker, moved(start, "filter", said, question, found, size=len(dropped)), sought)
 
 
-def _scored(asker: Asker, start: Start, sought: Sought) -> Start:
+def _scored(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With min_score lowered to what it scores, where it scores less."""
     ranked, least = start.found.ranked, start.found.plan.config.min_score
     at = place(start.found, sought)
@@ -88,7 +100,7 @@ def _scored(asker: Asker, start: Start, sought: Sought) -> Start:
     return moved(start, "min_score", said, question, found, size=least - lower, settings=values)
 
 
-def _from(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     if start.kinds and is_shown(asker, start.question, start.found, sought):
         change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
         smaller = _smaller(start)
@@ -106,7 +118,7 @@ def _from(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
         yield from packing_changes(asker, longer, sought)
 
 
-def _longer(asker: Asker, start: Start, sought: Sought) -> Start:
+def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """A list that reaches down to it, for a context that may pack no more than the best k."""
     at, plan = row_of(asker, start.found, sought), start.found.plan
     first = 0 if at is None else at + 1 - plan.offset
@@ -114,7 +126,7 @@ def _longer(asker: Asker, start: Start, sought: Sought) -> Start:
         return start
     for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give the last row away
         question = with_limit(start.question, k)
-        found = reweighed(asker, start, question)
+        found = answered(asker, question)
         now = row_of(asker, found, sought)
         if now is not None and now < plan.offset + k:
             return moved(
@@ -141,13 +153,13 @@ TERMS_TRIED = 20
 _TERMS_TOLD = 3
 
 
-def other_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """match, signals, fusion, normalize, pool, sparse recall, rerank, offset: each where it alone does, confirmed."""
     config, plan = start.found.plan.config, start.found.plan
     if config.match == "all" and plan.lexical is not None:
-        yield from _setting(asker, start, sought, "match", "any", is_same_pool=False)
+        yield from _setting(asker, start, sought, "match", "any")
     if start.found.pool is not None and start.found.pool.dropped:
-        yield from _setting(asker, start, sought, "stop_words", "none", is_same_pool=False)
+        yield from _setting(asker, start, sought, "stop_words", "none")
     if start.question.rql is None and start.question.mode != "hybrid":
         question = start.question._replace(mode="hybrid")
         yield from _tried(asker, from_start(start, "mode", "ask both signals", question, size=1), sought)
@@ -166,15 +178,19 @@ def other_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change
         yield from _offset(asker, start, sought, at)
 
 
-def added_words(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def added_words(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """Words of its text that, added to the question, bring it in: the rarest are tried, at most 3 are told."""
     plan = start.found.plan
     if (plan.lexical is None and plan.semantic is None) or plan.lexical_raw:
         return
     told = 0
-    for word in rare_words(asker, start, sought)[:TERMS_TRIED]:
-        question = with_word(start.question, word)
-        change = from_start(start, "term", f"add the word {word}", question, size=1)
+    words = rare_words(asker, start, sought)[:TERMS_TRIED]
+    led = lead(asker, start, sought, words)
+    for word in words:
+        question = with_word(start.question, word.text)
+        if led is not None and led.stays(planned(question, asker), word):
+            continue
+        change = from_start(start, "term", f"add the word {word.text}", question, size=1)
         if found := confirmed(asker, change, sought):
             yield found
             told += 1
@@ -182,7 +198,7 @@ def added_words(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
                 return
 
 
-def rare_words(asker: Asker, start: Start, sought: Sought) -> list[str]:
+def rare_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]:
     """The words of its text that the question does not have, by idf descending, ties in the text's order."""
     store, plan = asker.store, start.found.plan
     asked = set(store.tokens(spaced(f"{plan.lexical or ''} {plan.semantic or ''}")))
@@ -192,26 +208,22 @@ def rare_words(asker: Asker, start: Start, sought: Sought) -> list[str]:
     stats = store.term_stats(LiteralQuery("", phrases)) if phrases else ()
     # A word of a letter or two brings the chunk in and tells a person nothing.
     longer = [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
-    return [each.text for each in sorted(longer, key=lambda each: -each.idf)]
+    return sorted(longer, key=lambda each: -each.idf)
 
 
-def _tried(asker: Asker, change: Change, sought: Sought) -> Iterator[Change]:
+def _tried(asker: KeptAsker, change: Change, sought: Sought) -> Iterator[Change]:
     if found := confirmed(asker, change, sought):
         yield found
 
 
-def _setting(
-    asker: Asker, start: Start, sought: Sought, key: str, value: SettingValue, *, is_same_pool: bool = True
-) -> Iterator[Change]:
+def _setting(asker: KeptAsker, start: Start, sought: Sought, key: str, value: SettingValue) -> Iterator[Change]:
     values: Settings = {key: value}
     question = with_settings(start.question, values)
-    if is_same_pool and not shows(asker, start, question, sought):
-        return
     said = f"set {key} to {value}" if value != "" else f"leave {key} out"
     yield from _tried(asker, from_start(start, key, said, question, size=1, settings=values), sought)
 
 
-def _sparse(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def _sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """Nobody gets a row, or more documents do: as many as it takes."""
     recall, most = start.found.recall, start.found.plan.config.sparse_max_injections
     if recall is None:
@@ -220,7 +232,7 @@ def _sparse(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
         yield from _setting(asker, start, sought, "sparse_recall", False)
     for more in range(most + 1, most + 1 + recall.report.blocked):
         question = with_settings(start.question, {"sparse_max_injections": more})
-        if shows(asker, start, question, sought):
+        if is_present(asker, question, sought):
             smaller = with_settings(start.question, {"sparse_max_injections": more - 1})
             said = f"let {more} short documents take a row instead of {most}"
             values: dict[str, SettingValue] = {"sparse_max_injections": more}
@@ -230,14 +242,16 @@ def _sparse(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
             return
 
 
-def _pool(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def _pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """The shallowest pool that shows it, and no pool at all."""
     depth = start.found.plan.config.pool
+    if is_led_in_deeper_pools(asker, start, sought):
+        return
     ranks = full_ranks(asker, start.found.plan, start.found, sought).values()
     for rank in sorted(rank for rank in ranks if rank is not None and rank > depth):
         values: dict[str, SettingValue] = {"pool": rank}
         question = with_settings(start.question, values)
-        if _answers(asker, question, sought):
+        if is_present(asker, question, sought):
             smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
             said = f"let each signal propose {rank} instead of {depth}"
             change = from_start(start, "pool", said, question, size=rank - depth, settings=values, smaller=smaller)
@@ -247,11 +261,7 @@ def _pool(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
     yield from _tried(asker, from_start(start, "exact", "score every row", exact, size=1), sought)
 
 
-def _answers(asker: Asker, question: Question, sought: Sought) -> bool:
-    return is_shown(asker, question, answered(asker, question), sought)
-
-
-def _offset(asker: Asker, start: Start, sought: Sought, at: int) -> Iterator[Change]:
+def _offset(asker: KeptAsker, start: Start, sought: Sought, at: int) -> Iterator[Change]:
     plan = start.found.plan
     question = with_limit(start.question, plan.limit, offset=at)
     change = from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
@@ -263,7 +273,7 @@ _MOST_TOKENS = 2**24
 _MOST_CAP = 50
 
 
-def packing_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first K_MOST rows."""
     at = row_of(asker, start.found, sought)
     if at is None or at >= K_MOST:
@@ -283,7 +293,7 @@ def packing_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Chan
         yield change_of_both
 
 
-def _wider(asker: Asker, start: Start, sought: Sought) -> tuple[Change, Start] | None:
+def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Start] | None:
     """The smallest cap that does not keep it out of a context of any size, as a change and as a start."""
     question = start.question
     cap = start.found.plan.config.diversity if question.diversity is None else question.diversity
@@ -301,7 +311,7 @@ def _wider(asker: Asker, start: Start, sought: Sought) -> tuple[Change, Start] |
     return change, moved(start, "diversity", said, wider, start.found, size=size, settings=values)
 
 
-def by_budget(asker: Asker, start: Start, sought: Sought) -> Change | None:
+def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The smallest budget, by bisection: one token less does not pack it."""
     low = start.question.budget_tokens or 1
     high = low
@@ -332,12 +342,12 @@ def by_budget(asker: Asker, start: Start, sought: Sought) -> Change | None:
     return confirmed(asker, change, sought)
 
 
-def _fits(asker: Asker, start: Start, budget_tokens: int, sought: Sought) -> bool:
+def _fits(asker: KeptAsker, start: Start, budget_tokens: int, sought: Sought) -> bool:
     packed = asker.pack(start.found, pack_of(start.question._replace(budget_tokens=budget_tokens)))
     return is_packed(packed, start.found.plan.table, sought)
 
 
-def _at_length(asker: Asker, start: Start, question: Question, sought: Sought) -> Packed:
+def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sought) -> Packed:
     """The context without a budget, as far as the row that is sought: what comes behind it cannot keep it out."""
     found, at = start.found, row_of(asker, start.found, sought)
     limit = 0 if at is None else at + 1 - found.plan.offset

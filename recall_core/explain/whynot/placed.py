@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from recall_core.contract.whynot import RivalView
+from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import is_packed, place, row_of
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range
-from recall_core.retrieve.asking import Asker
 from recall_core.types import Block, Packed, Table
 
 
-def placed_stages(asker: Asker, found: Answer, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
+def placed_stages(asker: KeptAsker, found: Answer, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
     """fusion, tie_break, min_score, rerank, sparse, page."""
     if found.pool is None or found.ranked is None or found.fused is None:
         for name in ("fusion", "tie_break", "min_score", "rerank", "sparse"):
@@ -49,7 +49,7 @@ def _fused(found: Answer) -> Ranking:
     return best_of_each_document(found.pool, ordered) if found.plan.table == "doc" else ordered
 
 
-def _fusion(asker: Asker, found: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
+def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
     if found.plan.order:
         yield passed_over("fusion", "ORDER BY decides the order, not the score")
         yield passed_over("tie_break", "ORDER BY decides the order, not the score")
@@ -80,7 +80,7 @@ def _fusion(asker: Asker, found: Answer, order: Ranking, sought: Sought, *, is_c
     yield _tie(asker, found, last_position, sought, score=score, is_lost=at >= reach)
 
 
-def _tie(asker: Asker, found: Answer, other: int, sought: Sought, *, score: float, is_lost: bool) -> Stage:
+def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: float, is_lost: bool) -> Stage:
     assert found.pool is not None  # noqa: S101 - the caller looked
     rival = asker.store.fetch([found.pool.keys[other].rowid])[0]
     own = sought.row
@@ -123,7 +123,7 @@ def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
     return passed("rerank", told, evidence)
 
 
-def _sparse(asker: Asker, found: Answer, sought: Sought, *, is_taken: bool) -> Stage:
+def _sparse(asker: KeptAsker, found: Answer, sought: Sought, *, is_taken: bool) -> Stage:
     """is_taken: whether rows are given away; a context of all rows keeps tokens instead."""
     at = place(found, sought)
     if found.recall is None or found.ranked is None or found.pool is None or at is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import packable, page
+from recall_core.retrieve.answer import packable
 from recall_core.retrieve.asking import Asker
 from recall_core.types import Packed, Table
 
@@ -22,18 +23,17 @@ def as_asked(asker: Asker, question: Question, found: Answer) -> Answer:
     return found if question.budget_tokens is None else packable(found, asker.store)
 
 
-def is_present(asker: Asker, question: Question, sought: Sought) -> bool:
+def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
     """Whether the question, asked anew, is answered with what is sought."""
     return is_shown(asker, question, answered(asker, question), sought)
 
 
-def is_shown(asker: Asker, question: Question, found: Answer, sought: Sought) -> bool:
+def is_shown(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
         return is_packed(asker.pack(found, pack_of(question)), found.plan.table, sought)
-    if found.plan.table == "doc":
-        return any(hit.doc.id == sought.row.doc.id for hit in page(found, asker.store))
-    return any(hit.chunk and hit.chunk.id == sought.row.chunk.id for hit in page(found, asker.store))
+    at, plan = row_of(asker, found, sought), found.plan
+    return at is not None and plan.offset <= at < min(plan.offset + plan.limit, found.total)
 
 
 def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
@@ -63,12 +63,8 @@ def position(found: Answer, sought: Sought) -> int | None:
     return None if at is None or found.ranked is None else found.ranked.order[at]
 
 
-def row_of(asker: Asker, found: Answer, sought: Sought) -> int | None:
+def row_of(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
     """Its index in the whole list, with scores or without; None where it is not in it."""
     if found.pool is not None:
         return place(found, sought)
-    plan = found.plan
-    _, rows = asker.store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
-    wanted = sought.doc_rowid if plan.table == "doc" else sought.row.rowid
-    column = 0 if plan.table == "doc" else 1
-    return next((at for at, row in enumerate(rows) if row[column] == wanted), None)
+    return asker.places(found.plan).get(sought.doc_rowid if found.plan.table == "doc" else sought.row.rowid)

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved, reweighed, shows
-from recall_core.explain.whynot.present import position, row_of
+from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
+from recall_core.explain.whynot.kept import KeptAsker
+from recall_core.explain.whynot.present import answered, is_present, position, row_of
 from recall_core.explain.whynot.question import counted, decimal, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
-from recall_core.retrieve.asking import Asker
 
 _BEYOND = Fraction(1, 10**7)
 """How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
@@ -29,7 +29,7 @@ class Never(NamedTuple):
     ahead: tuple[int, ...]
 
 
-def ranked_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Change]:
+def ranked_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """The smallest k, the nearest weights, and, where neither does, both together; each confirmed."""
     more = by_k(asker, start, sought)
     other = by_weight(asker, start, sought)
@@ -43,7 +43,7 @@ def ranked_changes(asker: Asker, start: Start, sought: Sought) -> Iterator[Chang
             yield both
 
 
-def by_k(asker: Asker, start: Start, sought: Sought) -> Change | None:
+def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The fewest rows that show it: one row less does not."""
     plan = start.found.plan
     at = row_of(asker, start.found, sought)
@@ -51,12 +51,12 @@ def by_k(asker: Asker, start: Start, sought: Sought) -> Change | None:
         return None
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
-        if k > plan.limit and shows(asker, start, with_limit(start.question, k), sought):
+        if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
             return confirmed(asker, _k_change(start, _least_k(asker, start, k, sought)), sought)
     return None
 
 
-def by_weight(asker: Asker, start: Start, sought: Sought) -> Change | None:
+def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The weight nearest to the current one that shows it, from the exact set of those that do."""
     lines, x, plan = lines_for(start, sought), position(start.found, sought), start.found.plan
     if (
@@ -78,7 +78,7 @@ def by_weight(asker: Asker, start: Start, sought: Sought) -> Change | None:
     return None
 
 
-def by_weight_and_k(asker: Asker, start: Start, sought: Sought) -> Change | None:
+def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The weights at which it ranks best, with as many rows as that takes."""
     lines, x = lines_for(start, sought), position(start.found, sought)
     if lines is None or x is None:
@@ -92,7 +92,7 @@ def by_weight_and_k(asker: Asker, start: Start, sought: Sought) -> Change | None
     values = _weights(weight)
     question = with_settings(start.question, values)
     said = f"weigh meaning {decimal(weight)}"
-    found = reweighed(asker, start, question)
+    found = answered(asker, question)
     size = float(abs(Fraction(str(weight)) - now))
     return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=values), sought)
 
@@ -128,8 +128,8 @@ def lines_for(start: Start, sought: Sought) -> Lines | None:
     return lines_of(found.pool, found.plan.config) if found.pool.lexical or found.pool.semantic else None
 
 
-def _least_k(asker: Asker, start: Start, k: int, sought: Sought) -> int:
-    while k > 1 and k - 1 > start.found.plan.limit and shows(asker, start, with_limit(start.question, k - 1), sought):
+def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:
+    while k > 1 and k - 1 > start.found.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
         k -= 1
     return k
 

@@ -6,30 +6,30 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from recall_core.contract.whynot import SoughtTermView
+from recall_core.explain.whynot.kept import KeptAsker, retrieval
 from recall_core.explain.whynot.present import position
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import IDF_FLOOR
+from recall_core.rank.fuse import signal_ranks
 from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.asking import Asker
-from recall_core.retrieve.pool import ask
+from recall_core.retrieve.pool import lexical_query
 from recall_core.types import LexicalQuery, LiteralQuery, Part, RawQuery, Signal, TermStat
 
 
-def lexical_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
+def lexical_stage(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
     """Which terms it holds and which not, and its rank by words alone.
 
     Fails where the words do not match it, unless its place in the list is good enough without (is_listed).
     """
     if plan.lexical is None:
         return passed_over("lexical", "the question does not look for words")
-    question = ask(plan, asker.store, None)
-    query = question.lexical
-    if query is None or query.is_empty:
+    query, _ = lexical_query(plan, asker.store)
+    if query is None or query.is_empty or found.pool is None:
         return failed("lexical", "lexical", "the question has no word to look for")
     part = _part(found, sought, "lexical")
     raw = part.raw if part else _alone(asker, query, sought, plan)
-    views = _terms(asker, query, question.terms, sought)
+    views = _terms(asker, query, found.pool.terms, sought)
     missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
     evidence = {"terms": views, "missing": missing, **_figures(found, part, "lexical"), "raw": raw}
     if raw is None:
@@ -69,7 +69,7 @@ def semantic_stage(plan: Plan, found: Answer, sought: Sought, *, is_listed: bool
     return passed("semantic", f"cosine {part.raw:g}{_ranked(evidence)}", evidence)
 
 
-def pool_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought) -> Stage:
+def pool_stage(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> Stage:
     """Whether a bounded pool holds it; the exact ranks say how deep it would have to be."""
     if found.pool is None:
         return passed_over("pool", "the question scores nothing")
@@ -86,26 +86,48 @@ def pool_stage(asker: Asker, plan: Plan, found: Answer, sought: Sought) -> Stage
     return failed("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
 
 
-def full_ranks(asker: Asker, plan: Plan, found: Answer, sought: Sought) -> dict[Signal, int | None]:
-    """Its rank in each signal's full list, from 1; of the vector, by the question's own text asked once more."""
-    ranks: dict[Signal, int | None] = {}
-    query = ask(plan, asker.store, None).lexical
-    if query is not None and not query.is_empty:
-        weight = plan.config.title_weight
-        ranks["lexical"] = _rank(
-            asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought
-        )
-    if plan.semantic is not None:
-        everything = asker.answer(plan._replace(exact=True, lexical=None))
-        pool = everything.pool
-        if pool is not None and pool.semantic:
-            values = {key.rowid: value for key, value in zip(pool.keys, pool.semantic, strict=True)}
-            held = {rowid: value for rowid, value in values.items() if value is not None}
-            ranks["semantic"] = _rank(asker, held, sought)
-    return ranks
+def full_ranks(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> dict[Signal, int | None]:
+    """Its rank in each signal's full list, from 1. found: the answer to that plan, with its bounded pool."""
+    key = (retrieval(plan), sought.row.rowid)
+    if key not in asker.ranks:
+        asker.ranks[key] = {
+            "lexical": _lexical_rank(asker, plan, found, sought),
+            "semantic": _semantic_rank(asker, plan, found, sought),
+        }
+    return asker.ranks[key]
 
 
-def _rank(asker: Asker, values: Mapping[int, float], sought: Sought) -> int | None:
+def _lexical_rank(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> int | None:
+    query, _ = lexical_query(plan, asker.store)
+    if query is None or query.is_empty or found.pool is None:
+        return None
+    # Beside the best of a query with phrases stand rows that are not, and BM25F scores those again that FTS5 finds.
+    is_plain = isinstance(query, LiteralQuery) and not query.long_phrases and found.pool.lexical_model == "fts5"
+    if is_plain and (rank := _among_the_best(found, found.pool.lexical, sought)):
+        return rank
+    weight = plan.config.title_weight
+    return _rank(asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought)
+
+
+def _semantic_rank(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> int | None:
+    if plan.semantic is None or found.pool is None:
+        return None
+    if found.pool.index_kind == "exact" and (rank := _among_the_best(found, found.pool.semantic, sought)):
+        return rank
+    vector = asker.vector(plan)
+    return _rank(asker, asker.store.cosines(vector, where=plan.where), sought) if vector else None
+
+
+def _among_the_best(found: Answer, raw: tuple[float | None, ...], sought: Sought) -> int | None:
+    """Its rank in a bounded pool, if it is one of the best that the signal proposed: all before it are there, too."""
+    assert found.pool is not None  # noqa: S101 - the caller looked
+    rowid = sought.row.rowid
+    at = next((position for position, key in enumerate(found.pool.keys) if key.rowid == rowid), None)
+    rank = signal_ranks(raw)[at] if at is not None and raw else None
+    return rank if rank is not None and rank <= found.plan.config.pool else None
+
+
+def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int | None:
     """Ties stand in natural order."""
     own = values.get(sought.row.rowid)
     if own is None:
@@ -135,12 +157,14 @@ def _ranked(evidence: Mapping[str, Any]) -> str:
     return f", rank {evidence['rank']} of {evidence['of']}" if evidence.get("rank") else ""
 
 
-def _alone(asker: Asker, query: LexicalQuery, sought: Sought, plan: Plan) -> float | None:
+def _alone(asker: KeptAsker, query: LexicalQuery, sought: Sought, plan: Plan) -> float | None:
     rowid = sought.row.rowid
     return asker.store.lexical_scores(query, [rowid], title_weight=plan.config.title_weight).get(rowid)
 
 
-def _terms(asker: Asker, query: LexicalQuery, terms: tuple[TermStat, ...], sought: Sought) -> list[SoughtTermView]:
+def _terms(
+    asker: KeptAsker, query: LexicalQuery, terms: tuple[TermStat, ...], sought: Sought
+) -> list[SoughtTermView]:
     views: list[dict[str, Any]] = []
     for term in terms:
         view = {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR}

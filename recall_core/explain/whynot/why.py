@@ -18,6 +18,7 @@ from recall_core.contract.whynot import (
     WhyNotView,
 )
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
+from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of
@@ -46,6 +47,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
 
     fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
     """
+    asker = kept(asker)
     named = identify(asker, target)
     plan = planned(question, asker)
     found, question = as_asked(asker, question, asker.answer(plan)), understood(question, plan)
@@ -69,7 +71,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     return WhyNot(view, found, changes)
 
 
-def _chosen(asker: Asker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
+def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
     """The chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
     rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
     if rows or plan.where is None:
@@ -80,7 +82,7 @@ def _chosen(asker: Asker, question: Question, plan: Plan, found: Answer, named: 
     return _best(asker, relaxed, passing, named, question), relaxed
 
 
-def _best(asker: Asker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
+def _best(asker: KeptAsker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
     """The best ranked of these chunks; of a context, one that is packed."""
     choices = [Sought(row, _doc_rowid(asker, row), named.snippet) for row in rows]
     ranked = sorted(choices, key=lambda each: _order(asker, found, each))
@@ -90,17 +92,17 @@ def _best(asker: Asker, found: Answer, rows: Iterable[Row], named: Target, quest
     return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
 
 
-def _order(asker: Asker, found: Answer, sought: Sought) -> float:
+def _order(asker: KeptAsker, found: Answer, sought: Sought) -> float:
     rank = _rank(asker, found, sought)
     return float("inf") if rank is None else rank
 
 
-def _rank(asker: Asker, found: Answer, sought: Sought) -> int | None:
+def _rank(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
     at = row_of(asker, found, sought)
     return None if at is None else at + 1
 
 
-def _doc_rowid(asker: Asker, row: Row) -> int:
+def _doc_rowid(asker: KeptAsker, row: Row) -> int:
     return asker.store.rowid("doc", row.doc.id)
 
 
@@ -127,7 +129,7 @@ def _said(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _packed_stages(asker: Asker, question: Question, found: Answer, sought: Sought) -> list[Stage]:
+def _packed_stages(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> list[Stage]:
     plan = found.plan
     cap = plan.config.diversity if question.diversity is None else question.diversity
     if question.budget_tokens is None:
@@ -137,13 +139,13 @@ def _packed_stages(asker: Asker, question: Question, found: Answer, sought: Soug
     return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed))
 
 
-def _is_listed(asker: Asker, question: Question, found: Answer, sought: Sought) -> bool:
+def _is_listed(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
     """Whether it has one of the rows that are shown, or that may be packed."""
     rank, last = _rank(asker, found, sought), last_row(found, is_context=question.budget_tokens is not None)
     return rank is not None and found.plan.offset < rank <= min(found.total if last is None else last, found.total)
 
 
-def _others(asker: Asker, found: Answer, named: Target, sought: Sought) -> list[SoughtView]:
+def _others(asker: KeptAsker, found: Answer, named: Target, sought: Sought) -> list[SoughtView]:
     """The target's other chunks, best first."""
     others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
     if found.plan.table == "doc" or found.pool is None:
@@ -190,7 +192,7 @@ def _stage_view(stage: Stage) -> StageView:
 
 
 def _add_fixes(
-    view: WhyNotView, asker: Asker, question: Question, found: Answer, sought: Sought
+    view: WhyNotView, asker: KeptAsker, question: Question, found: Answer, sought: Sought
 ) -> tuple[Change, ...]:
     from recall_core.explain.whynot.fixes import fixes  # noqa: PLC0415 - without fixes, NumPy is not needed
 
@@ -226,7 +228,7 @@ def _fix_view(change: Change) -> FixView:
     return view
 
 
-def _rival(asker: Asker, start: Start, position: int) -> RivalView:
+def _rival(asker: KeptAsker, start: Start, position: int) -> RivalView:
     pool, ranked = start.found.pool, start.found.ranked
     assert pool is not None  # noqa: S101 - a proof speaks of a pool
     assert ranked is not None  # noqa: S101

@@ -1,0 +1,97 @@
+"""A question asked of one state of the store: its candidates are read once, and ranked for every change to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from recall_core.config import Config
+from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.asking import Asker, Pack
+from recall_core.types import Packed, Signal
+
+_RANKING = """
+fusion normalize bm25_weight vector_weight rrf_k min_score rerank rerank_rows rerank_weight rerank_keep rerank_mb
+sparse_recall sparse_chunk_threshold sparse_distance_ceiling sparse_max_injections sparse_share
+max_limit budget_tokens diversity min_fragment pack header separator strict
+""".split()
+
+_DEFAULTS = {name: Config._field_defaults[name] for name in _RANKING}
+
+
+class KeptAsker:
+    """An asker that reads the candidates of a question once, however they are ranked, paged and packed.
+
+    It is for one state of the store: inside one `reading` block.
+    """
+
+    def __init__(self, asker: Asker) -> None:
+        self.store, self.base, self.config = asker.store, asker.base, asker.config
+        self.words_plan, self.rql_plan = asker.words_plan, asker.rql_plan
+        self.vector, self.weigh = asker.vector, asker.weigh
+        self._asker = asker
+        self._answers: dict[Plan, Answer] = {}
+        self._places: dict[tuple[object, ...], Mapping[int, int]] = {}
+        self._packed: list[_PackedAnswer] = []
+        self.ranks: dict[tuple[Plan, int], dict[Signal, int | None]] = {}
+        """What `signals.full_ranks` has found out, by what was retrieved and the rowid of a chunk."""
+
+    def answer(self, plan: Plan) -> Answer:
+        """Search and rank; or rank alone, where all that is retrieved is known."""
+        retrieved = retrieval(plan)
+        kept = self._answers.get(retrieved)
+        if kept is None:
+            self._answers[retrieved] = found = self._asker.answer(plan)
+            return found
+        if kept.pool is None:
+            return kept._replace(plan=plan)
+        before = kept.plan.config
+        found = self._asker.weigh(kept._replace(plan=plan._replace(config=before)), plan.config)
+        known = kept.known._replace(chunk_counts=found.known.chunk_counts)
+        self._answers[retrieved] = kept._replace(known=known)
+        return found
+
+    def pack(self, answer: Answer, options: Pack) -> Packed:
+        """The ranked list packed under a budget."""
+        for each in self._packed:
+            if each.answer is answer and each.options == options:
+                return each.packed
+        packed = self._asker.pack(answer, options)
+        self._packed.append(_PackedAnswer(answer, options, packed))
+        return packed
+
+    def places(self, plan: Plan) -> Mapping[int, int]:
+        """Where each row stands, from 0, in a list without scores: by rowid, of the table that the plan lists."""
+        listed = (plan.table, plan.filters, plan.order)
+        if listed not in self._places:
+            _, rows = self.store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
+            column = 0 if plan.table == "doc" else 1
+            self._places[listed] = {row[column] or 0: at for at, row in enumerate(rows)}
+        return self._places[listed]
+
+
+class _PackedAnswer(NamedTuple):
+    answer: Answer
+    options: Pack
+    packed: Packed
+
+
+def kept(asker: Asker) -> KeptAsker:
+    """The same asker, which keeps what it reads."""
+    return asker if isinstance(asker, KeptAsker) else KeptAsker(asker)
+
+
+def retrieval(plan: Plan) -> Plan:
+    """The plan with all left out that ranks, pages and packs: two that are equal retrieve the same candidates."""
+    return plan._replace(
+        text="",
+        rql=None,
+        select=None,
+        order=(),
+        limit=0,
+        offset=0,
+        is_capped=False,
+        warnings=(),
+        query=None,
+        config=plan.config._replace(**_DEFAULTS),
+    )

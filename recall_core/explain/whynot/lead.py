@@ -1,0 +1,213 @@
+"""Rows that lead what is sought: whether enough of them stay ahead when the candidates change, without asking again.
+
+A change is only passed over where that is certain. Where scores alone do not decide what is shown, nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_core.config import LEAST_WEIGHT
+from recall_core.explain.whynot.fix import Start
+from recall_core.explain.whynot.kept import KeptAsker
+from recall_core.explain.whynot.target import Sought
+from recall_core.rank.bm25 import bound, contributions
+from recall_core.rank.fuse import signal_ranks
+from recall_core.retrieve import Plan
+from recall_core.retrieve.pool import lexical_query
+from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat, Vector
+
+Values: TypeAlias = NDArray[np.float64]
+
+_MOST_ROWS = 1_000
+"""The longest list that is looked into; a longer one is asked for."""
+
+_SPARE_ROWS = 100  # leaders beyond those that it takes: some fall behind by a new word
+
+_MARGIN = 1e-5  # more than the rounding of stage values to six decimals moves a score
+
+
+class _Own(NamedTuple):
+    """The raw values of what is sought; 0 where it has none."""
+
+    lexical: float
+    semantic: float
+
+
+def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
+    """Whether no deeper pool, nor every row, shows it: enough of the candidates, which those hold too, lead it."""
+    found, plan = start.found, start.found.plan
+    pool, needed = found.pool, _rows_that_hide(start)
+    if pool is None or needed is None or pool.index_kind != "exact":
+        return False
+    query, _ = lexical_query(plan, asker.store)
+    if query is not None and not _is_plain(query):
+        return False
+    own = _own(asker, pool, plan, sought)
+    if own is None or _may_take_a_row(plan, own.semantic):
+        return False
+    positions = [at for at, key in enumerate(pool.keys) if key.rowid != sought.row.rowid]
+    lexical = _column(pool.lexical, positions)
+    semantic = _column(pool.semantic, positions)
+    ahead = _scores(plan, lexical, semantic, pool.bound) > _score(plan, own, pool.bound) + _MARGIN
+    return int(np.count_nonzero(ahead)) >= needed
+
+
+class Lead:
+    """The best candidates beside what is sought, and whether a word of its text changes who is ahead."""
+
+    def __init__(
+        self, asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat], needed: int
+    ) -> None:
+        pool = start.found.pool
+        assert pool is not None  # noqa: S101 - the caller looked
+        self._asker, self._plan, self._pool, self._needed = asker, start.found.plan, pool, needed
+        self._own_rowid = sought.row.rowid
+        ranked = start.found.ranked
+        assert ranked is not None  # noqa: S101 - a pool is always ranked
+        best = ranked.order[: 2 * needed + _SPARE_ROWS]
+        positions = [at for at in best if pool.keys[at].rowid != self._own_rowid]
+        self._lexical = _column(pool.lexical, positions)
+        ranks = signal_ranks(pool.lexical) if pool.lexical else ()
+        self._ranks = np.array([ranks[at] or np.inf for at in positions] if ranks else [], dtype=np.float64)
+        self._own = _own(asker, pool, self._plan, sought)
+        self._rowids = [pool.keys[at].rowid for at in positions]
+        self._vectors = self._read()
+        self._gains = {word.text: 0.0 for word in words}
+        if self._plan.lexical is not None:
+            self._look_at(words)
+
+    def stays(self, plan: Plan, word: TermStat) -> bool:
+        """Whether enough rows lead it in the answer to the plan with this word, which its text holds, added."""
+        if self._own is None or word.text not in self._gains or not self._adds_only(plan, word):
+            return False
+        vector = self._asker.vector(plan)
+        semantic = np.zeros(len(self._vectors))
+        if vector:
+            semantic = self._vectors @ np.frombuffer(vector, dtype="<f4").astype(np.float64)
+        *others, near = semantic.tolist()
+        if _may_take_a_row(plan, near):
+            return False
+        config = plan.config._replace(lexical_model=self._pool.lexical_model)
+        most = bound((*self._pool.terms, word), config) if plan.lexical is not None else 0.0
+        own = _Own(self._own.lexical + self._gains[word.text], near)
+        ahead = _scores(plan, self._lexical, np.array(others), most) > _score(plan, own, most) + _MARGIN
+        return self._is_enough(ahead) and self._is_enough(ahead & self._candidates(plan, word, ahead, vector))
+
+    def _is_enough(self, ahead: NDArray[np.bool_]) -> bool:
+        return int(np.count_nonzero(ahead)) >= self._needed
+
+    def _look_at(self, words: Sequence[TermStat]) -> None:
+        """Learn what each of these words would give to what is sought."""
+        query = LiteralQuery("", tuple(Phrase(word.text, (word.text,)) for word in words))
+        found = self._asker.store.occurrences(query, [self._own_rowid])
+        config = self._plan.config._replace(lexical_model=self._pool.lexical_model)
+        given = contributions(found, self._own_rowid, config)
+        self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
+
+    def _adds_only(self, plan: Plan, word: TermStat) -> bool:
+        """Whether the words of the question are what they were, and this one."""
+        before, _ = lexical_query(self._plan, self._asker.store)
+        after, _ = lexical_query(plan, self._asker.store)
+        if not (isinstance(before, LiteralQuery) and isinstance(after, LiteralQuery)):
+            return before is None and after is None and self._pool.exact
+        added = Phrase(word.text, (word.text,))
+        is_known = self._pool.exact or (_is_plain(before) and self._pool.lexical_model == "fts5")
+        return is_known and after.match == "any" and after.phrases == (*before.phrases, added)
+
+    def _candidates(
+        self, plan: Plan, word: TermStat, ahead: NDArray[np.bool_], vector: Vector | None
+    ) -> NDArray[np.bool_]:
+        """Which rows are certain to be candidates of the plan with the word. ahead: those that matter.
+
+        In a bounded pool a row falls by words behind no others than those that hold the new one. Where these are too
+        many, the signal is asked what it proposes.
+        """
+        if self._pool.exact:
+            return np.full(len(ahead), fill_value=True) if vector else self._lexical > 0
+        remain = self._ranks + word.df <= self._plan.config.pool
+        query, _ = lexical_query(plan, self._asker.store)
+        if query is None or self._is_enough(ahead & remain):
+            return remain
+        k, weight = self._plan.config.pool, self._plan.config.title_weight
+        proposed = self._asker.store.lexical(query, where=plan.where, k=k, title_weight=weight)
+        return np.array([rowid in proposed for rowid in self._rowids])
+
+    def _read(self) -> Values:
+        """The vectors of the rows and last of what is sought; zeros where there is none."""
+        if self._plan.semantic is None:
+            return np.zeros((len(self._rowids) + 1, 0))
+        wanted = [*self._rowids, self._own_rowid]
+        held = self._asker.store.vectors(wanted)
+        dimension = self._asker.store.info().dimension
+        none = bytes(4 * dimension)
+        rows = b"".join([held.get(rowid, none) for rowid in wanted])
+        return np.frombuffer(rows, dtype="<f4").reshape(-1, dimension).astype(np.float64)
+
+
+def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
+    """What there is to know before these words are tried; None where each has to be asked for."""
+    pool, needed = start.found.pool, _rows_that_hide(start)
+    if pool is None or needed is None or len(pool.keys) <= needed or not words:
+        return None
+    return Lead(asker, start, sought, words, needed)
+
+
+def _rows_that_hide(start: Start) -> int | None:
+    """How many rows with higher scores keep a chunk off the page; None where it takes more than scores to say so."""
+    plan, config = start.found.plan, start.found.plan.config
+    is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
+    last = max(plan.offset + plan.limit, config.rerank_rows if config.rerank else 0)
+    is_steady = config.fusion == "weighted" and config.normalize == "bound"  # no score depends on other candidates
+    return last if is_by_score and is_steady and last <= _MOST_ROWS else None
+
+
+def _is_plain(query: LexicalQuery) -> bool:
+    """Whether a bounded list of its rows is the best of them: beside those of phrases stand others."""
+    return isinstance(query, LiteralQuery) and not query.long_phrases
+
+
+def _may_take_a_row(plan: Plan, cosine: float) -> bool:
+    """Whether sparse-document recall may bring it in, however many lead it."""
+    return plan.config.sparse_recall and 1.0 - cosine <= plan.config.sparse_distance_ceiling + _MARGIN
+
+
+def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | None:
+    """What is sought, as a pool has it that holds it; None where only such a pool could say."""
+    rowid = sought.row.rowid
+    at = next((at for at, key in enumerate(pool.keys) if key.rowid == rowid), None)
+    if at is not None:
+        return _Own(*(float(raw[at] or 0.0) if raw else 0.0 for raw in (pool.lexical, pool.semantic)))
+    lexical = semantic = 0.0
+    query, _ = lexical_query(plan, asker.store)
+    if query is not None and not query.is_empty:
+        if pool.lexical_model != "fts5":
+            return None
+        weight = plan.config.title_weight
+        lexical = asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid, 0.0)
+    if vector := asker.vector(plan):
+        semantic = asker.store.cosines(vector, where=None, rowids=[rowid]).get(rowid, 0.0)
+    return _Own(lexical, semantic)
+
+
+def _column(raw: Sequence[float | None], positions: Sequence[int]) -> Values:
+    return np.array([raw[at] or 0.0 for at in positions] if raw else [0.0] * len(positions), dtype=np.float64)
+
+
+def _scores(plan: Plan, lexical: Values, semantic: Values, most: float) -> Values:
+    """The scores of weighted fusion, as exact as stage values before their sixth decimal. most: the query's bound."""
+    shares = np.minimum(1.0, lexical / most) if most > 0 else np.zeros(len(lexical))
+    words = plan.config.bm25_weight if plan.lexical is not None else 0.0
+    meaning = plan.config.vector_weight if plan.semantic is not None else 0.0
+    if words + meaning < LEAST_WEIGHT:
+        words, meaning = float(plan.lexical is not None), float(plan.semantic is not None)
+    scores: Values = (words * shares + meaning * np.clip(semantic, 0.0, 1.0)) / (words + meaning)
+    return scores
+
+
+def _score(plan: Plan, own: _Own, most: float) -> float:
+    return float(_scores(plan, np.array([own.lexical]), np.array([own.semantic]), most)[0])

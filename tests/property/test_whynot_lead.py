@@ -1,0 +1,158 @@
+"""What a why-not knows without asking: what stays ahead, ranks in a whole list, and what is retrieved alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recall_core.api.engine import Engine
+from recall_core.config import Settings
+from recall_core.explain.whynot.fix import Start
+from recall_core.explain.whynot.fixes import is_filtered_out, rare_words
+from recall_core.explain.whynot.kept import KeptAsker, kept, retrieval
+from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
+from recall_core.explain.whynot.question import Question, planned, with_settings, with_word
+from recall_core.explain.whynot.signals import full_ranks
+from recall_core.explain.whynot.target import Sought
+from recall_core.retrieve import pool as pool_module
+from recall_core.store.sqlite.store import SqliteStore
+from tests.property.test_whynot import QUESTIONS, asker_of, made, shows
+
+POOLS = st.none() | st.integers(1, 12)
+"""The depth of a bounded pool; None for one that holds every row."""
+
+
+def weights(share: float) -> Settings:
+    """Words and meaning, which has this share."""
+    return {"bm25_weight": round(1 - share, 1), "vector_weight": share}
+
+
+OTHERS: list[Settings] = [
+    {},
+    {"sparse_distance_ceiling": 2.0, "sparse_chunk_threshold": 1, "sparse_recall": True},
+    {"rerank": "hash", "rerank_rows": 20, "rerank_weight": 1.0},
+]
+"""What brings a row in beside its score."""
+VALUES = st.sampled_from([{**weights(share), **others} for share in (0.1, 0.5, 0.9) for others in OTHERS])
+
+
+def start_of(
+    seed: int, question: Question, pick: int, depth: int | None, values: Settings
+) -> tuple[SqliteStore, KeptAsker, Start, Sought]:
+    """A question with its answer, of a bounded pool or a whole one, and a chunk of the store."""
+    question = with_settings(question, {"pool": depth or 200, **values})
+    store = made(seed)
+    keys = store.candidates(None)
+    key = keys[pick % len(keys)]
+    asker = kept(asker_of(store))
+    found = asker.answer(planned(question, asker))
+    return store, asker, Start(question, found), Sought(store.fetch([key.rowid])[0], key.doc_rowid, None)
+
+
+@pytest.fixture(params=[20_000, 0], ids=["whole", "bounded"], autouse=True)
+def most_vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "EXACT_VECTORS", request.param)
+
+
+def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Question, bool]]:
+    """The question with each word of the chunk's text, and whether that is passed over."""
+    words = rare_words(asker, start, sought)
+    led = lead(asker, start, sought, words)
+    questions = [with_word(start.question, word.text) for word in words]
+    return [
+        (question, led is not None and led.stays(planned(question, asker), word))
+        for question, word in zip(questions, words, strict=True)
+    ]
+
+
+@settings(max_examples=150)
+@given(
+    seed=st.integers(0, 3),
+    question=QUESTIONS,
+    pick=st.integers(0, 10_000),
+    depth=POOLS,
+    values=VALUES,
+)
+def test_a_word_that_is_passed_over_brings_nothing_in(
+    seed: int, question: Question, pick: int, depth: int | None, values: Settings
+) -> None:
+    store, asker, start, sought = start_of(seed, question, pick, depth, values)
+    for changed, is_passed_over in tried(asker, start, sought):
+        assert not (is_passed_over and shows(store, changed, sought.row)), changed
+
+
+@settings(max_examples=150)
+@given(
+    seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12), values=VALUES
+)
+def test_what_is_led_in_deeper_pools_is_in_none(
+    seed: int, question: Question, pick: int, depth: int, values: Settings
+) -> None:
+    store, asker, start, sought = start_of(seed, question, pick, depth, values)
+    if start.found.pool is None or start.found.pool.exact or not is_led_in_deeper_pools(asker, start, sought):
+        return
+    deeper = [with_settings(start.question, {"pool": each}) for each in range(depth, depth + 30, 3)]
+    for changed in (*deeper, start.question._replace(exact=True)):
+        assert not shows(store, changed, sought.row), changed
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12))
+def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pick: int, depth: int) -> None:
+    _, asker, start, sought = start_of(seed, question, pick, depth, weights(0.5))
+    pool = start.found.pool
+    if pool is None or pool.exact or pool.lexical_model != "fts5":
+        return
+    ranks = full_ranks(asker, start.found.plan, start.found, sought)
+    whole = asker_of(asker.store).answer(start.found.plan._replace(exact=True))
+    assert whole.pool is not None
+    for signal, raw in (("lexical", whole.pool.lexical), ("semantic", whole.pool.semantic)):
+        order = [at for at, value in enumerate(raw) if value is not None]
+        order.sort(key=lambda at: -(raw[at] or 0.0))
+        listed = [whole.pool.keys[at].rowid for at in order]
+        rank = listed.index(sought.row.rowid) + 1 if sought.row.rowid in listed else None
+        assert ranks[signal] == rank
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 3),
+    question=QUESTIONS,
+    values=st.dictionaries(
+        st.sampled_from(["k", "fusion", "normalize", "vector_weight", "min_score", "sparse_recall", "pool", "match"]),
+        st.just(None),
+    ),
+    depth=st.integers(1, 6),
+)
+def test_what_retrieves_alike_has_the_same_candidates(
+    seed: int, question: Question, values: dict[str, None], depth: int
+) -> None:
+    others = {"fusion": "rrf", "normalize": "max", "vector_weight": 0.3, "min_score": 0.2, "sparse_recall": False}
+    changed = {"pool": depth, "match": "all", **others}
+    asker: Engine = asker_of(made(seed))
+    one = planned(question, asker)
+    other = planned(
+        with_settings(question, {key: changed[key] for key in values if key in changed})._replace(
+            k=7 if "k" in values else question.k
+        ),
+        asker,
+    )
+    if retrieval(one) == retrieval(other):
+        assert asker.answer(one).pool == asker.answer(other).pool
+    else:
+        assert {"pool", "match"} & set(values)
+
+
+@given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
+def test_what_the_filter_keeps_out_is_kept_out_whatever_else_is_asked(
+    seed: int, question: Question, pick: int
+) -> None:
+    store, asker, start, sought = start_of(seed, question, pick, None, {})
+    if not is_filtered_out(start, sought):
+        return
+    for changed in (with_settings(question, {"match": "any"}), question._replace(k=1_000, exact=True)):
+        assert not shows(store, changed, sought.row)
+    assert asker.answer(start.found.plan).pool is start.found.pool
