@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from recall_core.config import LEAST_WEIGHT
 from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.kept import KeptAsker
+from recall_core.explain.whynot.present import position_in, rowids_in
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import bound, contributions
 from recall_core.rank.fuse import signal_ranks
@@ -50,7 +51,7 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
     own = _own(asker, pool, plan, sought)
     if own is None or _may_take_a_row(plan, own.semantic):
         return False
-    positions = [at for at, key in enumerate(pool.keys) if key.rowid != sought.row.rowid]
+    positions = [at for at, rowid in enumerate(rowids_in(pool)) if rowid != sought.row.rowid]
     lexical = _column(pool.lexical, positions)
     semantic = _column(pool.semantic, positions)
     ahead = _scores(plan, lexical, semantic, pool.bound) > _score(plan, own, pool.bound) + _MARGIN
@@ -70,12 +71,13 @@ class Lead:
         ranked = start.found.ranked
         assert ranked is not None  # noqa: S101 - a pool is always ranked
         best = ranked.order[: 2 * needed + _SPARE_ROWS]
-        positions = [at for at in best if pool.keys[at].rowid != self._own_rowid]
+        rowids = rowids_in(pool)
+        positions = [at for at in best if rowids[at] != self._own_rowid]
         self._lexical = _column(pool.lexical, positions)
         ranks = signal_ranks(pool.lexical) if pool.lexical else ()
         self._ranks = np.array([ranks[at] or np.inf for at in positions] if ranks else [], dtype=np.float64)
         self._own = _own(asker, pool, self._plan, sought)
-        self._rowids = [pool.keys[at].rowid for at in positions]
+        self._rowids = [rowids[at] for at in positions]
         self._vectors = self._read()
         self._gains = {word.text: 0.0 for word in words}
         if self._plan.lexical is not None:
@@ -179,7 +181,7 @@ def _may_take_a_row(plan: Plan, cosine: float) -> bool:
 def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | None:
     """What is sought, as a pool has it that holds it; None where only such a pool could say."""
     rowid = sought.row.rowid
-    at = next((at for at, key in enumerate(pool.keys) if key.rowid == rowid), None)
+    at = position_in(pool, sought)
     if at is not None:
         return _Own(*(float(raw[at] or 0.0) if raw else 0.0 for raw in (pool.lexical, pool.semantic)))
     lexical = semantic = 0.0

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
+from recall_core.rank.columns import KeyColumns
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import packable
 from recall_core.retrieve.asking import Asker
-from recall_core.types import Packed, Table
+from recall_core.types import Packed, Pool, Table
 
 
 def answered(asker: Asker, question: Question) -> Answer:
@@ -50,11 +51,29 @@ def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) 
     """Its index in the ranked list (or in this order of the pool's positions), or None where it is not in it."""
     if found.pool is None or found.ranked is None:
         return None
-    keys = found.pool.keys
     order = found.ranked.order if order is None else order
     if found.plan.table == "doc":
-        return next((at for at, each in enumerate(order) if keys[each].doc_rowid == sought.doc_rowid), None)
-    return next((at for at, each in enumerate(order) if keys[each].rowid == sought.row.rowid), None)
+        documents = _documents_in(found.pool)
+        return next((at for at, each in enumerate(order) if documents[each] == sought.doc_rowid), None)
+    position = position_in(found.pool, sought)
+    return order.index(position) if position is not None and position in order else None
+
+
+def position_in(pool: Pool, sought: Sought) -> int | None:
+    """The position of the chunk in the pool's columns, or None where it is no candidate."""
+    rowids = rowids_in(pool)
+    return rowids.index(sought.row.rowid) if sought.row.rowid in rowids else None
+
+
+def rowids_in(pool: Pool) -> list[int]:
+    """The candidates' own, by position."""
+    keys = pool.keys
+    return keys.rowids.tolist() if isinstance(keys, KeyColumns) else [key.rowid for key in keys]
+
+
+def _documents_in(pool: Pool) -> list[int]:
+    keys = pool.keys
+    return keys.doc_rowids.tolist() if isinstance(keys, KeyColumns) else [key.doc_rowid for key in keys]
 
 
 def position(found: Answer, sought: Sought) -> int | None:

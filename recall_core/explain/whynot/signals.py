@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from recall_core.contract.whynot import SoughtTermView
 from recall_core.explain.whynot.kept import KeptAsker, retrieval
-from recall_core.explain.whynot.present import position
+from recall_core.explain.whynot.present import position, position_in
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import IDF_FLOOR
@@ -118,11 +118,10 @@ def _semantic_rank(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) 
     return _rank(asker, asker.store.cosines(vector, where=plan.where), sought) if vector else None
 
 
-def _among_the_best(found: Answer, raw: tuple[float | None, ...], sought: Sought) -> int | None:
+def _among_the_best(found: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
     """Its rank in a bounded pool, if it is one of the best that the signal proposed: all before it are there, too."""
     assert found.pool is not None  # noqa: S101 - the caller looked
-    rowid = sought.row.rowid
-    at = next((position for position, key in enumerate(found.pool.keys) if key.rowid == rowid), None)
+    at = position_in(found.pool, sought)
     rank = signal_ranks(raw)[at] if at is not None and raw else None
     return rank if rank is not None and rank <= found.plan.config.pool else None
 

@@ -21,7 +21,7 @@ from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of
+from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of, rowids_in
 from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
 from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
@@ -148,9 +148,10 @@ def _is_listed(asker: KeptAsker, question: Question, found: Answer, sought: Soug
 def _others(asker: KeptAsker, found: Answer, named: Target, sought: Sought) -> list[SoughtView]:
     """The target's other chunks, best first."""
     others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
-    if found.plan.table == "doc" or found.pool is None:
+    if not others or found.plan.table == "doc" or found.pool is None or found.ranked is None:
         return [_sought_view(each.row, None) for each in others[:_OTHERS]]
-    places = {} if found.ranked is None else {found.pool.keys[p].rowid: at for at, p in enumerate(found.ranked.order)}
+    rowids = rowids_in(found.pool)
+    places = {rowids[position]: at for at, position in enumerate(found.ranked.order)}
     others.sort(key=lambda each: places.get(each.row.rowid, len(places)))
     ranks = [places.get(each.row.rowid) for each in others]
     return [
