@@ -132,6 +132,20 @@ def test_a_full_text_expression_that_takes_very_long_ends_too() -> None:
     assert store.lexical(RawQuery("fish"), where=None, k=None, title_weight=1)
 
 
+def test_a_transaction_that_the_deadline_meets_as_it_begins_is_left_by_none() -> None:
+    store = fish_store()
+    ended = 0
+    for _ in range(200):  # SQLite counts the steps of a statement from one time to the next
+        for block, statements in ((store.reading, 1), (store.transaction, 2)):
+            try:
+                with within(1, clock=Looks(1 + statements)), block():
+                    pass
+            except TimedOut:
+                ended += 1
+            assert not store.db.in_transaction
+    assert ended
+
+
 def test_waiting_for_another_writer_ends_with_the_deadline(tmp_path: Path) -> None:
     store = memory_store(str(tmp_path / "recall.db"))
     other = apsw.Connection(str(tmp_path / "recall.db"))
