@@ -281,7 +281,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
-            near = memory.rows.keys.rowids[memory.matrix.near(vector, k, among)].tolist()
+            places = memory.matrix.near(vector, k, among)
+            if memory.matrix.is_wide:
+                return Nearest(memory.best(vector, k, places), is_exact=True)
+            near = memory.rows.keys.rowids[places].tolist()
         else:
             load_vector_functions(self.db)
             condition, parameters = records.condition_of(where, None)

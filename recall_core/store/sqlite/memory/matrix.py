@@ -24,6 +24,7 @@ _LENGTHS = (1 + UNIT_TOLERANCE) ** 2  # at most the product of the lengths of a 
 _MANY = 0.5  # share of components of a question from which on all of them are multiplied at once
 _BLOCK = 4_096  # columns that are widened at a time and stay in the cache
 _WIDENED = 131_072  # float64 components that stay in the cache while they are used
+_LEAST_STEP = 256
 _LEAST_BLOCK = 16  # values a block, where looking at blocks saves anything
 
 
@@ -129,25 +130,32 @@ class Matrix:
             products[start : start + _BLOCK] = q @ self._columns[:, start : start + _BLOCK].astype(np.float32)
         return products
 
-    def rows(self, places: Places) -> bytes:
-        """The vectors there, one behind the other; only where it is wide."""
-        found: bytes = self._columns[:, places].T.astype("<f4").tobytes()
-        return found
-
-    def cosines(self, query: Vector) -> NDArray[np.float64]:
-        """Of every row, settled; only where it is wide. Rows without a vector have one of 0 here."""
+    def cosines(self, query: Vector, among: Places | None) -> NDArray[np.float64]:
+        """Of the rows at these places, or of all, settled; only where it is wide. One without a vector has 0 here."""
         import numpy as np  # noqa: PLC0415 - as above
 
         q = np.frombuffer(query, dtype="<f4")
         used = np.flatnonzero(q)  # what is multiplied by 0 adds nothing
         wide, columns = q[used].astype(np.float64), self._columns
-        chosen = columns if len(used) == len(q) else columns[used]
-        sums = np.empty(columns.shape[1])
-        step = max(256, _WIDENED // max(1, len(used)))
+        chosen = columns if len(used) == len(q) and among is None else columns[_both(used, among)]
+        sums = np.empty(chosen.shape[1])
+        step = max(_LEAST_STEP, _WIDENED // max(1, len(used)))
         for start in range(0, len(sums), step):
             check()
             sums[start : start + step] = wide @ chosen[:, start : start + step].astype(np.float64)
-        return vectors.settled(sums, query, lambda place: array("f", columns[:, place].tobytes()))
+
+        def row_of(number: int) -> array[float]:
+            place = number if among is None else int(among[number])
+            return array("f", columns[:, place].tobytes())
+
+        return vectors.settled(sums, query, row_of)
+
+
+def _both(components: NDArray[np.intp], places: Places | None) -> Any:
+    """These components, of these columns or of all."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    return components if places is None else np.ix_(components, places)
 
 
 def kth_best(values: NDArray[np.floating], k: int) -> float:

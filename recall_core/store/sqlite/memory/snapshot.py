@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from recall_core.store.sqlite import lexical, records, vectors
+from recall_core.store.sqlite import lexical, records
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.postings import Postings, Stems
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, Rows, pieces_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 _POSTINGS_SHARE = 4  # postings have at most this part of the memory
-_FEW = 2_000  # rows whose vectors are taken one by one
 _FILTERS = 64  # filters whose rows are kept
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition}"
@@ -66,14 +65,15 @@ class Snapshot:
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
         """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
         assert self.matrix is not None  # noqa: S101 - see above
-        places = self.matrix.present(among)
-        if among is not None and len(places) <= _FEW:
-            found = vectors.Rows(self.rows.keys.rowids[places].tolist(), self.matrix.rows(places))
-            return vectors.cosines(query, found)
-        values = self.matrix.cosines(query)
-        if among is None and self.matrix.is_full:
-            return self.rows.scores(None, values)
-        return self.rows.scores(places, values[places])
+        places = None if among is None and self.matrix.is_full else self.matrix.present(among)
+        return self.rows.scores(places, self.matrix.cosines(query, places))
+
+    def best(self, query: Vector, k: int, places: Places) -> Mapping[int, float]:
+        """The k best cosines of these rows, in natural order, that have a vector: best first, ties as they stand."""
+        assert self.matrix is not None  # noqa: S101 - as above
+        values = self.matrix.cosines(query, places)
+        order = (-values).argsort(kind="stable")[:k]
+        return dict(self.rows.scores(places[order], values[order], is_natural=False))
 
     def passing(self, where: Expr, execute: Execute) -> Places:
         """The places, ascending, of the rows that a filter lets through."""
