@@ -1,0 +1,163 @@
+"""The table of speed in README.md: `python -m benchmarks.speed.readme FILE` keeps a run's figures and writes it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.speed.budgets import LARGE, MIDDLE, SMALL, Verdict, missed
+from benchmarks.speed.cold import BARE, NAIVE
+from benchmarks.speed.filling import INSERT
+from benchmarks.speed.peers import BM25S, BOTH, FTS5, LANCE, LANCE_VECTOR, NUMPY, TANTIVY, VEC0
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "docs" / "speed.json"
+PAGE = ROOT / "README.md"
+EMBEDDINGS = ("hash", "local")
+_BLOCK = re.compile(r"(?<=\n)Measured with `make bench`.*?(?=\n\nThe workbench, in one run)", re.S)
+_SORT = "NumPy sort"
+_BESIDE = {LANCE_VECTOR: "LanceDB's default index", BOTH: "FTS5 and NumPy", BARE: "`python -c pass`"}
+
+
+class Shown(NamedTuple):
+    """A row of the table: what it is called, and which row of the figures it is."""
+
+    label: str
+    name: str
+    chunks: int
+    peers: Sequence[str]
+
+
+SHOWN = (
+    Shown("search by 5 words", "lexical, 5 words", LARGE, (FTS5, TANTIVY, BM25S)),
+    Shown("search by vectors", "vector, 5 words", LARGE, (NUMPY, VEC0, LANCE_VECTOR)),
+    Shown("hybrid search", "hybrid, 5 words", LARGE, (BOTH, LANCE)),
+    Shown("the same over 20,000 chunks", "hybrid, 5 words", MIDDLE, (BOTH, LANCE)),
+    Shown("hybrid search for a pasted paragraph", "hybrid, a paragraph", LARGE, (BOTH,)),
+    Shown("hybrid search, a filter of 10 %", "hybrid, filter of 10 %", LARGE, (BOTH,)),
+    Shown("a filter of 1 %", "hybrid, filter of 1 %", LARGE, (BOTH,)),
+    Shown("a filter of .1 %", "hybrid, filter of .1 %", LARGE, (BOTH,)),
+    Shown("hybrid search with `--explain`, down to words", "explain", LARGE, ("search",)),
+    Shown("a context of 4,000 tokens", "context, 4,000 tokens", LARGE, ("search",)),
+    Shown("why a file is missing, with fixes", "why not, with fixes", LARGE, ("search",)),
+    Shown("5,000 hits under other weights", "slider, 5000 hits", MIDDLE, (_SORT,)),
+    Shown("`recall --version`, a process", "cold --version", LARGE, (BARE,)),
+    Shown("`recall get`", "cold get", LARGE, (BARE,)),
+    Shown("`recall stats`", "cold stats", LARGE, (BARE,)),
+    Shown("`recall search` over 1,400 chunks", "cold search", SMALL, (BARE,)),
+    Shown("over 20,000", "cold search", MIDDLE, (BARE, NAIVE)),
+    Shown("over 100,000", "cold search", LARGE, (BARE, NAIVE)),
+    Shown("`recall add`, 100,000 chunks", "add", LARGE, (INSERT,)),
+    Shown("without vectors", "add, no vectors", LARGE, (INSERT,)),
+)
+
+
+def page(text: str, figures: Mapping[str, Any]) -> str:
+    """The page with its table as the figures have it."""
+    return _BLOCK.sub(lambda _: "\n".join(block(figures)), text)
+
+
+def block(figures: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of the table, what stands above it, and which budgets were missed."""
+    machine = figures["machine"]
+    yield f"Measured with `make bench` on {machine['cores']} shared cores, 100,000 chunks of about 150 words"
+    yield f"({_text(figures['stores'])}), Python {machine['python']}; processor time, every question"
+    yield "new and asked once. The peers are in the same run, so that the ratios can be compared between machines."
+    yield ""
+    yield "| | beside | `hash` | | `local` | |"
+    yield "|---|---|---|---|---|---|"
+    for shown in SHOWN:
+        yield from _lines(shown, figures["rows"])
+    yield from _sizes(figures)
+    yield ""
+    yield _judged([Verdict(**each) for each in figures["budgets"]])
+    if machine["absent"]:
+        yield f"Not installed, so not measured: {', '.join(machine['absent'])}."
+
+
+def _text(stores: Sequence[Mapping[str, Any]]) -> str:
+    largest = max(stores, key=lambda store: int(store["chunks"]))
+    return str(largest["kind"])
+
+
+def _lines(shown: Shown, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for peer in shown.peers:
+        found = {
+            row["embedding"]: row
+            for row in rows
+            if (row["name"], row["chunks"], row["peer"]) == (shown.name, shown.chunks, peer)
+        }
+        if found:
+            label = shown.label if peer == shown.peers[0] else ""
+            cells = " | ".join(_cell(found.get(name)) for name in EMBEDDINGS)
+            recall = next((row["recall"] for row in found.values() if row["recall"] is not None), None)
+            beside = _BESIDE.get(peer, peer) + (
+                "" if recall is None else f", which finds {100 * recall:.0f} % of the best ten"
+            )
+            yield f"| {label} | {beside} | {cells} |"
+
+
+def _cell(row: Mapping[str, Any] | None) -> str:
+    return " | " if row is None else f"{_ms(row['ours_ms']['median'])} | {_ratio(row['ratio']['median'])}"
+
+
+def _sizes(figures: Mapping[str, Any]) -> Iterator[str]:
+    """The file, and the memory of a warm process."""
+    files = {row["embedding"]: row for row in figures["files"] if row["chunks"] == LARGE}
+    cells = (
+        _size(files[name]["file_bytes"] / 1e6, files[name]["ratio"]) if name in files else " | "
+        for name in EMBEDDINGS
+    )
+    if files:
+        yield f"| the file | 1.1 × the vectors + 1.85 × the text | {' | '.join(cells)} |"
+    kept = {
+        row["embedding"]: row for row in figures["memory"] if row["chunks"] == LARGE and row["allowed_mb"] is None
+    }
+    if kept:
+        cells = (
+            _size(kept[name]["resident_mb"], kept[name]["resident_mb"] / kept[name]["vectors_mb"])
+            if name in kept
+            else " | "
+            for name in EMBEDDINGS
+        )
+        yield f"| memory of a process that answers on | the vectors | {' | '.join(cells)} |"
+
+
+def _size(megabytes: float, ratio: float) -> str:
+    return f"{megabytes:.0f} MB | {_ratio(ratio)}"
+
+
+def _ms(value: float) -> str:
+    return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms" if value >= 9.5 else f"{value:.1f} ms"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.0f} ×" if value >= 9.95 else f"{value:.1f} ×" if value >= 0.95 else f"{value:.2f} ×"
+
+
+def _judged(found: Sequence[Verdict]) -> str:
+    """How many budgets are met, and which are not. Growth is for a run of other sizes."""
+    told = [each for each in found if not each.peer.startswith("growth")]
+    over = missed(told)
+    named = "; ".join(
+        f"{each.name} ({each.embedding}, {each.chunks:,}) {each.ratio:.3g} × {_BESIDE.get(each.peer, each.peer)}, "
+        f"{each.most:.3g} allowed"
+        for each in over
+    )
+    met = f"Of {len(told)} budgets ([benchmarks](benchmarks/README.md)) {len(told) - len(over)} are met"
+    return f"{met}. Missed: {named}." if over else f"{met}."
+
+
+def main(kept: Path) -> None:
+    """Keep these figures beside the documentation, and write the table."""
+    figures = json.loads(kept.read_text(encoding="utf-8"))
+    KEPT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
