@@ -1,6 +1,6 @@
-"""Writes what is taken from the code and from figures: the JSON Schema, and tables in docs/json.md and README.md.
+"""Writes what is taken from the code: the JSON Schema, and the table of an answer's keys in docs/json.md.
 
-Run it as `make generated` after a change of `recall_core/contract`, or of docs/speed.json.
+Run it as `make generated` after a change of `recall_core/contract`.
 """
 
 from __future__ import annotations

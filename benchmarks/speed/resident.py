@@ -19,7 +19,6 @@ from recall_core.config import Config
 
 ALLOWED_MB = (64, 256, 512)
 _QUESTIONS = 30
-_SETTING = "memory_mb"
 
 
 class Memory(NamedTuple):
@@ -38,7 +37,7 @@ def memory(lab: Lab) -> Iterator[Memory]:
     asked = lab.home / "asked.txt"
     asked.write_text("".join(f"{each.text}\n" for each in lab.asker.draw(USUAL, _QUESTIONS)), encoding="utf-8")
     info = lab.recall.store.info()
-    for allowed in (None, *(ALLOWED_MB if _SETTING in Config._fields else ())):
+    for allowed in (None, *(ALLOWED_MB if "memory_mb" in Config._fields else ())):
         command = [
             sys.executable,
             "-m",
@@ -55,15 +54,9 @@ def memory(lab: Lab) -> Iterator[Memory]:
 def main(home: Path, allowed: str) -> None:
     """Ask the questions, and print what the process holds."""
     questions = (home / "asked.txt").read_text(encoding="utf-8").splitlines()
-    settings = home / "recall.toml"
-    before = settings.read_text(encoding="utf-8")
-    try:
+    with Recall.open(start=home) as recall:
         if allowed:
-            settings.write_text(f"{before}\n{_SETTING} = {allowed}\n", encoding="utf-8")
-        recall = Recall.open(start=home, trust=True)
-    finally:
-        settings.write_text(before, encoding="utf-8")
-    with recall:
+            recall.engine.store.memory_mb = int(allowed)
         settle(recall, lambda: recall.search(questions[0]))
         for question in questions:
             recall.search(question)

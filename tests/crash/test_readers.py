@@ -10,7 +10,8 @@ from time import monotonic
 
 import pytest
 
-from recall_core import Recall
+from recall_core import Recall, RecallError
+from recall_core.store.sqlite.memory.shared import Shared
 from tests.crash import reader
 from tests.crash.harness import SETTINGS, command, notes
 from tests.crash.reader import QUESTIONS, answered
@@ -54,6 +55,37 @@ def test_each_answer_of_eight_readers_in_five_minutes_is_that_of_a_committed_sta
     tmp_path: Path, expected: dict[str, list[str]], counted: Callable[..., None]
 ) -> None:
     _read_beside_a_writer(tmp_path, expected, readers=8, is_over=lambda _, seconds: seconds > 300, counted=counted)
+
+
+def test_answers_from_the_memory_of_another_generation_do_not_pass_for_those_of_a_committed_state(
+    tmp_path: Path, expected: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = _store(tmp_path)
+    with Recall.open(str(base)) as recall:
+        for _ in range(3):
+            notes(base, FILES, version=1)
+            assert command(base, "sync")[0] == 0
+            assert recall.engine.store.fill_memory()
+            assert _wrong(recall, expected) == []
+
+            monkeypatch.setattr(Shared, "kept", lambda shared, _: shared._kept)
+            notes(base, FILES, version=2)
+            assert command(base, "sync")[0] == 0
+            assert _wrong(recall, expected) != []
+            monkeypatch.undo()
+
+
+def _wrong(recall: Recall, expected: dict[str, list[str]]) -> list[int]:
+    """The questions that are refused, or answered otherwise than the state that is named was."""
+    wrong = []
+    for question in range(len(QUESTIONS)):
+        try:
+            digest, answer = answered(recall, question)
+        except RecallError:
+            wrong.append(question)
+        else:
+            wrong += [question] if expected[digest][question] != answer else []
+    return wrong
 
 
 def _read_beside_a_writer(
