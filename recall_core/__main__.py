@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from recall_core import __version__
@@ -18,9 +19,12 @@ def main() -> int:
     starting.begin()
     if sys.argv[1:] == ["--version"] and starting.is_told(f"recall {__version__}\n"):
         return 0
-    from recall_core.adapters import cli, completion, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
+    from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
 
-    completion.answer_shell()
+    if "_ARGCOMPLETE" in os.environ:
+        from recall_core.adapters import completion  # noqa: PLC0415 - only when a shell asks
+
+        completion.answer_shell()
     return process.run(lambda streams: cli.main(sys.argv[1:], streams=streams))
 
 

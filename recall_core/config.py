@@ -155,6 +155,9 @@ NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share":
 EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that say who makes the vectors."""
 
+_ESCAPED = {"n": "\n", "t": "\t"}
+_PLAIN_LINES, _DIGITS = 1_000, 300  # beyond, tomllib has to say what a file means
+
 _OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # another value means other vectors of the same embedder
 _MADE_WITH = ("counter", "chunk_tokens", "overlap_tokens", "max_chunk_chars")  # a store keeps these for good
 
@@ -169,18 +172,53 @@ def load(path: Path) -> Config:
 
 def written(path: Path) -> dict[str, Any]:
     """What a recall.toml says, unchecked; a missing file says nothing. Raises ConfigError `config_invalid`."""
-    import tomllib  # noqa: PLC0415 - 20 ms that a store without a recall.toml does not pay
-
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("config_invalid", f"{path} cannot be read: {why_unread(error)}.") from error
+    said = _plain(text)
+    if said is not None:
+        return said
+    import tomllib  # noqa: PLC0415 - 14 ms that most files do not take
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("config_invalid", f"{path}: {error}", hint=f"edit {path}") from error
+
+
+def _plain(text: str) -> dict[str, Any] | None:
+    """What a file says that has a key with one simple value a line, as `render` writes it; None of any other."""
+    said: dict[str, Any] = {}
+    for number, line in enumerate(text.split("\n")):
+        line = line.strip(" \t")  # noqa: PLW2901 - what stands around it says nothing
+        if not line.isprintable() or number > _PLAIN_LINES:
+            return None
+        if line and not line.startswith("#"):
+            key, _, value = (part.strip(" ") for part in line.partition("="))
+            is_name = key.isascii() and key.replace("_", "a").isalnum()
+            simple = _simple(value)
+            if not is_name or simple is None or key in said:
+                return None
+            said[key] = simple
+    return said
+
+
+def _simple(value: str) -> bool | int | float | str | None:
+    """A whole number, a decimal, a truth value or a text that escapes nothing but ends of line and tabs, or None."""
+    if value in ("true", "false"):
+        return value == "true"
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        first, *others = value[1:-1].split("\\")
+        is_plain = '"' not in value[1:-1] and all(each[:1] in ("n", "t") for each in others)
+        return first + "".join(_ESCAPED[each[0]] + each[1:] for each in others) if is_plain else None
+    whole, point, part = value.removeprefix("-").partition(".")
+    is_number = value.isascii() and whole.isdigit() and (whole[0] != "0" or whole == "0") and len(value) < _DIGITS
+    if not is_number or (point and not part.isdigit()):
+        return None
+    return float(value) if point else int(value)
 
 
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from hashlib import sha256
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recall_core.errors import UsageError
 from recall_core.shell import INSTALL, Hint
+
+if TYPE_CHECKING:
+    import hashlib
 
 STOP_WORDS_NAME = "english-127"
 STOP_WORDS = frozenset(
@@ -79,6 +84,20 @@ def _escaped(mark: re.Match[str]) -> str:
 def nfc(path: str) -> str:
     """A path in the one spelling used for lookup and ids."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def sha256(data: bytes) -> hashlib._Hash:
+    """hashlib's own where that is loaded; else the interpreter's, which is slower, but needs no OpenSSL: to load that
+    takes longer than the few hashes of a question."""
+    return (sys.modules.get("hashlib") or _lightest()).sha256(data)  # type: ignore[no-any-return]
+
+
+@cache
+def _lightest() -> Any:
+    for name in ("_sha256", "_sha2"):  # of Python 3.11, and of later ones
+        with suppress(ImportError):
+            return import_module(name)
+    return import_module("hashlib")
 
 
 def document_id(path: str, content_hash: str) -> str:

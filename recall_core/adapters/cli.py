@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from recall_core import __version__
-from recall_core.adapters import parser
+from recall_core.adapters import plain
 from recall_core.adapters.streams import OutputLost, Streams, for_data
 from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
 
 if TYPE_CHECKING:
-    from recall_core.adapters.flags import Opener
+    from recall_core.adapters.flags import Command, Opener
+    from recall_core.adapters.plain import Request
 
 
 def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None) -> int:
@@ -22,7 +23,7 @@ def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None)
     opener: how a command gets its store, by the --store value; by default each opens and closes its own.
     A BrokenPipeError is the caller's to handle: nobody reads stdout any more.
     """
-    return guarded(lambda: _run(argv, streams, opener), streams=streams, as_json=parser.wants_json(argv))
+    return guarded(lambda: _run(argv, streams, opener), streams=streams, as_json=plain.wants_json(argv))
 
 
 def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
@@ -48,19 +49,35 @@ def _io(error: OSError) -> str:
 
 
 def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
-    request = parser.parse(argv)
+    request = plain.parse(argv)
+    if request is None:
+        request = _parsed(argv)
     if request.version:
         streams.stdout.write(f"recall {__version__}\n")
         return 0
     if request.command is None:
-        streams.stdout.write(parser.top_help(__version__))
+        streams.stdout.write(_help(None))
         return 0
     if request.help:
-        streams.stdout.write(parser.command_parser(request.command, operands=True).format_help())
+        streams.stdout.write(_help(request.command))
         return 0
     from recall_core.adapters import commands  # noqa: PLC0415 - help must not wait for the engine
 
     return commands.run(request, streams=streams, opener=opener)
+
+
+def _parsed(argv: Sequence[str]) -> Request:
+    from recall_core.adapters import parser  # noqa: PLC0415 - a plain line is read without it
+
+    return parser.parse(argv)
+
+
+def _help(command: Command | None) -> str:
+    from recall_core.adapters import parser  # noqa: PLC0415 - as above
+
+    if command is None:
+        return parser.top_help(__version__)
+    return parser.command_parser(command, operands=True).format_help()
 
 
 def _defect(error: Exception, streams: Streams) -> RecallError:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from recall_core import paths
-from recall_core.adapters import completion, render
+from recall_core.adapters import render
 from recall_core.adapters.options import ask_of, check_question, mode_of, pack_of
 from recall_core.adapters.output import replacing
 from recall_core.adapters.progress import follow
@@ -25,7 +25,7 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Opener
-    from recall_core.adapters.parser import Request
+    from recall_core.adapters.plain import Request
     from recall_core.contract.responses import AnyResponse, Response, StatsResponse
 
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
@@ -127,6 +127,8 @@ def schema(request: Request, streams: Streams, opener: Opener) -> None:
 
 def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
     """The script of the shell that is named."""
+    from recall_core.adapters import completion  # noqa: PLC0415 - only when a script is asked for
+
     streams.stdout.write(completion.script(request.words[0]))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from recall_core.adapters.flags import Opener
 from recall_core.adapters.options import ask_of, check_question
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, place, short
 from recall_core.adapters.rql import read_rql

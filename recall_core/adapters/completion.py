@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from recall_core.adapters.flags import GLOBALS, VERSION
 from recall_core.adapters.menu import COMMANDS
@@ -19,9 +18,7 @@ def script(shell: str) -> str:
 
 
 def answer_shell() -> None:
-    """Answer the completion request of a shell and exit; return at once when there is none."""
-    if "_ARGCOMPLETE" not in os.environ:
-        return
+    """Answer the completion request of a shell and exit."""
     import argcomplete  # noqa: PLC0415 - only when a shell asks
 
     argcomplete.autocomplete(full_parser(), always_complete_options=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from recall_core.adapters.parser import Request
+    from recall_core.adapters.plain import Request
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.responses import AnyResponse, Response

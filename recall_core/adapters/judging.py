@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from recall_core.adapters import board
 from recall_core.adapters.output import replacing
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams, for_data
 from recall_core.api.recall import Ask, Recall
@@ -22,6 +21,9 @@ from recall_core.evaluate.formats import QrelsFormat
 from recall_core.evaluate.measures import DEFAULT
 from recall_core.evaluate.options import DEPTH, MODES, EvalOptions, RunWriter, parse_modes
 from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 MODE = "{mode}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_core.adapters.options import ask_of, check_question
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.render import DIGITS, clean, counted, short, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from recall_core.adapters.parser import Request
 from recall_core.api.recall import Ask, Pack
 from recall_core.errors import UsageError
 from recall_core.paths import PRIVATE
-from recall_core.types import MetaValue
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from recall_core.adapters.plain import Request
+    from recall_core.types import MetaValue
 
 _WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag
 from recall_core.adapters.menu import BY_NAME, COMMANDS
+from recall_core.adapters.plain import Request
 from recall_core.errors import UsageError
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
@@ -18,20 +19,6 @@ imports what takes 5 ms."""
 
 _JOINED = {"--filter": "({}) AND ({})", "--modes": "{},{}", "--metrics": "{},{}", "--gate": "{},{}"}
 """How two values are one."""
-
-
-class Request(NamedTuple):
-    """One parsed command line. command: None when only help or the version was asked for."""
-
-    command: Command | None
-    words: tuple[str, ...]
-    """The operands, in order."""
-    flags: argparse.Namespace
-    """One attribute a flag, by its key; a flag that was not given is None, False or ()."""
-    store: str | None
-    json: bool
-    help: bool = False
-    version: bool = False
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -69,11 +56,6 @@ class _Once(argparse.Action):
             hint = _once(name, str(before), str(values))
             raise UsageError("conflicting_flags", f"{name} is given twice.", hint=hint)
         setattr(namespace, self.dest, values)
-
-
-def wants_json(argv: Sequence[str]) -> bool:
-    """True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
-    return "--json" in _split(argv)[0]
 
 
 def parse(argv: Sequence[str]) -> Request:

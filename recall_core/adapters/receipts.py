@@ -7,7 +7,7 @@ from pathlib import Path
 from string import hexdigits
 
 from recall_core.adapters.output import expect_new, write_new
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.render import DIGITS, counted
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall

@@ -16,7 +16,7 @@ from recall_core.text import one_line
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Opener
-    from recall_core.adapters.parser import Request
+    from recall_core.adapters.plain import Request
     from recall_core.adapters.streams import Streams
     from recall_core.contract.responses import AnyResponse, Response, RqlResponse
     from recall_core.rql.views import FilterView

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from recall_core.adapters.options import ask_of
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, short
 from recall_core.adapters.rql import read_rql

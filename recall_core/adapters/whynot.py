@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recall_core import shell
 from recall_core.adapters.options import ask_of, check_question, pack_of
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.render import DIGITS, clean, counted, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams

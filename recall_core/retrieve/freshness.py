@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from hashlib import file_digest
 from pathlib import Path
 from stat import S_ISREG
 from time import time_ns
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from recall_core.deadline import check
-from recall_core.store.port import Store
+from recall_core.text import sha256
 from recall_core.types import Fingerprint, Stamp
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from recall_core.store.port import Store
 
 State = Literal["modified", "missing"]
 
 _TICK_NS = 100_000_000  # between two times that a kernel gives files: at most 10 ms, and it may be late
 _COARSE_TICK_NS = 2_000_000_000  # of file systems that keep no finer time than that
 _FINE_NS = 10_000_000  # a time that is no multiple of it comes from a kernel's clock
+_SHORT_BYTES = 1 << 18  # hashed before OpenSSL, which is quicker, would be loaded
 _LONG_BYTES = 1 << 26  # what takes longer to read than anybody waits for an answer
 
 
@@ -68,11 +73,19 @@ def _is_as_read(place: str, source: Fingerprint, stamp: Stamp, settle: Callable[
         return False
     began_ns = time_ns()
     with open(place, "rb") as file:
-        if file_digest(file, "sha256").hexdigest() != source.hash:
+        if _digest(file, stamp.size) != source.hash:
             return False
     if stamp.ctime_ns is not None and began_ns - stamp.ctime_ns >= tick_ns(stamp.ctime_ns):
         settle(source, stamp)
     return True
+
+
+def _digest(file: BufferedReader, size: int) -> str:
+    if size <= _SHORT_BYTES:
+        return sha256(file.read()).hexdigest()
+    from hashlib import file_digest  # noqa: PLC0415 - it loads OpenSSL
+
+    return file_digest(file, "sha256").hexdigest()
 
 
 def tick_ns(ctime_ns: int) -> int:

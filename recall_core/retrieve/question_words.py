@@ -69,6 +69,9 @@ class Piece(NamedTuple):
 
 def pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
     """The text in pieces, in order and without a gap. Read alone, each gives the index the tokens it gives there."""
+    if _is_plain(text):
+        yield from _plain_pieces(text, with_question_words=with_question_words)
+        return
     end = 0
     for found in _special().finditer(text):
         kind = _kind(found, text, with_question_words=with_question_words)
@@ -76,6 +79,28 @@ def pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
             yield Piece("words", end, found.start())
             yield Piece(kind, found.start(), found.end())
             end = found.end()
+    yield Piece("words", end, len(text))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is words and numbers with nothing but spaces between, none of which is a letter alone or part of an
+    abbreviation: most questions are, and need no pattern, which takes 3 ms to compile."""
+    words = text.split(" ")
+    return text.isascii() and "al" not in words and all(map(_is_plain_word, words))
+
+
+def _is_plain_word(word: str) -> bool:
+    return not word or (word.isalnum() and (len(word) > 1 or word.isdigit()))
+
+
+def _plain_pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
+    end = start = 0
+    for word in text.split(" "):
+        if with_question_words and word.lower() in QUESTION_WORDS:
+            yield Piece("words", end, start)
+            end = start + len(word)
+            yield Piece("question", start, end)
+        start += len(word) + 1
     yield Piece("words", end, len(text))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from typing import NamedTuple
+
+from recall_core.text import sha256
 
 _MODULUS = 1 << 256
 

@@ -12,7 +12,8 @@ import pytest
 from recall_core.adapters import menu
 from recall_core.adapters.flags import GLOBALS
 from recall_core.adapters.menu import BY_NAME, COMMANDS
-from recall_core.adapters.parser import command_parser, parse, top_help, wants_json
+from recall_core.adapters.parser import command_parser, parse, top_help
+from recall_core.adapters.plain import wants_json
 from recall_core.errors import UsageError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.output import replacing
-from recall_core.adapters.parser import Request
+from recall_core.adapters.plain import Request
 from recall_core.adapters.report.facts import account_facts, plan_facts, question
 from recall_core.adapters.report.markup import visible
 from recall_core.adapters.report.page import page, place

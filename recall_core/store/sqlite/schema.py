@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b, sha256
 from typing import Any
 
 import apsw
 
-from recall_core.text import embedded_hash
+from recall_core.text import embedded_hash, sha256
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
 PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
@@ -217,6 +216,8 @@ def own_hash(text: str) -> bytes:
 
 def vector_checksum(vector: bytes, windows: int) -> int:
     """64 bits that a damaged vector does not have, as SQLite keeps a whole number."""
+    from hashlib import blake2b  # noqa: PLC0415 - it loads OpenSSL, which a search has no need of
+
     return int.from_bytes(
         blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
     )

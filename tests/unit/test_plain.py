@@ -1,0 +1,111 @@
+"""What is written plainly is understood without the library that understands everything, and means the same."""
+
+from __future__ import annotations
+
+import tomllib
+from random import Random
+
+import pytest
+
+from recall_core.adapters import parser, plain
+from recall_core.adapters.menu import COMMANDS
+from recall_core.config import Config, _plain, render
+from recall_core.errors import UsageError
+from recall_core.retrieve import question_words
+
+WORDS = ("a.md", "two words", "é", "", "-", "--", "-1", "x=y", "import", "on", "10", "\udcff", "3", "all", "a,b")
+
+
+def lines() -> list[list[str]]:
+    """Command lines of every command, most of them right, with each of its flags somewhere."""
+    chance, found = Random(21), []
+    for command in COMMANDS:
+        flags = [*command.flags, *parser.GLOBALS]
+        operand = command.operand
+        known = () if operand is None else (*operand.choices, *operand.actions)
+        for _ in range(150):
+            words = [chance.choice(known or WORDS[:3]) for _ in range(chance.randrange(4))]
+            for flag in chance.sample(flags, min(len(flags), chance.randrange(4))):
+                value = chance.choice((*WORDS, *flag.choices, *flag.choices, "7", "text", "k=1"))
+                both = (
+                    [f"{flag.name}={value}"] if chance.random() < 0.3 else [flag.name, *[value] * bool(flag.metavar)]
+                )
+                place = chance.randrange(len(words) + 1)
+                words[place:place] = both
+            if chance.random() < 0.1:
+                words.insert(
+                    chance.randrange(len(words) + 1), chance.choice(("--", "-h", "--jso", "-x", "--version"))
+                )
+            found.append([command.name, *words])
+    return found
+
+
+def meant(argv: list[str]) -> object:
+    try:
+        request = parser.parse(argv)
+    except UsageError as error:
+        return str(error)
+    return (*request._replace(flags=vars(request.flags)),)
+
+
+def test_a_plain_command_line_means_what_argparse_makes_of_it() -> None:
+    read = 0
+    for argv in lines():
+        request = plain.parse(argv)
+        if request is not None:
+            read += 1
+            assert (*request._replace(flags=vars(request.flags)),) == meant(argv), argv
+    assert read > 1_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "search deploy --json",
+        "search two words --k 3 --filter x",
+        "get a.md",
+        "stats --json --store=x",
+        "context deploy",
+    ],
+)
+def test_what_is_asked_most_is_plain(line: str) -> None:
+    assert plain.parse(line.split()) is not None
+
+
+def test_a_recall_toml_as_it_is_written_is_read_as_tomllib_reads_it() -> None:
+    text = render(Config())
+    assert _plain(text) == tomllib.loads(text)
+
+
+KEYS = ("key", "k_y-2", "a", "a.b", "", "1", '"q"', "é", "[t]", " # on", "#")
+SIGNS = ("=", " = ", " =", "= ", " == ", "", "\t=\t")
+VALUES = """1|01|-1|-0|+1|1.5|1.|.5|-0.0|1e3|1_0|0|true|True|nan|[|[1]|'x'|"text"|""|"a\\nb\\t"|"\\u0041"|"\\\\n"|é
+|"a"b"|"é"|2024-01-01|0x1|{}|\"\"\"|\ufeff|"\u2028"|"a\tb"|-|--1|1.5.5|٣""".split("|")
+ENDS = ("", "", "", " ", " # on", "\r", "\x00", "\x7f", "#", '"', "\t")
+
+
+def test_whatever_is_read_plainly_is_what_tomllib_reads() -> None:
+    chance, read = Random(21), 0
+    for _ in range(40_000):
+        parts = [[chance.choice(each) for each in (KEYS, SIGNS, VALUES, ENDS)] for _ in range(chance.randrange(1, 3))]
+        text = "\n".join(map("".join, parts))
+        said = _plain(text)
+        if said is not None:
+            read += 1
+            assert repr(said) == repr(tomllib.loads(text)), text
+    assert read > 1_000
+
+
+def test_a_plain_question_is_taken_apart_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = (
+        "kernel", "use", "Find", "k8s", "2", "42", "x", "S", "al", "et", "Et", "papers", "what", "", " ", "e.g.",
+        "don't", "a.out", "é", "C++", "ETC", "cf", "am", "any_one", "information",
+    )  # fmt: skip
+    chance = Random(21)
+    asked = [" ".join(chance.choice(words) for _ in range(chance.randrange(6))) for _ in range(3_000)]
+    assert sum(map(question_words._is_plain, asked)) > 200
+    found = [list(question_words.pieces(text, with_question_words=bool(i % 2))) for i, text in enumerate(asked)]
+    monkeypatch.setattr(question_words, "_is_plain", lambda _: False)
+    for i, (text, pieces) in enumerate(zip(asked, found, strict=True)):
+        closely = question_words.pieces(text, with_question_words=bool(i % 2))
+        assert pieces == list(closely), text
