@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
@@ -13,11 +13,12 @@ from recall_core.rank.fuse import rank
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.answer import candidate_range, page
 from recall_core.retrieve.asking import Asker
-from recall_core.retrieve.pool import ask
+from recall_core.retrieve.pool import lexical_query
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter
 from recall_core.store.port import Store
 from recall_core.store.values import FilterCounts
+from recall_core.types import LiteralQuery, Pool
 
 Given = TypeVar("Given")
 
@@ -53,7 +54,7 @@ def trace(asker: Asker, question: Question) -> Trace:
     clock, stages = _Clock(), _Stages()
     found = clock.timed("answer", lambda: as_asked(asker, question, asker.answer(plan)))
     stages.add("store", clock.timed("store", asker.store.all_chunks))
-    live = clock.timed("live", lambda: len(asker.store.candidates(None)))
+    live = clock.timed("live", lambda: asker.store.info().chunks)
     stages.add("live", live)
     predicates: list[PredicateView] = []
     if plan.where is not None:
@@ -101,23 +102,42 @@ def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Sta
     assert fused is not None  # noqa: S101
     assert ranked is not None  # noqa: S101
     passing = stages.left
-    k = None if pool.exact else plan.config.pool
-    query = ask(plan, asker.store, None).lexical
-    if query is not None:
-        weight, where = plan.config.title_weight, plan.where
-        proposed = clock.timed("lexical", lambda: asker.store.lexical(query, where=where, k=k, title_weight=weight))
-        stages.add("lexical", len(proposed), rows_in=passing)
+    if plan.lexical is not None:
+        stages.add("lexical", clock.timed("lexical", lambda: _by_words(asker, plan, pool)), rows_in=passing)
     if plan.semantic is not None:
-        vectors = len(pool.semantic) - pool.semantic.count(None)
-        meant = clock.timed("semantic", lambda: asker.answer(plan._replace(lexical=None))).pool if query else pool
-        if not pool.exact and meant is not None:
-            vectors = len(meant.keys)
-        stages.add("semantic", vectors, rows_in=passing)
+        if plan.lexical is None:
+            near = _by_meaning(asker, plan, pool)  # which is the answer's own work
+        else:
+            near = clock.timed("semantic", lambda: _by_meaning(asker, plan, pool))
+        stages.add("semantic", near, rows_in=passing)
     stages.add("union", len(pool.keys), rows_in=passing)
     clock.timed("kept", lambda: rank(pool, plan.config))
     if plan.table == "doc":
         stages.add("documents", len(fused))
     stages.add("kept", ranked.kept)
+
+
+def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
+    """How many rows the words propose."""
+    query, _ = lexical_query(plan, asker.store)
+    if not pool.exact and isinstance(query, LiteralQuery) and query.long_phrases:
+        k, weight = plan.config.pool, plan.config.title_weight
+        return len(asker.store.lexical(query, where=plan.where, k=k, title_weight=weight))
+    return _at_most(pool.lexical, plan, pool)
+
+
+def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
+    """How many rows lie near enough to be proposed."""
+    if not pool.exact and pool.index_kind != "exact":
+        meant = asker.answer(plan._replace(lexical=None)).pool
+        return 0 if meant is None else len(meant.keys)
+    return _at_most(pool.semantic, plan, pool)
+
+
+def _at_most(raw: Sequence[float | None], plan: Plan, pool: Pool) -> int:
+    """How many rows a signal proposes: the best of a bounded pool, of which it then has at least as many, or all."""
+    held = len(raw) - raw.count(None)
+    return held if pool.exact else min(held, plan.config.pool)
 
 
 def _shown(asker: Asker, question: Question, found: Answer, clock: _Clock, stages: _Stages) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from recall_core.explain.funnel import trace
 from recall_core.explain.whynot.question import Question
+from recall_core.retrieve import pool
 from recall_core.rql.ast import And, Expr, IsNull, Not, Or
 from recall_core.rql.match import match, match_document
 from recall_core.rql.parser import parse_filter
@@ -69,6 +70,31 @@ def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -
         assert removed.alone == len(total) - left((term,))
         assert removed.in_order == left(chain[:number]) - left(chain[: number + 1])
         assert removed.only_by_this == left(others) - left(chain)
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 3),
+    where=st.none() | FILTERS,
+    words=st.sampled_from(["alpha delta", "alpha", '"alpha betatron" gamma', "unknown", "the of", "alphabet zeta"]),
+    mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
+    depth=st.integers(1, 30),
+)
+def test_each_signal_is_told_with_as_many_rows_as_it_proposes(
+    seed: int, where: str | None, words: str, mode: str, depth: int
+) -> None:
+    question = Question(words, mode=mode, filter=where, settings={"pool": depth})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "EXACT_VECTORS", 0)
+        asker = asker_of(made(seed))
+        done = trace(asker, question)
+        stages = {stage["stage"]: stage["rows_out"] for stage in done.view["stages"]}
+        for signal, other in (("lexical", "semantic"), ("semantic", "lexical")):
+            if mode in ("hybrid", signal):
+                alone = asker.answer(done.found.plan._replace(**{other: None})).pool
+                assert alone is not None
+                assert stages[signal] == len(alone.keys)
+    assert stages["live"] == len(made(seed).candidates(None))
 
 
 @settings(max_examples=30)

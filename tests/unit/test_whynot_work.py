@@ -10,6 +10,7 @@ import pytest
 from recall_core.api.engine import Engine
 from recall_core.config import Config
 from recall_core.contract.whynot import WhyNotView
+from recall_core.explain.funnel import trace
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not
 from recall_core.retrieve import Answer, Plan
@@ -89,6 +90,14 @@ def test_behind_a_filter_nothing_is_asked_but_what_lets_it_through(asker: Counti
     view = why(asker, "d02.txt", filter="doc.path != 'd02.txt'", settings=("match=all",))
     assert view["fixes"][0]["kind"] == "filter"
     assert [plan.filters for plan in asker.plans] == ["doc.path != 'd02.txt'", None]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
+def test_a_funnel_takes_one_answer(asker: CountingEngine, mode: str) -> None:
+    with asker.store.reading():
+        stages = trace(asker, Question(WORDS, mode=mode)).view["stages"]
+    assert {"live", "union", "kept", "top_k"} < {stage["stage"] for stage in stages}
+    assert len(asker.plans) == 1
 
 
 class Scanned(SqliteStore):

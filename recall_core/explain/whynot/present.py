@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
-from recall_core.rank.columns import KeyColumns
+from recall_core.rank.columns import KeyColumns, positions_of
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import packable
 from recall_core.retrieve.asking import Asker
@@ -61,8 +61,7 @@ def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) 
 
 def position_in(pool: Pool, sought: Sought) -> int | None:
     """The position of the chunk in the pool's columns, or None where it is no candidate."""
-    rowids = rowids_in(pool)
-    return rowids.index(sought.row.rowid) if sought.row.rowid in rowids else None
+    return positions_of(pool.keys, [sought.row.rowid]).get(sought.row.rowid)
 
 
 def rowids_in(pool: Pool) -> list[int]:
