@@ -177,6 +177,10 @@ class Search(Protocol):
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """The k best of `cosines`, best first, ties in natural order; and whether they are, or only come near."""
 
+    def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
+        """How many of the rows that the filter lets through come before this one by `cosines`, ties in natural order;
+        None where it is not among them."""
+
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""
 

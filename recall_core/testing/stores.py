@@ -286,16 +286,16 @@ class StoreConformance:
             assert list(store.lexical(query, where=where, k=2, title_weight=1.0).items()) == wanted, text
             near = {rowid: each for rowid, each in store.cosines(vector, where=None).items() if rowid in passing}
             assert store.cosines(vector, where=where) == near, text
-            answer = store.nearest(vector, where=where, k=2)
+            answer, order = store.nearest(vector, where=where, k=2), best(store, near, len(near))
             assert answer.cosines.keys() <= passing
-            assert not answer.is_exact or list(answer.cosines.items()) == best(store, near, 2), text
+            assert not answer.is_exact or list(answer.cosines.items()) == order[:2], text
+            assert [store.ahead(vector, each, where=where) for each, _ in order] == list(range(len(order))), text
 
     def test_cosines_are_exact_to_the_sixth_decimal(self) -> None:
         store = self.filled()
         rowids = [key.rowid for key in store.candidates(None)]
-        vectors = store.vectors(rowids)
         asked = vector_of("one blue fish")
-        exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in vectors.items()}
+        exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
         assert store.cosines(asked, where=None) == exact
         assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
 

@@ -96,6 +96,7 @@ def everything(store: SqliteStore, random: Random) -> list[object]:
             plain(store, asked, some),
             plain(store, asked, None),
             list(store.nearest(vector, where=given, k=k).cosines.items()),
+            [store.ahead(vector, rowid, where=given) for rowid in some],
             sorted(store.cosines(vector, where=given).items()),
             sorted(store.cosines(vector, where=None, rowids=some).items()),
             tuple(store.candidates(given)),

@@ -11,6 +11,7 @@ from recall_core.explain.whynot.present import position, position_in
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import IDF_FLOOR
+from recall_core.rank.columns import Scores
 from recall_core.rank.fuse import signal_ranks
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.pool import lexical_query
@@ -115,7 +116,8 @@ def _semantic_rank(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) 
     if found.pool.index_kind == "exact" and (rank := _among_the_best(found, found.pool.semantic, sought)):
         return rank
     vector = asker.vector(plan)
-    return _rank(asker, asker.store.cosines(vector, where=plan.where), sought) if vector else None
+    ahead = asker.store.ahead(vector, sought.row.rowid, where=plan.where) if vector else None
+    return None if ahead is None else ahead + 1
 
 
 def _among_the_best(found: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
@@ -128,12 +130,19 @@ def _among_the_best(found: Answer, raw: Sequence[float | None], sought: Sought) 
 
 def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int | None:
     """Ties stand in natural order."""
-    own = values.get(sought.row.rowid)
-    if own is None:
-        return None
-    ahead = sum(value > own for value in values.values())
-    equal = asker.store.candidates(None, rowids=[rowid for rowid, value in values.items() if value == own])
-    return ahead + 1 + [key.rowid for key in equal].index(sought.row.rowid)
+    rowid = sought.row.rowid
+    if isinstance(values, Scores):
+        held, every = values.values_array[values.rowids == rowid], values.values_array
+        if not len(held):
+            return None
+        ahead, level = int((every > held[0]).sum()), values.rowids[every == held[0]].tolist()
+    else:
+        own = values.get(rowid)
+        if own is None:
+            return None
+        ahead = sum(value > own for value in values.values())
+        level = [each for each, value in values.items() if value == own]
+    return ahead + 1 + [key.rowid for key in asker.store.candidates(None, rowids=level)].index(rowid)
 
 
 def _part(found: Answer, sought: Sought, signal: Signal) -> Part | None:

@@ -294,6 +294,26 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
         return Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
+    def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
+        """How many rows of the filter come before this one by `cosines`; None where it is not among them."""
+        memory = self.remember(vector)
+        if memory is not None and memory.matrix is not None:
+            among = None if where is None else self._passing(where)
+            place = memory.rows.natural([rowid])
+            if not len(place):
+                return None
+            nearer, unsure = memory.matrix.around(vector, int(place[0]), among)
+            level = memory.rows.keys.rowids[unsure].tolist()
+        else:
+            load_vector_functions(self.db)
+            condition, parameters = records.condition_of(where, None)
+            nearer, level = vectors.around(self.execute, vector, rowid, condition, parameters)
+        if rowid not in level:
+            return None
+        exact = self.cosines(vector, where=None, rowids=level)
+        order = [key.rowid for key in self.candidates(None, rowids=level)]
+        return nearer + sorted(order, key=lambda each: -exact[each]).index(rowid)
+
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""
         with making_sense(self.path):

@@ -28,6 +28,16 @@ WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMI
 """
 
 
+_AROUND = """
+WITH own AS MATERIALIZED (SELECT vec_distance_cosine(embedding, ?) AS distance FROM vec WHERE chunk = ?),
+proposed AS MATERIALIZED (
+  SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance
+  FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE {condition}
+)
+SELECT NULL, count(*) FROM proposed, own WHERE proposed.distance < own.distance - ?
+UNION ALL SELECT chunk, 0 FROM proposed, own WHERE abs(proposed.distance - own.distance) <= ?
+"""
+
 DECIMALS = 6
 SCALE = 1_000_000  # 10 to the power of DECIMALS
 _DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
@@ -66,6 +76,16 @@ def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[A
         return []
     found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _doubt(len(query) // 4)))
     return [rowid for (rowid,) in found]
+
+
+def around(
+    execute: Execute, query: Vector, rowid: int, condition: str, parameters: Sequence[Any]
+) -> tuple[int, list[int]]:
+    """How many rows are nearer than this one for certain, and those of which sqlite-vec's float32 distance cannot
+    say; it is one of them, unless the condition leaves it out."""
+    doubt = _doubt(len(query) // 4)
+    found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, doubt, doubt))
+    return sum(count for _, count in found), [chunk for chunk, _ in found if chunk is not None]
 
 
 def _doubt(dimension: int) -> float:

@@ -82,6 +82,20 @@ class Matrix:
         chosen = places_at_least(products, least)
         return chosen if asked is None else asked[chosen]
 
+    def around(self, query: Vector, place: int, among: Places | None) -> tuple[int, Places]:
+        """How many of these rows, or of all, have a higher cosine than the one at `place` for certain, and the places
+        of those of which products cannot say; it is one of them, unless it is not among these."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        asked = self.present(among)
+        if not np.any(asked == place):
+            return 0, asked[:0]
+        products = np.minimum(self._products(query, asked).astype(np.float64), 1.0)
+        own = products[asked == place][0]
+        nearer = products - own > self.doubt
+        unsure = np.abs(products - own) <= self.doubt
+        return int(nearer.sum()), asked[unsure]
+
     @property
     def doubt(self) -> float:
         """How far below the k-th product that of a row may lie which is among the k best cosines.
