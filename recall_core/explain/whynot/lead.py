@@ -6,6 +6,8 @@ A change is only passed over where that is certain. Where scores alone do not de
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +22,7 @@ from recall_core.rank.bm25 import bound, contributions
 from recall_core.rank.fuse import signal_ranks
 from recall_core.retrieve import Plan
 from recall_core.retrieve.pool import lexical_query
-from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat, Vector
+from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat
 
 Values: TypeAlias = NDArray[np.float64]
 
@@ -49,7 +51,7 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
     if query is not None and not _is_plain(query):
         return False
     own = _own(asker, pool, plan, sought)
-    if own is None or _may_take_a_row(plan, own.semantic):
+    if own is None or (_is_near(plan, own.semantic) and _is_short(asker, plan, sought)):
         return False
     positions = [at for at, rowid in enumerate(rowids_in(pool)) if rowid != sought.row.rowid]
     lexical = _column(pool.lexical, positions)
@@ -64,44 +66,78 @@ class Lead:
     def __init__(
         self, asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat], needed: int
     ) -> None:
-        pool = start.found.pool
+        pool, ranked = start.found.pool, start.found.ranked
         assert pool is not None  # noqa: S101 - the caller looked
+        assert ranked is not None  # noqa: S101 - a pool is always ranked
         self._asker, self._plan, self._pool, self._needed = asker, start.found.plan, pool, needed
         self._own_rowid = sought.row.rowid
-        ranked = start.found.ranked
-        assert ranked is not None  # noqa: S101 - a pool is always ranked
-        best = ranked.order[: 2 * needed + _SPARE_ROWS]
+        self._query, _ = lexical_query(self._plan, asker.store)
         rowids = rowids_in(pool)
+        best = ranked.order[: 2 * needed + _SPARE_ROWS] if pool.exact else range(len(rowids))
         positions = [at for at in best if rowids[at] != self._own_rowid]
+        self._rowids = [rowids[at] for at in positions]
         self._lexical = _column(pool.lexical, positions)
         ranks = signal_ranks(pool.lexical) if pool.lexical else ()
         self._ranks = np.array([ranks[at] or np.inf for at in positions] if ranks else [], dtype=np.float64)
-        self._own = _own(asker, pool, self._plan, sought)
-        self._rowids = [rowids[at] for at in positions]
-        self._vectors = self._read()
+        own = _own(asker, pool, self._plan, sought)
+        self._own_lexical = inf if own is None else own.lexical
+        self._is_short = _is_short(asker, self._plan, sought)
         self._gains = {word.text: 0.0 for word in words}
         if self._plan.lexical is not None:
             self._look_at(words)
 
     def stays(self, plan: Plan, word: TermStat) -> bool:
         """Whether enough rows lead it in the answer to the plan with this word, which its text holds, added."""
-        if self._own is None or word.text not in self._gains or not self._adds_only(plan, word):
+        query, _ = lexical_query(plan, self._asker.store)
+        if not self._adds_only(query, word):
             return False
+        by_words = not self._is_short and self._stays_by_words(plan, word)
+        return by_words or self._stays_by_both(plan, query, word)
+
+    def _stays_by_words(self, plan: Plan, word: TermStat) -> bool:
+        """Whether it stays, even if it meant what is asked, and they nothing."""
+        if plan.lexical is None:
+            return False
+        own = _Own(self._own_lexical + self._gains[word.text], 1.0)
+        ahead = self._ahead(plan, word, own, np.zeros(len(self._rowids)))
+        return self._is_enough(ahead & ((self._lexical > 0) if self._pool.exact else self._remain(word)))
+
+    def _stays_by_both(self, plan: Plan, query: LexicalQuery | None, word: TermStat) -> bool:
+        """Whether it stays for what the question means with the word."""
         vector = self._asker.vector(plan)
-        semantic = np.zeros(len(self._vectors))
+        semantic = np.zeros(len(self._rowids) + 1)
         if vector:
             semantic = self._vectors @ np.frombuffer(vector, dtype="<f4").astype(np.float64)
         *others, near = semantic.tolist()
-        if _may_take_a_row(plan, near):
+        own = _Own(self._own_lexical + self._gains[word.text], near)
+        if self._is_short and _is_near(plan, near):
             return False
+        if self._is_passed_over(own, np.array(others)):
+            return True
+        ahead = self._ahead(plan, word, own, np.array(others))
+        if self._pool.exact:
+            return self._is_enough(ahead if vector else ahead & (self._lexical > 0))
+        if not self._is_enough(ahead):
+            return False
+        return self._is_enough(ahead & self._remain(word)) or self._is_enough(ahead & self._proposed(plan, query))
+
+    def _ahead(self, plan: Plan, word: TermStat, own: _Own, semantic: Values) -> NDArray[np.bool_]:
+        """The rows with higher scores under the plan with the word, which they may hold as well."""
         config = plan.config._replace(lexical_model=self._pool.lexical_model)
         most = bound((*self._pool.terms, word), config) if plan.lexical is not None else 0.0
-        own = _Own(self._own.lexical + self._gains[word.text], near)
-        ahead = _scores(plan, self._lexical, np.array(others), most) > _score(plan, own, most) + _MARGIN
-        return self._is_enough(ahead) and self._is_enough(ahead & self._candidates(plan, word, ahead, vector))
+        ahead: NDArray[np.bool_] = _scores(plan, self._lexical, semantic, most) > _score(plan, own, most) + _MARGIN
+        return ahead
 
     def _is_enough(self, ahead: NDArray[np.bool_]) -> bool:
         return int(np.count_nonzero(ahead)) >= self._needed
+
+    def _is_passed_over(self, own: _Own, semantic: Values) -> bool:
+        """Whether it is no candidate of a bounded pool: each signal proposes others, of which enough are known."""
+        depth = self._plan.config.pool
+        by_words = self._plan.lexical is None or np.count_nonzero(self._lexical > own.lexical + _MARGIN) >= depth
+        by_meaning = self._plan.semantic is None or np.count_nonzero(semantic > own.semantic + _MARGIN) >= depth
+        is_known = not self._pool.exact and self._pool.index_kind == "exact"
+        return is_known and bool(by_words and by_meaning)
 
     def _look_at(self, words: Sequence[TermStat]) -> None:
         """Learn what each of these words would give to what is sought."""
@@ -111,35 +147,30 @@ class Lead:
         given = contributions(found, self._own_rowid, config)
         self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
 
-    def _adds_only(self, plan: Plan, word: TermStat) -> bool:
+    def _adds_only(self, query: LexicalQuery | None, word: TermStat) -> bool:
         """Whether the words of the question are what they were, and this one."""
-        before, _ = lexical_query(self._plan, self._asker.store)
-        after, _ = lexical_query(plan, self._asker.store)
-        if not (isinstance(before, LiteralQuery) and isinstance(after, LiteralQuery)):
-            return before is None and after is None and self._pool.exact
+        before = self._query
+        if not (isinstance(before, LiteralQuery) and isinstance(query, LiteralQuery)):
+            return before is None and query is None and self._pool.exact
         added = Phrase(word.text, (word.text,))
         is_known = self._pool.exact or (_is_plain(before) and self._pool.lexical_model == "fts5")
-        return is_known and after.match == "any" and after.phrases == (*before.phrases, added)
+        return is_known and query.match == "any" and query.phrases == (*before.phrases, added)
 
-    def _candidates(
-        self, plan: Plan, word: TermStat, ahead: NDArray[np.bool_], vector: Vector | None
-    ) -> NDArray[np.bool_]:
-        """Which rows are certain to be candidates of the plan with the word. ahead: those that matter.
+    def _remain(self, word: TermStat) -> NDArray[np.bool_]:
+        """Which rows words propose to a bounded pool still: none falls behind others than those with the new one."""
+        remain: NDArray[np.bool_] = self._ranks + word.df <= self._plan.config.pool
+        return remain
 
-        In a bounded pool a row falls by words behind no others than those that hold the new one. Where these are too
-        many, the signal is asked what it proposes.
-        """
-        if self._pool.exact:
-            return np.full(len(ahead), fill_value=True) if vector else self._lexical > 0
-        remain = self._ranks + word.df <= self._plan.config.pool
-        query, _ = lexical_query(plan, self._asker.store)
-        if query is None or self._is_enough(ahead & remain):
-            return remain
-        k, weight = self._plan.config.pool, self._plan.config.title_weight
+    def _proposed(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:
+        """Which rows words propose to a bounded pool, asked."""
+        if query is None:
+            return np.zeros(len(self._rowids), dtype=np.bool_)
+        k, weight = plan.config.pool, plan.config.title_weight
         proposed = self._asker.store.lexical(query, where=plan.where, k=k, title_weight=weight)
         return np.array([rowid in proposed for rowid in self._rowids])
 
-    def _read(self) -> Values:
+    @cached_property
+    def _vectors(self) -> Values:
         """The vectors of the rows and last of what is sought; zeros where there is none."""
         if self._plan.semantic is None:
             return np.zeros((len(self._rowids) + 1, 0))
@@ -173,9 +204,14 @@ def _is_plain(query: LexicalQuery) -> bool:
     return isinstance(query, LiteralQuery) and not query.long_phrases
 
 
-def _may_take_a_row(plan: Plan, cosine: float) -> bool:
-    """Whether sparse-document recall may bring it in, however many lead it."""
-    return plan.config.sparse_recall and 1.0 - cosine <= plan.config.sparse_distance_ceiling + _MARGIN
+def _is_short(asker: KeptAsker, plan: Plan, sought: Sought) -> bool:
+    """Whether sparse-document recall may bring it in, however many lead it, if it is near."""
+    most = plan.config.sparse_chunk_threshold
+    return plan.config.sparse_recall and asker.store.chunk_counts([sought.doc_rowid])[sought.doc_rowid] <= most
+
+
+def _is_near(plan: Plan, cosine: float) -> bool:
+    return 1.0 - cosine <= plan.config.sparse_distance_ceiling + _MARGIN
 
 
 def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 from recall_core.config import assignments
@@ -21,12 +22,13 @@ from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of, rowids_in
+from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of
 from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
 from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.stored import absent_stages, stored_stages
 from recall_core.explain.whynot.target import Sought, Target, identify
+from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.asking import Asker
 from recall_core.types import Row
@@ -85,16 +87,22 @@ def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, nam
 def _best(asker: KeptAsker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
     """The best ranked of these chunks; of a context, one that is packed."""
     choices = [Sought(row, _doc_rowid(asker, row), named.snippet) for row in rows]
-    ranked = sorted(choices, key=lambda each: _order(asker, found, each))
+    places = _places(asker, found, choices)
+    ranked = sorted(choices, key=lambda each: places.get(each.row.rowid, inf))
     if question.budget_tokens is None or len(ranked) == 1:
         return ranked[0]
     packed = asker.pack(found, pack_of(question))
     return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
 
 
-def _order(asker: KeptAsker, found: Answer, sought: Sought) -> float:
-    rank = _rank(asker, found, sought)
-    return float("inf") if rank is None else rank
+def _places(asker: KeptAsker, found: Answer, choices: Sequence[Sought]) -> dict[int, int]:
+    """rowid to the place of a chunk in the list, of those that have one."""
+    if found.pool is None or found.ranked is None or found.plan.table == "doc":
+        places = {each.row.rowid: row_of(asker, found, each) for each in choices}
+        return {rowid: at for rowid, at in places.items() if at is not None}
+    held = positions_of(found.pool.keys, [each.row.rowid for each in choices])
+    at = {position: place for place, position in enumerate(found.ranked.order)} if held else {}
+    return {rowid: at[position] for rowid, position in held.items() if position in at}
 
 
 def _rank(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
@@ -150,9 +158,8 @@ def _others(asker: KeptAsker, found: Answer, named: Target, sought: Sought) -> l
     others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
     if not others or found.plan.table == "doc" or found.pool is None or found.ranked is None:
         return [_sought_view(each.row, None) for each in others[:_OTHERS]]
-    rowids = rowids_in(found.pool)
-    places = {rowids[position]: at for at, position in enumerate(found.ranked.order)}
-    others.sort(key=lambda each: places.get(each.row.rowid, len(places)))
+    places = _places(asker, found, others)
+    others.sort(key=lambda each: places.get(each.row.rowid, inf))
     ranks = [places.get(each.row.rowid) for each in others]
     return [
         _sought_view(each.row, None if at is None else at + 1)

@@ -164,7 +164,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order."""
         with translated(self.path):
-            if (memory := self._words_in_memory(query)) is not None:
+            # How long a word's posting is, the index tells faster than the posting is read.
+            if self._knows(query) and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
 
@@ -184,6 +185,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if self._info_read is not None:
             return self._info_read.chunks
         return self._count("chunks")
+
+    def _knows(self, query: LexicalQuery) -> bool:
+        """Whether its postings are at hand, or phrases would be looked for twice without them."""
+        is_at_hand = self._words is not None and self._words[1] == query
+        return is_at_hand or (isinstance(query, LiteralQuery) and bool(query.long_phrases))
 
     def _words_in_memory(self, query: LexicalQuery, *, begins: bool = False) -> Words | None:
         """The query over what is in memory; None where it has to be asked of FTS5. begins: a search with it."""
