@@ -132,11 +132,9 @@ def test_ranks_among_what_a_signal_proposes_are_told_without_a_look_at_every_row
 
 
 @pytest.mark.parametrize("most", [20_000, 0], ids=["whole", "bounded"])
-@pytest.mark.parametrize(
-    "weights", [{"bm25_weight": 1.0, "vector_weight": 0.0}, {"bm25_weight": 0.0, "vector_weight": 1.0}]
-)
+@pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_a_word_that_lets_sparse_recall_bring_it_in_is_told_though_others_lead_it(
-    monkeypatch: pytest.MonkeyPatch, weights: dict[str, float], most: int
+    monkeypatch: pytest.MonkeyPatch, weight: float, most: int
 ) -> None:
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", most)
     made = memory_store()
@@ -144,12 +142,8 @@ def test_a_word_that_lets_sparse_recall_bring_it_in_is_told_though_others_lead_i
     put(made, *(new_file(f"other{n}.txt", ["gamma nothing ", "gamma more"]) for n in range(9)))
     put(made, new_file("short.txt", ["gamma delta epsilon"]))
     recall = {"sparse_recall": True, "sparse_chunk_threshold": 1, "sparse_distance_ceiling": 0.8, "pool": 40}
-    engine = CountingEngine(
-        made,
-        config=CONFIG._replace(bm25_weight=1 - weight, vector_weight=weight, **recall),
-        base=Path(),
-        embedder=EMBEDDER,
-    )
+    config = CONFIG._replace(bm25_weight=1 - weight, vector_weight=weight, **recall)
+    engine = CountingEngine(made, config=config, base=Path(), embedder=EMBEDDER)
     engine.plans = []
     view = why(engine, "short.txt", k=2)
     assert not view["present"]
