@@ -1,6 +1,6 @@
-"""Writes what is taken from the code: the JSON Schema, and the table of an answer's keys in docs/json.md.
+"""Writes what is taken from the code and from figures: the JSON Schema, and tables in docs/json.md and README.md.
 
-Run it as `make generated` after a change of `recall_core/contract`.
+Run it as `make generated` after a change of `recall_core/contract` or of docs/speed.json.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.speed import readme
 from recall_core.contract import responses
 from recall_core.contract.schema import schema as contract_schema
 
@@ -73,3 +74,4 @@ def _in_a_cell(meaning: str) -> str:
 if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    readme.main(readme.KEPT)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "docs" / "speed.json"
 PAGE = ROOT / "README.md"
 EMBEDDINGS = ("hash", "local")
-_BLOCK = re.compile(r"(?<=\n)Measured with `make bench`.*?(?=\n\nThe workbench, in one run)", re.S)
+_BLOCK = re.compile(r"(?<=\n)Measured with `make bench`.*?(?=\n\nThe workbench, in one run of)", re.S)
 _SORT = "NumPy sort"
 _BESIDE = {LANCE_VECTOR: "LanceDB's default index", BOTH: "FTS5 and NumPy", BARE: "`python -c pass`"}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks import corpus, prose
-from benchmarks.speed import budgets, report
+from benchmarks.speed import budgets, readme, report
 from benchmarks.speed.asked import KINDS, Asker, Question
 from benchmarks.speed.cold import BARE
 from benchmarks.speed.filling import INSERT
@@ -160,7 +160,7 @@ def test_a_store_is_made_once_and_kept(tmp_path: Path) -> None:
 
 def row(name: str, ratio: float, **fields: Any) -> dict[str, Any]:
     spread = {"median": ratio, "least": ratio, "most": ratio}
-    usual = {"embedding": "hash", "chunks": budgets.LARGE, "peer": BOTH}
+    usual = {"embedding": "hash", "chunks": budgets.LARGE, "peer": BOTH, "recall": None}
     return {**usual, "name": name, "ours_ms": spread, "peer_ms": spread, "ratio": spread, **fields}
 
 
@@ -207,3 +207,27 @@ def test_growth_is_told_for_four_times_as_many_whatever_the_sizes() -> None:
     rows = [row("any", 1.0, chunks=n, ours_ms={"median": float(n)}) for n in (10, 20, 160)]
 
     assert [(each.chunks, each.factor) for each in report.growth(rows)] == [((10, 20), 4.0), ((20, 160), 4.0)]
+
+
+def test_the_table_in_the_readme_is_that_of_the_figures_beside_the_documentation() -> None:
+    page, figures = readme.PAGE.read_text(encoding="utf-8"), json.loads(readme.KEPT.read_text(encoding="utf-8"))
+
+    assert readme.page(page, figures) == page
+    assert {name for shown in readme.SHOWN for name in [shown.name]} <= {each["name"] for each in figures["rows"]}
+
+
+def test_the_table_shows_both_embedders_and_every_budget_that_was_missed() -> None:
+    rows = [row("hybrid, 5 words", 0.5), row("hybrid, 5 words", 12.0, embedding="local", ours_ms={"median": 1_500.0})]
+    machine = {"cores": 2, "python": "3.11", "absent": ["bm25s"]}
+    store = {"chunks": budgets.LARGE, "kind": "real text"}
+    figures = {"machine": machine, "stores": [store], "rows": rows, "files": [], "memory": [], "growth": []}
+    told = {**figures, "budgets": [each._asdict() for each in budgets.verdicts(figures)]}
+
+    lines = list(readme.block(told))
+
+    assert "| hybrid search | FTS5 and NumPy | 0.5 ms | 0.50 × | 1.5 s | 12 × |" in lines
+    assert any(
+        "1 are met. Missed: hybrid, 5 words (local, 100,000) 12 × FTS5 and NumPy, 1 allowed." in each
+        for each in lines
+    )
+    assert "Not installed, so not measured: bm25s." in lines
