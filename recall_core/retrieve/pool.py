@@ -137,8 +137,8 @@ def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
         near = list(semantic)
         lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight, also=near)
     rowids = list({**lexical, **semantic})
-    if question.vector:
-        semantic = store.cosines(question.vector, where=None, rowids=rowids)
+    if question.vector and (left := [rowid for rowid in lexical if rowid not in semantic]):
+        semantic = {**semantic, **store.cosines(question.vector, where=None, rowids=left)}
     return Candidates(store.candidates(None, rowids=rowids), lexical, semantic, is_searched_whole)
 
 

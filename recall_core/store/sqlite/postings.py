@@ -109,6 +109,12 @@ def _everywhere(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) 
     stems = [stem for token in tokens for stem in stemmed_tokens(db, token)]
     if len(stems) == 1:
         return {rowid: (title, body) for rowid, title, body in execute(_WORD, (stems[0],))}
+    return phrase_counts(db, execute, tokens)
+
+
+def phrase_counts(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> Counts:
+    """A phrase in every row that holds it, by rowid."""
+    db.register_fts5_function("recall_occurrences", _count_occurrences)
     return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quoted(tokens),))}
 
 

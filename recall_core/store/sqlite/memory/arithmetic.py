@@ -7,7 +7,7 @@ from random import Random
 
 import apsw
 
-from recall_core.store.sqlite.memory.postings import Postings
+from recall_core.store.sqlite.memory.postings import Postings, Stems
 from recall_core.store.sqlite.memory.rows import SIZES, Rows
 from recall_core.store.sqlite.memory.words import Words
 from recall_core.store.sqlite.postings import index_totals
@@ -44,8 +44,9 @@ def is_that_of_fts5() -> bool:
         pass
     postings = Postings(rows, 1 << 20)
     query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
-    stems = [(word,) for word in _WORDS]
-    words = Words(rows, index_totals(execute)[1], query, stems, {one: postings.of(one, execute) for one in stems})
+    stems: list[Stems] = [(word,) for word in _WORDS]
+    held = {one: postings.of(one, one, db, execute) for one in stems}
+    words = Words(rows, index_totals(execute)[1], query, stems, held, {})
     for weight in _WEIGHTS:
         found = words.all(None, weight)
         ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))

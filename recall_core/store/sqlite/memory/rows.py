@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recall_core.config import BM25_K1
+from recall_core.rank.bm25 import FTS5_B
 from recall_core.rank.columns import KeyColumns, Scores
 from recall_core.store.sqlite.postings import pair
 from recall_core.store.sqlite.records import LIVE
@@ -31,7 +33,8 @@ SIZES = "SELECT id, sz FROM chunk_fts_docsize"
 class Rows:
     """Live chunks in natural order: the place of a row is its number in it, and every array is read by place.
 
-    keys: of all. title_lengths, body_lengths: (n,) float64, in tokens.
+    keys: of all. title_lengths, body_lengths: (n,) float64, in tokens. held: what FTS5's bm25() holds against a
+    frequency, by these lengths.
     """
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
@@ -63,8 +66,11 @@ class Rows:
             read += len(sized)
             yield
         self.title_lengths, self.body_lengths = lengths
+        self.totals = int(lengths[0].sum()), int(lengths[1].sum())
         if read != len(self) or bool((lengths < 0).any()):
             raise ValueError("the full-text index does not hold the live chunks")
+        average = sum(self.totals) / max(1, len(self)) or 1.0
+        self.held = BM25_K1 * (1 - FTS5_B + FTS5_B * lengths.sum(axis=0) / average)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -75,7 +81,7 @@ class Rows:
         keys = self.keys
         arrays = (keys.rowids, keys.doc_rowids, keys.offsets, keys.tokens, self._place_of)
         names = sum(map(len, keys.paths.values())) + _NAME_BYTES * len(keys.paths)
-        return sum(array.nbytes for array in (*arrays, self.title_lengths, self.body_lengths)) + names
+        return sum(array.nbytes for array in (*arrays, self.title_lengths, self.body_lengths, self.held)) + names
 
     def scores(self, places: Places | None, values: NDArray[np.float64], *, is_natural: bool = True) -> Scores:
         """Of the rows there, or of all. is_natural: they stand in natural order."""

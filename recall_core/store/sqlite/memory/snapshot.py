@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import apsw
 
     from recall_core.rql.ast import Expr
+    from recall_core.store.sqlite.memory.postings import Posting
     from recall_core.store.sqlite.memory.rows import Places
 
 MEGABYTE = 1_000_000
@@ -54,13 +55,17 @@ class Snapshot:
     def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> Words | None:
         """The query over these rows; None where FTS5 itself has to be asked what it means."""
         stems: list[Stems] = []
+        postings: dict[Stems, Posting] = {}
         for phrase in query.phrases:
             each = [lexical.stemmed_tokens(db, token) for token in phrase.tokens]
             if not each or any(len(found) != 1 for found in each):
                 return None
             stems.append(tuple(found[0] for found in each))
-        wanted = dict.fromkeys([*stems, *((stem,) for one in stems for stem in one)])
-        return Words(self.rows, self._totals, query, stems, {one: self._postings.of(one, execute) for one in wanted})
+            if stems[-1] not in postings:
+                postings[stems[-1]] = self._postings.of(stems[-1], phrase.tokens, db, execute)
+        words = {token for phrase in query.long_phrases for token in phrase.tokens}
+        dfs = {token: lexical.frequency(db, execute, (token,)) for token in words}
+        return Words(self.rows, self._totals, query, stems, postings, dfs)
 
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
         """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
@@ -119,6 +124,8 @@ class Reading:
                 matrix.put(rows.places([row for row, _ in piece]), [vector for _, vector in piece])
                 yield
         _, totals = index_totals(self._execute)
+        if totals != rows.totals:
+            raise ValueError("the full-text index counts other tokens than its rows have")
         self.found = Snapshot(self._state, rows, totals, matrix, room)
 
     def _matrix(self, rows: Rows, room: int) -> Matrix | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
-from recall_core.rank.bm25 import FTS5_B, idf, phrase_idf
+from recall_core.rank.bm25 import idf, phrase_idf
 from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
 from recall_core.types import LiteralQuery, Occurrences, TermStat
 
@@ -32,7 +32,10 @@ class Found(NamedTuple):
 
 
 class Words:
-    """One literal query over the rows of a store. stems: of each of its phrases. postings: by these."""
+    """One literal query over the rows of a store.
+
+    stems: of each of its phrases. postings: by these. dfs: of the words of phrases of several, by token.
+    """
 
     def __init__(
         self,
@@ -41,12 +44,15 @@ class Words:
         query: LiteralQuery,
         stems: Sequence[Stems],
         postings: Mapping[Stems, Posting],
+        dfs: Mapping[str, int],
     ) -> None:
         self.query = query
         self._rows = rows
         self._totals = totals
         self._stems = stems
         self._postings = postings
+        self._dfs = dfs
+        self._last: tuple[object, tuple[NDArray[np.float64], NDArray[np.int32]]] | None = None
 
     @property
     def terms(self) -> tuple[TermStat, ...]:
@@ -55,7 +61,7 @@ class Words:
         stats = []
         for phrase, stems in zip(self.query.phrases, self._stems, strict=True):
             df = self._df(stems)
-            of_words = [df] if len(phrase.tokens) == 1 else [self._df((stem,)) for stem in stems]
+            of_words = [df] if len(phrase.tokens) == 1 else [self._dfs[token] for token in phrase.tokens]
             stats.append(TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words)))
         return tuple(stats)
 
@@ -111,7 +117,8 @@ class Words:
             found = self._postings[stems]
             chosen = wanted[found.places]
             held[found.places[chosen]] = True
-            counts[stems] = self._pairs(found.places[chosen], found.title[chosen], found.body[chosen])
+            title, body = found.times()
+            counts[stems] = self._pairs(found.places[chosen], title[chosen], body[chosen])
         places = np.flatnonzero(held)
         return Occurrences(
             phrases=self.terms,
@@ -148,25 +155,33 @@ class Words:
 
     def _matching(self, phrases: Sequence[Stems], among: Places | None, title_weight: float) -> Found:
         """The rows that match, in natural order, by FTS5's bm25() (sqlite fts5_aux.c), operation by operation."""
-        import numpy as np  # noqa: PLC0415 - as above
-
-        rows = self._rows
-        totals = np.zeros(len(rows))
-        holds = np.zeros(len(rows), dtype=np.int32)
-        average = sum(self._totals) / len(rows) if len(rows) else 0.0
-        for stems in phrases:
-            check()
-            found = self._postings[stems]
-            if not len(found.places):
-                continue
-            lengths = rows.title_lengths[found.places] + rows.body_lengths[found.places]
-            held = BM25_K1 * (1 - FTS5_B + FTS5_B * lengths / average)
-            times = _frequencies(found, title_weight)
-            totals[found.places] += idf(len(found.places), len(rows)) * (times * (BM25_K1 + 1.0) / (times + held))
-            holds[found.places] += 1
+        totals, holds = self._added_up(tuple(phrases), title_weight)
         least = len(phrases) if self.query.match == "all" else 1
         places = places_at_least(holds, least) if among is None else among[holds[among] >= least]
         return Found(places, totals[places])
+
+    def _added_up(
+        self, phrases: tuple[Stems, ...], title_weight: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """For every row its score, and how many of the phrases it holds; that of the whole query is kept."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        if self._last is not None and self._last[0] == (phrases, title_weight):
+            return self._last[1]
+        rows = self._rows
+        totals = np.zeros(len(rows))
+        holds = np.zeros(len(rows), dtype=np.int32)
+        for stems in phrases:
+            check()
+            found = self._postings[stems]
+            if len(found.places):
+                held, times = rows.held[found.places], _frequencies(found, title_weight)
+                weight = idf(len(found.places), len(rows))
+                totals[found.places] += weight * (times * (BM25_K1 + 1.0) / (times + held))
+                holds[found.places] += 1
+        if phrases == tuple(self._stems):
+            self._last = (phrases, title_weight), (totals, holds)
+        return totals, holds
 
     def _rescored(self, found: Found, title_weight: float) -> Found:
         """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
@@ -179,7 +194,7 @@ class Words:
             posting = self._postings[stems]
             if len(posting.places):
                 lengths = rows.title_lengths[posting.places], rows.body_lengths[posting.places]
-                tf = posting.title, posting.body
+                tf = posting.times()
                 totals[posting.places] += bm25.contribution(self._averages, term.idf, tf, lengths, config)
         return Found(found.places, totals[found.places])
 
@@ -188,12 +203,13 @@ def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
     """The title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
     import numpy as np  # noqa: PLC0415 - as above
 
-    if not found.in_title:
-        return found.body
+    title, body = found.times()
+    if found.in_title is None:
+        return body
     if title_weight * _EXACT == round(title_weight * _EXACT):
-        weighed: NDArray[np.float64] = title_weight * found.title + found.body
+        weighed: NDArray[np.float64] = title_weight * title + body
         return weighed
-    pairs, which = np.unique(np.stack([found.title, found.body]), axis=1, return_inverse=True)
+    pairs, which = np.unique(np.stack([title, body]), axis=1, return_inverse=True)
     ones = [[title_weight] * int(title) + [1.0] * int(body) for title, body in pairs.T.tolist()]
     sums: NDArray[np.float64] = np.array([reduce(add, each, 0.0) for each in ones])[which.reshape(-1)]
     return sums
