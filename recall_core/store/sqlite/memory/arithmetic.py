@@ -10,7 +10,6 @@ import apsw
 from recall_core.store.sqlite.memory.postings import Postings, Stems
 from recall_core.store.sqlite.memory.rows import SIZES, Rows
 from recall_core.store.sqlite.memory.words import Words
-from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.types import LiteralQuery, Phrase
 
@@ -46,7 +45,7 @@ def is_that_of_fts5() -> bool:
     query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
     stems: list[Stems] = [(word,) for word in _WORDS]
     held = {one: postings.of(one, one, db, execute) for one in stems}
-    words = Words(rows, index_totals(execute)[1], query, stems, held, {})
+    words = Words(rows, query, stems, held, {})
     for weight in _WEIGHTS:
         found = words.all(None, weight)
         ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))

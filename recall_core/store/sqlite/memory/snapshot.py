@@ -37,11 +37,10 @@ class Snapshot:
     matrix: None where there is no room for vectors.
     """
 
-    def __init__(self, state: State, rows: Rows, totals: tuple[int, int], matrix: Matrix | None, room: int) -> None:
+    def __init__(self, state: State, rows: Rows, matrix: Matrix | None, room: int) -> None:
         self.state = state
         self.rows = rows
         self.matrix = matrix
-        self._totals = totals
         self._postings = Postings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
         self._passing: OrderedDict[object, Places] = OrderedDict()
         self._lock = Lock()
@@ -65,7 +64,7 @@ class Snapshot:
                 postings[stems[-1]] = self._postings.of(stems[-1], phrase.tokens, db, execute)
         words = {token for phrase in query.long_phrases for token in phrase.tokens}
         dfs = {token: lexical.frequency(db, execute, (token,)) for token in words}
-        return Words(self.rows, self._totals, query, stems, postings, dfs)
+        return Words(self.rows, query, stems, postings, dfs)
 
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
         """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
@@ -126,7 +125,7 @@ class Reading:
         _, totals = index_totals(self._execute)
         if totals != rows.totals:
             raise ValueError("the full-text index counts other tokens than its rows have")
-        self.found = Snapshot(self._state, rows, totals, matrix, room)
+        self.found = Snapshot(self._state, rows, matrix, room)
 
     def _matrix(self, rows: Rows, room: int) -> Matrix | None:
         """An empty one, as wide as there is room for."""

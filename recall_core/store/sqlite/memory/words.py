@@ -40,7 +40,6 @@ class Words:
     def __init__(
         self,
         rows: Rows,
-        totals: tuple[int, int],
         query: LiteralQuery,
         stems: Sequence[Stems],
         postings: Mapping[Stems, Posting],
@@ -48,7 +47,6 @@ class Words:
     ) -> None:
         self.query = query
         self._rows = rows
-        self._totals = totals
         self._stems = stems
         self._postings = postings
         self._dfs = dfs
@@ -136,7 +134,7 @@ class Words:
 
     @property
     def _averages(self) -> tuple[float, float]:
-        rows, (title, body) = len(self._rows), self._totals
+        rows, (title, body) = len(self._rows), self._rows.totals
         return (title / rows, body / rows) if rows else (0.0, 0.0)
 
     def _holding(self, matching: Found, k: int, among: Places | None, title_weight: float) -> Places:
