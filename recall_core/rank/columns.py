@@ -123,7 +123,17 @@ def scores_of(values: Mapping[int, float]) -> Scores:
     return Scores(rowids, np.fromiter(values.values(), dtype=np.float64, count=len(values)), is_ascending=False)
 
 
-class KeyColumns(Sequence[Key]):
+class KeySequence(Sequence[Key]):
+    """Keys in natural order that are not all made yet."""
+
+    __slots__ = ()
+
+    def documents(self, positions: Sequence[int]) -> list[int]:
+        """The document (rowid) of each of these positions."""
+        return [self[position].doc_rowid for position in positions]
+
+
+class KeyColumns(KeySequence):
     """Keys in natural order, equal to the tuple of them; a Key is made when it is asked for.
 
     Columns are (n,) int64. paths: document rowid to path, of at least these documents; equal ones may share it.
@@ -168,6 +178,12 @@ class KeyColumns(Sequence[Key]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def documents(self, positions: Sequence[int]) -> list[int]:
+        """The document (rowid) of each of these positions."""
+        places = positions.array if isinstance(positions, Series) else positions
+        found: list[int] = self.doc_rowids[places].tolist() if len(places) else []
+        return found
 
     def at(self, places: NDArray[Any] | slice) -> KeyColumns:
         """Those at these places, in the order given, or where an array of truths says so."""
@@ -286,10 +302,8 @@ def positions_of(keys: Sequence[Key], rowids: Collection[int]) -> dict[int, int]
 
 def documents_of(keys: Sequence[Key], positions: Sequence[int]) -> list[int]:
     """The document (rowid) of each of these positions."""
-    if isinstance(keys, KeyColumns):
-        places = positions.array if isinstance(positions, Series) else positions
-        found: list[int] = keys.doc_rowids[places].tolist() if len(places) else []
-        return found
+    if isinstance(keys, KeySequence):
+        return keys.documents(positions)
     return [keys[position].doc_rowid for position in positions]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar, overl
 
 from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series
+from recall_core.rank.estimates import EstimatedColumn
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Part, Pool, Ranked, Signal
 
@@ -128,6 +129,9 @@ def rank(pool: Pool, config: Config) -> Ranking:
     absent from adds 0 (Cormack, Clarke and Buettcher 2009).
     A score is the sum of its parts' points, to the last bit.
     """
+    is_plainest = (config.fusion, config.normalize) == ("weighted", "bound")
+    if isinstance(pool.semantic, EstimatedColumn) and pool.semantic and is_plainest:
+        return _estimated(pool, pool.semantic, config)
     stages = _stages(Same(pool), config.normalize)
     weights = _weights(stages, config)
     is_small = len(pool.keys) < (_PLAIN_ROWS if "numpy" in sys.modules else _PLAIN_ROWS_COLD)
@@ -140,6 +144,15 @@ def rank(pool: Pool, config: Config) -> Ranking:
     )
     kept = _reaching(scores, config.min_score) if config.min_score > 0 else len(scores)
     return Ranking(order, scores, columns, kept=kept)
+
+
+def _estimated(pool: Pool, column: EstimatedColumn, config: Config) -> Ranking:
+    from recall_core.rank.page import ranking_of  # noqa: PLC0415 - it puts rows in order by `plain`
+
+    stages = _stages(Same(pool._replace(semantic=())), config.normalize)
+    semantic = SignalStage("semantic", column, (), ())
+    lexical = stages[0] if stages else None
+    return ranking_of(column, lexical, _weights((*stages, semantic), config), config)
 
 
 def _reaching(scores: Sequence[float], least: float) -> int:
@@ -294,9 +307,8 @@ def _signal_ranks(column: Same[Sequence[float | None]]) -> Sequence[int | None]:
     raw = column.value
     if isinstance(raw, RawColumn):
         return RankColumn(raw)
-    values = [-inf if value is None else value for value in raw]
-    order = sorted(range(len(raw)), key=values.__getitem__, reverse=True)
+    values = {position: value for position, value in enumerate(raw) if value is not None}
     ranks: list[int | None] = [None] * len(raw)
-    for rank, position in enumerate(order[: len(raw) - raw.count(None)], start=1):
+    for rank, position in enumerate(sorted(values, key=values.__getitem__, reverse=True), start=1):
         ranks[position] = rank
     return tuple(ranks)

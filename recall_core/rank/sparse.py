@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.rank.columns import RawColumn, documents_of
+from recall_core.rank.estimates import EstimatedColumn
 from recall_core.rank.fuse import Ranking, Same
 from recall_core.types import Pool
 
@@ -201,8 +202,12 @@ def _depth(limit: int) -> int:
 def _near(pool: Same[Pool], depth: int) -> NearChunks:
     """Kept, because a weight that moves asks again."""
     cosines = pool.value.semantic
-    found = _near_column(cosines, depth) if isinstance(cosines, RawColumn) else _near_rows(cosines, depth)
-    vectors, positions = found
+    if isinstance(cosines, RawColumn):
+        vectors, positions = _near_column(cosines, depth)
+    elif isinstance(cosines, EstimatedColumn):
+        vectors, positions = len(cosines.by_estimate), cosines.nearest(depth)
+    else:
+        vectors, positions = _near_rows(cosines, depth)
     nearest: dict[int, int] = {}
     for document, position in zip(documents_of(pool.value.keys, positions), positions, strict=True):
         nearest.setdefault(document, position)

@@ -1,0 +1,185 @@
+"""The first rows of a pool whose cosines are estimates, and their parts, to the last bit those of `fuse.plain`.
+
+A score grows with the cosine, in floating point too: products, sums and quotients by a positive number are rounded
+monotonically. So a row scores at least what it would with the least that its cosine can be, and at most what it would
+with the most. The k-th greatest of the least scores is reached by k rows; whoever cannot reach it is not among the
+first k, not even by a tie. All others are settled and put in order by `plain` itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from typing import Any, overload
+
+from recall_core.config import Config
+from recall_core.rank.estimates import EstimatedColumn, OnDemand
+from recall_core.rank.fuse import Column, Ranking, SignalStage, plain
+
+_FIRST = 24  # rows that are put in order at the least, a page with what is looked at beside it
+
+
+def ranking_of(
+    column: EstimatedColumn, lexical: SignalStage | None, weights: Sequence[float], config: Config
+) -> Ranking:
+    """A whole pool under weighted fusion, cosines taken as they are: in order as far as it is looked at.
+
+    lexical: that signal's stage, where it was asked for.
+    """
+    weighing = _Weighing(column, lexical, weights, config)
+    order = _Order(weighing)
+    kept = weighing.reaching(config.min_score) if config.min_score > 0 else len(column)
+    return Ranking(order, weighing.column_of(0), weighing.columns(), kept=kept)
+
+
+class _Weighing:
+    """Scores and points of the rows that are asked for."""
+
+    def __init__(
+        self, column: EstimatedColumn, lexical: SignalStage | None, weights: Sequence[float], config: Config
+    ) -> None:
+        self.column = column
+        self.lexical = lexical
+        self.weights = weights
+        self.config = config
+        self.matching = [] if lexical is None else [at for at, raw in enumerate(lexical.raw) if raw is not None]
+        """The rows that the words give anything to: of the others only the cosine speaks."""
+        self._exact: dict[int, tuple[float, ...]] = {}
+        """Position to its score, and the points of each signal."""
+        self._of_matching: tuple[Sequence[float], Sequence[float]] | None = None
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the ranking, a signal after the other."""
+        made = []
+        if self.lexical is not None:
+            signal, raw, values, ranks = self.lexical
+            made.append(Column(signal, self.weights[0], raw, values, ranks, self.column_of(1)))
+        ranks = OnDemand(len(self.column), self.column.rank, lambda _: None)
+        values = OnDemand(len(self.column), self._value, self.settle)
+        points = self.column_of(1 + len(made))
+        return (*made, Column("semantic", self.weights[-1], self.column, values, ranks, points))
+
+    def column_of(self, place: int) -> OnDemand[float]:
+        """Of every row what stands at this place: 0 for the score, and the signals' points behind it."""
+        return OnDemand(len(self.column), lambda position: self._weighed(position)[place], self.weigh)
+
+    def settle(self, positions: Sequence[int]) -> None:
+        """Settle the cosines of these rows together."""
+        self.column.settled([position for position in positions if self.column.has(position)])
+
+    def _value(self, position: int) -> float:
+        return max(0.0, self.column[position] or 0.0)
+
+    def _weighed(self, position: int) -> tuple[float, ...]:
+        if position not in self._exact:
+            self.weigh([position])
+        return self._exact[position]
+
+    def weigh(self, positions: Sequence[int]) -> list[int]:
+        """Settle these rows, which ascend, and put them in order: their positions, best first."""
+        self.settle(positions)
+        order, scores, points = self._plain(positions, [self._value(position) for position in positions])
+        self._exact.update(zip(positions, zip(scores, *points, strict=True), strict=True))
+        return [positions[at] for at in order]
+
+    def _plain(
+        self, positions: Sequence[int], values: Sequence[float]
+    ) -> tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]:
+        """`fuse.plain` of these rows with these values of the semantic signal."""
+        stages = [] if self.lexical is None else [_stage([self.lexical.values[each] for each in positions])]
+        return plain((*stages, _stage(values)), self.weights, self.config)
+
+    def _bounds(self) -> tuple[Sequence[float], Sequence[float]]:
+        """What each of the matching rows scores at least, and at most."""
+        if self._of_matching is None:
+            column, rows = self.column, self.matching
+            least = [max(0.0, column.least(each)) if column.has(each) else 0.0 for each in rows]
+            most = [max(0.0, column.most(each)) if column.has(each) else 0.0 for each in rows]
+            self._of_matching = self._plain(rows, least)[1], self._plain(rows, most)[1]
+        return self._of_matching
+
+    def _alone(self, value: float) -> float:
+        """What a row scores that the words give nothing to."""
+        nothing = () if self.lexical is None else (_stage([0.0]),)
+        return plain((*nothing, _stage([max(0.0, value)])), self.weights, self.config)[1][0]
+
+    def _surely(self, score: float) -> int:
+        """How many of `by_estimate` score at least this by their cosine alone, whatever it is."""
+        column = self.column
+        return bisect_right(column.by_estimate, -score, key=lambda each: -self._alone(column.least(each)))
+
+    def _maybe(self, score: float) -> int:
+        """How many of `by_estimate` may score this by their cosine alone."""
+        column = self.column
+        return bisect_right(column.by_estimate, -score, key=lambda each: -self._alone(column.most(each)))
+
+    def reaching(self, score: float) -> int:
+        """How many rows score at least this, which is above 0."""
+        matching, order, surely = frozenset(self.matching), self.column.by_estimate, self._surely(score)
+        found = sum(position not in matching for position in order[:surely])
+        doubtful = [position for position in order[surely : self._maybe(score)] if position not in matching]
+        for position, least, most in zip(self.matching, *self._bounds(), strict=True):
+            found += least >= score
+            if least < score <= most:
+                doubtful.append(position)
+        self.weigh(sorted(doubtful))
+        return found + sum(self._exact[position][0] >= score for position in doubtful)
+
+    def first(self, k: int) -> list[int]:
+        """The first k rows, best first; more of them where others could be among those."""
+        matching, (least, most) = self.matching, self._bounds()
+        known = frozenset(matching)
+        alone = [position for position in self.column.by_estimate[:k] if position not in known]
+        reached = nlargest(k, [*least, *(self._alone(self.column.least(position)) for position in alone)])
+        if len(reached) < k or reached[-1] <= 0:
+            return self.weigh(range(len(self.column)))  # rows that nothing speaks for may be among them
+        others = self.column.by_estimate[: self._maybe(reached[-1])]
+        can = [position for position, score in zip(matching, most, strict=True) if score >= reached[-1]]
+        return self.weigh(sorted({*others, *can}))[:k]
+
+
+def _stage(values: Sequence[float]) -> SignalStage:
+    return SignalStage("semantic", (), values, ())
+
+
+class _Order(Sequence[int]):
+    """The positions of a pool, best first, worked out as far as it is looked at. Equal to the list of them."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, weighing: _Weighing) -> None:
+        self._weighing = weighing
+        self._size = len(weighing.column)
+        self._known: list[int] = []
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            places = range(self._size)[index]
+            return [self._upto(max(places, default=-1) + 1)[place] for place in places]
+        place = range(self._size)[index]
+        return self._upto(place + 1)[place]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._upto(self._size))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """As a list's."""
+        return self._upto(self._size).index(value, start, self._size if stop is None else stop)
+
+    def _upto(self, k: int) -> list[int]:
+        """The first k, at the least."""
+        if k > len(self._known):
+            k = max(k, 2 * len(self._known), _FIRST)
+            self._known = self._weighing.first(k if 2 * k < self._size else self._size)
+        return self._known
