@@ -44,7 +44,7 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
-        return listing(engine, answered(engine, plan, ask), ask, started=started)
+        return listing(engine, answered(engine, plan, ask, is_read_on=True), ask, started=started)
 
 
 def query_checked(text: str, settings: Settings | Sequence[str] = ()) -> RqlResponse:
@@ -76,7 +76,7 @@ def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
-        return context(engine, answered(engine, plan, ask), ask, pack, started=started)
+        return context(engine, answered(engine, plan, ask, is_read_on=True), ask, pack, started=started)
 
 
 def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | None) -> ExplainResponse:
@@ -129,9 +129,9 @@ def refresh(engine: Engine, ask: Ask) -> None:
             pass
 
 
-def answered(engine: Engine, plan: Plan, ask: Ask) -> Answer:
+def answered(engine: Engine, plan: Plan, ask: Ask, *, is_read_on: bool = False) -> Answer:
     """The answer, if the store is still the one the caller has in mind. Raises SnapshotMismatch."""
-    return asserted(engine.answer(plan), ask)
+    return asserted(engine.answer(plan, is_read_on=is_read_on), ask)
 
 
 def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> SearchResponse:

@@ -243,14 +243,16 @@ class Engine:
         """The question under the settings and for the rows of `ask`; all else stays, and no text is read again."""
         return self._trusted(replan(plan, config=self.config, settings=ask.settings, k=ask.k))
 
-    def answer(self, plan: Plan) -> Answer:
-        """Search and rank: the only step that searches the store. What earlier questions have made is kept first."""
+    def answer(self, plan: Plan, *, is_read_on: bool = False) -> Answer:
+        """Search and rank: the only step that searches the store. What earlier questions have made is kept first.
+
+        is_read_on: the caller is done with the answer within the block of `store.reading` that it asks in.
+        """
         self.keep_vectors()
         with self.store.reading():  # the question's vector and those it meets are of one embedder
             embedder = self.embedder if plan.semantic is not None else None
-        return answering.answer(
-            plan, self.store, embedder, self.reranker(plan.config) if plan.config.rerank else None
-        )
+        reranker = self.reranker(plan.config) if plan.config.rerank else None
+        return answering.answer(plan, self.store, embedder, reranker, is_read_on=is_read_on)
 
     def vector(self, plan: Plan) -> Vector | None:
         """What the question means, as its embedder has it: b"" without a feature, None where it does not ask."""

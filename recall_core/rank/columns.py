@@ -128,9 +128,13 @@ class KeySequence(Sequence[Key]):
 
     __slots__ = ()
 
+    def made(self, positions: Sequence[int]) -> list[Key]:
+        """Those at these positions."""
+        return [self[position] for position in positions]
+
     def documents(self, positions: Sequence[int]) -> list[int]:
         """The document (rowid) of each of these positions."""
-        return [self[position].doc_rowid for position in positions]
+        return [key.doc_rowid for key in self.made(positions)]
 
 
 class KeyColumns(KeySequence):
@@ -298,6 +302,11 @@ def positions_of(keys: Sequence[Key], rowids: Collection[int]) -> dict[int, int]
     wanted_rowids = np.fromiter(rowids, dtype=np.int64, count=len(rowids))
     places = np.flatnonzero(np.isin(keys.rowids, wanted_rowids))
     return dict(zip(keys.rowids[places].tolist(), places.tolist(), strict=True))
+
+
+def keys_at(keys: Sequence[Key], positions: Sequence[int]) -> list[Key]:
+    """Those at these positions, made together."""
+    return keys.made(positions) if isinstance(keys, KeySequence) else [keys[position] for position in positions]
 
 
 def documents_of(keys: Sequence[Key], positions: Sequence[int]) -> list[int]:

@@ -160,26 +160,22 @@ class UnreadKeys(KeySequence):
     def __getitem__(self, index: slice) -> tuple[Key, ...]: ...
     def __getitem__(self, index: int | slice) -> Key | tuple[Key, ...]:
         if isinstance(index, slice):
-            return tuple(self.at(range(len(self))[index]))
-        return self.at([range(len(self))[index]])[0]
+            return tuple(self.made(range(len(self))[index]))
+        return self.made([range(len(self))[index]])[0]
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self.at(range(len(self))))
+        return iter(self.made(range(len(self))))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    def at(self, positions: Sequence[int]) -> list[Key]:
+    def made(self, positions: Sequence[int]) -> list[Key]:
         """Those at these positions; what is not known yet is read together."""
         wanted = [self.rowids[position] for position in positions]
         unknown = [rowid for rowid in dict.fromkeys(wanted) if rowid not in self._known]
         if unknown:
             self._known.update((key.rowid, key) for key in self._read(unknown))
         return [self._known[rowid] for rowid in wanted]
-
-    def documents(self, positions: Sequence[int]) -> list[int]:
-        """The document (rowid) of each of these positions."""
-        return [key.doc_rowid for key in self.at(positions)]
 
 
 class OnDemand(Sequence[T]):

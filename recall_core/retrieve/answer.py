@@ -10,6 +10,7 @@ from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker
+from recall_core.rank.columns import keys_at
 from recall_core.rank.fuse import Ranking, best_of_each_document, rank
 from recall_core.rank.normalize import DECIMALS
 from recall_core.rank.rescore import head, rescored
@@ -64,15 +65,23 @@ class Answer(NamedTuple):
         return self.pool is None or self.pool.exact
 
 
-def answer(plan: Plan, store: Store, embedder: Embedder | None, reranker: Reranker | None = None) -> Answer:
+def answer(
+    plan: Plan,
+    store: Store,
+    embedder: Embedder | None,
+    reranker: Reranker | None = None,
+    *,
+    is_read_on: bool = False,
+) -> Answer:
     """Search and rank. The store is read at one state; no text is fetched unless ORDER BY or a reranker needs it.
 
-    reranker: the one that the plan's config names.
+    reranker: the one that the plan's config names.  is_read_on: the caller shows a page of it and is done with it
+    within the block of `store.reading` that it asks in, so that what nobody looks at need not be known.
     """
     started = perf_counter()
     with store.reading():
         info = store.info()
-        pool = retrieve(plan, store, embedder) if plan.mode != "filter" else None
+        pool = retrieve(plan, store, embedder, is_read_on=is_read_on) if plan.mode != "filter" else None
         retrieved = perf_counter()
         found = Answer(
             plan=plan,
@@ -145,7 +154,7 @@ def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
     if found.pool is None or found.ranked is None:
         return _scanned(found.plan, store, start, stop)
     chosen = found.ranked[start:stop]
-    rows = _read(found, [found.pool.keys[each.position] for each in chosen], store)
+    rows = _read(found, keys_at(found.pool.keys, [each.position for each in chosen]), store)
     given = _injections(found, store) if found.recall is not None and found.recall.given else {}
     listed = []
     for number, (each, row) in enumerate(zip(chosen, rows, strict=True), start=start + 1):

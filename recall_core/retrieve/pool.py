@@ -10,10 +10,13 @@ from recall_core.errors import UsageError
 from recall_core.ports import Embedder
 from recall_core.rank.bm25 import bound, scores
 from recall_core.rank.columns import KeyColumns, RawColumn, Scores, Series, scores_of
+from recall_core.rank.estimates import EstimatedColumn, UnreadKeys
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
+
+_FEW_CHUNKS = 300  # below this, all cosines cost less than loading a library
 
 
 class SignalQuery(NamedTuple):
@@ -33,22 +36,27 @@ class Candidates(NamedTuple):
 
     rows: Sequence[Key]
     lexical: Mapping[int, float]
-    semantic: Mapping[int, float]
+    semantic: Mapping[int, float] | EstimatedColumn
+    """Or, of these rows, estimates of them."""
     is_searched_whole: bool = True
     """No vector was passed over by an index that only comes near."""
 
 
-def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
+def retrieve(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: bool = False) -> Pool:
     """Every candidate with all its raw values, in natural order.
 
     Up to 20,000 live vectors every row that the filter lets through is a candidate (only matching rows when the
     semantic signal has nothing to say); above that each signal proposes its `pool` best, and the proposals of one
     are scored by the other. The pool does not depend on LIMIT or OFFSET.
+    is_read_on: see `answer.answer`; cosines may then be estimates, which are settled when they are looked at.
     """
     question = ask(plan, store, embedder)
     model = question.lexical_model
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
-    rows, lexical, semantic, is_searched_whole = (_everything if whole else _proposed)(plan, store, question)
+    estimated = _estimated(plan, store, question) if whole and is_read_on else None
+    rows, lexical, semantic, is_searched_whole = estimated or (_everything if whole else _proposed)(
+        plan, store, question
+    )
     if model == "bm25f" and isinstance(question.lexical, LiteralQuery):
         lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
     return Pool(
@@ -65,8 +73,12 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None) -> Pool:
     )
 
 
-def _column(rows: Sequence[Key], values: Mapping[int, float]) -> Sequence[float | None]:
+def _column(rows: Sequence[Key], values: Mapping[int, float] | EstimatedColumn) -> Sequence[float | None]:
     """The value of each row, in arrays where the rows stand in arrays."""
+    if isinstance(values, EstimatedColumn):
+        return values
+    if isinstance(rows, UnreadKeys):
+        return tuple(map(values.get, rows.rowids))
     if isinstance(rows, KeyColumns):
         return RawColumn(scores_of(values).over(rows.rowids))
     return tuple(map(dict(values).get, [key.rowid for key in rows]))
@@ -123,6 +135,34 @@ def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
         return Candidates(store.candidates(plan.where), lexical, semantic)
     rowids: Sequence[int] = Series(lexical.rowids) if isinstance(lexical, Scores) else list(lexical)
     return Candidates(store.candidates(None, rowids=rowids), lexical, {})
+
+
+def _estimated(plan: Plan, store: Store, question: SignalQuery) -> Candidates | None:
+    """`_everything` with the cosines and keys of those rows alone that are looked at; None where all would be."""
+    vector, config = question.vector, plan.config
+    if not vector or "estimates" not in store.capabilities or not _shows_few(plan):
+        return None
+    estimates = store.estimates(vector, where=plan.where) if store.info().chunks > _FEW_CHUNKS else None
+    if estimates is None:
+        return None
+
+    def settle(rowids: Sequence[int]) -> list[float]:
+        cosines = store.cosines(vector, where=None, rowids=rowids)
+        return [cosines[rowid] for rowid in rowids]
+
+    lexical: Mapping[int, float] = {}
+    if question.lexical is not None:
+        weight = config.title_weight
+        lexical = store.lexical(question.lexical, where=plan.where, k=None, title_weight=weight)
+    keys = UnreadKeys(estimates.rowids, lambda rowids: store.candidates(None, rowids=rowids))
+    return Candidates(keys, lexical, EstimatedColumn(estimates, settle))
+
+
+def _shows_few(plan: Plan) -> bool:
+    """Whether a page hangs on few rows: no text is asked, no row stands for others, no rank is weighed."""
+    config = plan.config
+    is_by_score = plan.table == "chunk" and not plan.order and not config.rerank
+    return is_by_score and (config.fusion, config.normalize) == ("weighted", "bound")
 
 
 def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:

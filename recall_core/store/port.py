@@ -32,6 +32,7 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
+    from recall_core.rank.estimates import Estimates
     from recall_core.rql.complete import Vocabulary
     from recall_core.store.one_thread import ThreadGuard
     from recall_core.store.values import (
@@ -173,6 +174,13 @@ class Search(Protocol):
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
     ) -> Mapping[int, float]:
         """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
+
+    def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
+        """Every live chunk that the filter lets through, in natural order, with its cosine within a proven bound.
+
+        None where `cosines` costs no more, or it cannot be told. Without the capability `estimates` it is never asked
+        of a store.
+        """
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """The k best of `cosines`, best first, ties in natural order; and whether they are, or only come near."""

@@ -74,7 +74,7 @@ class JudgementRow(NamedTuple):
     grade: int
 
 
-Capability = Literal["lexical_fts"]
+Capability = Literal["lexical_fts", "estimates"]
 """lexical_fts: it understands a RawQuery, in a full-text syntax of its own."""
 
 

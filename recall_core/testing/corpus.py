@@ -153,6 +153,21 @@ def query_of(store: Store, text: str, how: str = "any") -> LiteralQuery:
     return literal(text, tokens=store.tokens, match=how)
 
 
+def misjudged(store: Store, vector: Vector, cosines: Mapping[int, float]) -> list[int]:
+    """The rows that are out of place, or further off than they are said to be, where a store estimates cosines."""
+    found = store.estimates(vector, where=None) if "estimates" in store.capabilities else None
+    if found is None:
+        return []
+    rows = zip(found.rowids, found.cosines, [key.rowid for key in store.candidates(None)], strict=True)
+    return [
+        rowid
+        for rowid, estimate, expected in rows
+        if rowid != expected
+        or (estimate is None) != (rowid not in cosines)
+        or (estimate is not None and abs(cosines[rowid] - estimate) > found.floor + found.slope * abs(estimate))
+    ]
+
+
 def lexical_of(store: Store, text: str) -> Mapping[int, float]:
     """rowid to raw BM25 of all that hold a word."""
     return store.lexical(query_of(store, text), where=None, k=None, title_weight=1.0)

@@ -35,6 +35,7 @@ from recall_core.testing.corpus import (
     files,
     is_close,
     lexical_of,
+    misjudged,
     page,
     put,
     query_of,
@@ -298,6 +299,7 @@ class StoreConformance:
         exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
         assert store.cosines(asked, where=None) == exact
         assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
+        assert not misjudged(store, asked, exact)
 
     def test_vectors_are_kept_by_chunk_and_by_text(self) -> None:
         store = self.filled()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.rank.bm25 import scores
 from recall_core.rank.columns import KeyColumns
+from recall_core.rank.estimates import EstimatedColumn
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
 from recall_core.retrieve.query import literal
@@ -256,3 +257,35 @@ def test_a_store_that_answers_in_arrays_gives_the_same_answers(
 
     assert found[1] == found[0]
     assert isinstance(found[1][1].keys if found[1][1] else None, KeyColumns)
+
+
+@given(
+    words=QUESTIONS,
+    where=st.sampled_from(FILTERS),
+    mode=st.sampled_from(["hybrid", "semantic"]),
+    weights=st.tuples(st.sampled_from([0.0, 0.3, 0.9]), st.sampled_from([0.1, 0.7]), st.sampled_from([0.0, 0.2])),
+    limit=st.integers(0, 15),
+)
+def test_a_page_of_estimated_cosines_is_that_of_all_cosines(
+    words: str, where: str | None, mode: str, weights: tuple[float, float, float], limit: int
+) -> None:
+    bm25, semantic, least = weights
+    config = CONFIG._replace(
+        bm25_weight=bm25, vector_weight=semantic, min_score=least, sparse_distance_ceiling=0.8, lexical_model="bm25f"
+    )
+    plan = plan_words(words, config=config, mode=mode, filter_text=where, k=limit, exact=False)
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "_FEW_CHUNKS", 0)
+        for is_read_on in (False, True):
+            with store().reading():
+                answer = answering.answer(plan, store(), EMBEDDER, is_read_on=is_read_on)
+                hits = answering.page(answer, store())
+                packed = list(answering.candidates(answering.packable(answer, store()), store()))
+                found.append(
+                    (hits, packed, answer.total, answer.recall and answer.recall[1:], list(answer.ranked or ()))
+                )
+
+    assert found[1] == found[0]
+    assert answer.pool is not None
+    assert isinstance(answer.pool.semantic, EstimatedColumn) or not answer.pool.semantic

@@ -5,12 +5,16 @@ from array import array
 from math import fsum, sqrt
 from operator import mul
 
+import apsw
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recall_core.rank.estimates import Estimates
 from recall_core.store.sqlite import vectors
-from recall_core.types import Vector
+from recall_core.store.sqlite.connect import load_vector_functions
+from recall_core.types import UNIT_TOLERANCE, Vector
 
 DIMENSION = 24
 
@@ -57,3 +61,44 @@ def test_sqlite_functions_load_without_importing_numpy() -> None:
     )
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert output.split()[1] == "False"
+
+
+def estimated(query: Vector, rows: list[Vector]) -> Estimates | None:
+    """What sqlite-vec makes of these vectors, at rowids from 0."""
+    db = apsw.Connection(":memory:")
+    load_vector_functions(db)
+    db.execute("CREATE TABLE vec(chunk INTEGER PRIMARY KEY, embedding BLOB)")
+    db.execute("CREATE TABLE chunk(doc, offset); CREATE TABLE doc(path)")
+    db.execute("INSERT INTO doc(rowid, path) VALUES (0, 'a')")
+    db.executemany("INSERT INTO vec VALUES (?, ?)", list(enumerate(rows)))
+    db.executemany("INSERT INTO chunk(rowid, doc, offset) VALUES (?, 0, ?)", [(n, n) for n in range(len(rows))])
+    return vectors.estimates(lambda *asked: db.execute(*asked).fetchall(), query, "1", ())
+
+
+@pytest.mark.parametrize("places", [3, 60, 512])
+@pytest.mark.parametrize("length", [1 - 0.999 * UNIT_TOLERANCE, 1.0, 1 + 0.999 * UNIT_TOLERANCE])
+def test_no_cosine_lies_beyond_the_bound_of_its_estimate(places: int, length: float) -> None:
+    rng = np.random.default_rng(places)
+    asked = np.zeros(512)
+    asked[rng.permutation(512)[:places]] = rng.normal(size=places)
+    asked /= np.linalg.norm(asked)
+    rows = rng.normal(size=(300, 512)) / 512**0.5
+    rows += np.linspace(-3, 3, 300)[:, None] * asked  # from against the query to along with it
+    rows *= length / np.linalg.norm(rows, axis=1)[:, None]
+    query, stored = asked.astype("<f4").tobytes(), [row.astype("<f4").tobytes() for row in rows]
+    found = estimated(query, stored)
+    assert found is not None
+    exact = vectors.cosines(query, vectors.rows_of(list(enumerate(stored))))
+
+    off = [abs(exact[n] - (estimate or 0.0)) for n, estimate in zip(found.rowids, found.cosines, strict=True)]
+    within = [found.floor + found.slope * abs(estimate or 0.0) for estimate in found.cosines]
+    assert list(found.rowids) == list(range(300))
+    assert all(each <= most for each, most in zip(off, within, strict=True))
+    if length != 1.0:  # what is allowed for is needed
+        assert max(each / most for each, most in zip(off, within, strict=True)) > 0.5
+
+
+def test_a_vector_without_a_direction_is_not_estimated() -> None:
+    query = unit([1.0] * DIMENSION)
+    assert estimated(query, [query, bytes(4 * DIMENSION)]) is None
+    assert estimated(query, [query, query]) is not None

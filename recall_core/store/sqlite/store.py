@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from recall_core.errors import StoreCorrupt
+from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.shell import Hint
@@ -39,6 +39,7 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
+    from recall_core.rank.estimates import Estimates
     from recall_core.store.port import Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
@@ -134,7 +135,7 @@ SQLITE = SqliteKind()
 class SqliteStore(SqliteJudgements, SqliteMaintenance):
     """See store.port.Store, and Search for what is here. One connection; use one in each thread."""
 
-    capabilities: frozenset[Capability] = frozenset({"lexical_fts"})
+    capabilities: frozenset[Capability] = frozenset({"lexical_fts", "estimates"})
 
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool, upgrade: str = "") -> None:
         super().__init__(db, path, writable=writable)
@@ -276,6 +277,25 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         sql = _VECTORS if where is None and rowids is None else f"{_VECTORS_WHERE} {condition}"
         with making_sense(self.path):
             return vectors.cosines(vector, vectors.rows_of(self.execute(sql, parameters)))
+
+    def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
+        """Every live chunk that the filter lets through, in natural order, with its cosine within a proven bound.
+
+        None where the vectors are in memory; where sqlite-vec is not there, or makes nothing of one of them.
+        """
+        memory = self.remember(vector)
+        if memory is not None and memory.matrix is not None and memory.matrix.is_wide:
+            return None
+        condition, parameters = records.condition_of(where, None)
+        try:
+            load_vector_functions(self.db)
+            return vectors.estimates(self.execute, vector, condition, parameters)
+        except apsw.ExtensionLoadingError:
+            return None
+        except StoreError as error:
+            if error.code == "sqlite_vec_missing" or isinstance(error.__cause__, apsw.SQLError):
+                return None  # a vector of another size is one that sqlite-vec refuses
+            raise
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """The k best of `cosines`, best first, ties in natural order; always exactly those.

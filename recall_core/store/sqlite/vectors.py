@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Sequence
-from math import fsum
+from math import fsum, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,8 @@ from recall_core.types import UNIT_TOLERANCE, Vector
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from recall_core.rank.estimates import Estimates
 
 # Materialised, so that a distance that is asked for twice is worked out once. No cosine distance is above 2.
 _NEAR = """
@@ -37,6 +39,13 @@ proposed AS MATERIALIZED (
 SELECT NULL, count(*) FROM proposed, own WHERE proposed.distance < own.distance - ?
 UNION ALL SELECT chunk, 0 FROM proposed, own WHERE abs(proposed.distance - own.distance) <= ?
 """
+
+_ESTIMATES = """
+SELECT c.rowid, CASE WHEN v.chunk IS NOT NULL THEN coalesce(vec_distance_cosine(v.embedding, ?), {none}) END
+FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
+WHERE {condition} ORDER BY d.path, c.offset
+"""
+_NO_DISTANCE = 9  # of a vector without a length
 
 DECIMALS = 6
 SCALE = 1_000_000  # 10 to the power of DECIMALS
@@ -86,6 +95,41 @@ def around(
     doubt = _doubt(len(query) // 4)
     found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, doubt, doubt))
     return sum(count for _, count in found), [chunk for chunk, _ in found if chunk is not None]
+
+
+def estimates(execute: Execute, query: Vector, condition: str, parameters: Sequence[Any]) -> Estimates | None:
+    """Every row that passes in natural order, with what sqlite-vec makes of its cosine; None where it makes nothing.
+
+    That is 1 - distance, the cosine of two directions in single precision. Products of whole vectors are estimated by
+    it times the query's length.
+    """
+    from recall_core.rank.estimates import Estimates  # noqa: PLC0415 - a process that has NumPy needs none
+
+    q = array("f", query)
+    length = sqrt(fsum(map(mul, q, q)))
+    found = execute(_ESTIMATES.format(condition=condition, none=_NO_DISTANCE), (query, *parameters))
+    distances = [distance for _, distance in found]
+    if _NO_DISTANCE in distances:
+        return None
+    cosines = [None if distance is None else length * (1.0 - distance) for distance in distances]
+    return Estimates([rowid for rowid, _ in found], cosines, *_spread(len(q), len(_places(q)), length))
+
+
+def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
+    """How far a cosine, as `cosines` gives it, may lie from its estimate: (floor, slope) of `Estimates`.
+
+    With u = 2 ** -24: a float32 sum of n terms that are not 0, in whatever order, is off by n * u times the sum of
+    their sizes, to first order (Higham 2002, section 3.1); terms that are 0 add no error. So the sum of products is
+    off by places * u times both lengths, the square of the query by places * u and that of the row by dimension * u
+    of itself, the roots and the quotient by half as much, and what is rounded behind by some u. A stored vector is
+    as much too long or short as UNIT_TOLERANCE, which a product feels and a direction does not. What is off in
+    proportion to the cosine is the slope, the rest the floor; a tenth more covers the second order, for which the
+    slope would have to be a hundred times what it is. The last decimal is rounded by half a unit.
+    """
+    u = 2.0**-24
+    proportional = UNIT_TOLERANCE + (places + dimension) * u / 2 + 4 * u
+    absolute = places * u + 4 * u
+    return 1.1 * length * absolute + 0.6 / SCALE, 1.1 * proportional
 
 
 def _doubt(dimension: int) -> float:
