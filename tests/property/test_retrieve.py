@@ -277,6 +277,7 @@ def test_a_page_of_estimated_cosines_is_that_of_all_cosines(
     found = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "_FEW_CHUNKS", 0)
+        patch.setattr(store(), "memory_mb", 0)
         for is_read_on in (False, True):
             with store().reading():
                 answer = answering.answer(plan, store(), EMBEDDER, is_read_on=is_read_on)

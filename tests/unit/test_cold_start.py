@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,37 @@ def test_a_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert (code, "a.txt" in done.stdout) == ("0", True)
     assert UNWANTED & set(modules) == set()
     assert len(modules) < MOST_MODULES, "each one more is a part of a millisecond before every first answer"
+
+
+def test_a_cold_search_of_many_chunks_settles_too_few_cosines_to_need_numpy(tmp_path: Path) -> None:
+    words = [f"{first}{second}" for first in "bcdfghklmn" for second in ("oat", "eel", "arp", "ice")]
+    (tmp_path / "docs").mkdir()
+    for n in range(400):
+        text = " ".join(words[(n * step + step) % len(words)] for step in range(1, 12))
+        (tmp_path / "docs" / f"{n:03}.txt").write_text(text)
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        for _ in recall.add([str(tmp_path / "docs")], Root("")):
+            pass
+        expected = recall.search("boat heel carp mice", explain=True)["results"]
+    script = (
+        "import sys; from recall_core.store.sqlite import vectors; vectors._PLAIN_PRODUCTS = {most}\n"
+        "from recall_core.__main__ import main\ncode = main()\nprint(code, *sys.modules, file=sys.stderr)"
+    )
+    for most, has_numpy in ((8_000, False), (0, True)):
+        command = [
+            sys.executable,
+            "-c",
+            script.format(most=most),
+            "search",
+            "boat heel carp mice",
+            "--explain",
+            "--json",
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        code, *modules = done.stderr.split("\n")[-2].split()
+        assert (code, "numpy" in modules) == ("0", has_numpy)
+        assert json.loads(done.stdout)["results"] == expected
 
 
 def test_the_version_is_told_before_anything_is_imported() -> None:

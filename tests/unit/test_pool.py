@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 
 import pytest
 
 from recall_core.config import Config
-from recall_core.errors import UsageError
+from recall_core.errors import RecallError, UsageError
 from recall_core.rank.bm25 import contributions
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import plan_rql, plan_words, pool
@@ -190,3 +191,77 @@ def test_a_question_of_words_alone_passes_over_no_vector(plainer: Plainer, monke
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
     found = pool.retrieve(words("ship", BM25F, mode="lexical"), plainer, None)
     assert (found.index_kind, found.exact) == ("exact", False)
+
+
+class Watched(SqliteStore):
+    """A store that counts the cosines that it was asked for."""
+
+    asked = 0
+
+    def cosines(
+        self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
+    ) -> Mapping[int, float]:
+        found = super().cosines(vector, where=where, rowids=rowids)
+        self.asked += len(found)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_whole"),
+    [
+        ({}, False),
+        ({"min_score": 0.2}, False),
+        ({"lexical_model": "bm25f"}, False),
+        ({"fusion": "rrf"}, True),
+        ({"normalize": "max"}, True),
+    ],
+)
+def test_a_page_settles_few_cosines_and_what_needs_all_of_them_all(
+    settings: dict[str, object], is_whole: bool
+) -> None:
+    made = memory_store()
+    names = ["oat", "eel", "arp", "ice", "ush", "old", "and", "elm"]
+    texts = [" ".join(f"{'bcdfghk'[(n + s) % 7]}{names[n * s % 8]}" for s in range(1, 9)) for n in range(600)]
+    put(made, *(new_file(f"{n:03}.txt", [text]) for n, text in enumerate(texts)))
+    watched = Watched(made.db, made.path, writable=True)
+    watched.memory_mb = 0
+    plan = words("boat heel card", Config(embedding_dim=64)._replace(**settings))
+    with watched.reading():
+        found = answering.answer(plan, watched, EMBEDDER, is_read_on=True)
+        page = answering.page(found, watched)
+        settled = watched.asked
+        assert (page, found.total) == (
+            answering.page(answering.answer(plan, made, EMBEDDER), made),
+            answering.answer(plan, made, EMBEDDER).total,
+        )
+
+    assert settled == 600 if is_whole else 0 < settled < 400
+    watched.asked = 0
+    answering.answer(plan, watched, EMBEDDER)
+    assert watched.asked == 600
+
+
+def test_without_sqlite_vec_every_cosine_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = memory_store()
+    put(made, *(new_file(f"{n:03}.txt", [f"boat {n} heel {n % 7}"]) for n in range(310)))
+    plan = words("boat heel 3", Config(embedding_dim=64))
+    expected = answering.page(answering.answer(plan, made, EMBEDDER), made)
+    monkeypatch.setattr("recall_core.store.sqlite.connect.find_spec", lambda name: None)
+    with made.reading():
+        found = answering.answer(plan, made, EMBEDDER, is_read_on=True)
+        assert answering.page(found, made) == expected
+    assert made.estimates(EMBEDDER.embed(["boat"])[0], where=None) is None
+
+
+def test_a_vector_of_another_size_ends_an_answer_as_it_does_where_all_are_settled() -> None:
+    made = memory_store()
+    put(made, *(new_file(f"{n:03}.txt", [f"boat {n}"]) for n in range(310)))
+    with made.unlocked():
+        made.execute("UPDATE vec SET embedding = x'0000803f' WHERE chunk = 5")
+    plan = words("boat", Config(embedding_dim=64))
+    codes = []
+    for is_read_on in (False, True):
+        with made.reading(), pytest.raises(RecallError) as refused:
+            answering.answer(plan, made, EMBEDDER, is_read_on=is_read_on)
+        codes.append((refused.value.code, refused.value.message))
+    assert codes[0] == codes[1]

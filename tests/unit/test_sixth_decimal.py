@@ -242,16 +242,18 @@ import json, sys
 from recall_core.retrieve import pool
 from recall_core.api.recall import Ask, Recall
 
-with_numpy, bounded, warm = (word == "yes" for word in sys.argv[2:5])
+with_numpy, bounded, warm, estimated = (word == "yes" for word in sys.argv[2:6])
 if with_numpy:
     import numpy
+if estimated:
+    pool._FEW_CHUNKS = 0
 if bounded:
     pool.EXACT_VECTORS = 0
 with Recall.open(sys.argv[1]) as recall:
     for _ in range(3 if warm else 1):
         ask = Ask(k=60, mode="semantic", explain=True, settings=("pool=60", "sparse_recall=off"))
-        found = recall.search(sys.argv[5], ask)["results"]
-assert ("numpy" in sys.modules) == with_numpy
+        found = recall.search(sys.argv[6], ask)["results"]
+assert with_numpy or warm or "numpy" not in sys.modules
 print(json.dumps([[row["doc"]["path"], row["score"], row["explain"]["parts"]] for row in found]))
 """
 
@@ -266,30 +268,31 @@ def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answered(place: Path, **how: bool) -> Any:
-    words = ["yes" if how[name] else "no" for name in ("numpy", "bounded", "warm")]
+    words = ["yes" if how[name] else "no" for name in ("numpy", "bounded", "warm", "estimated")]
     command = [sys.executable, "-c", ANSWERS, str(place), *words, WORDS]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
 @pytest.mark.parametrize(("numpy", "bounded"), [(False, False), (False, True), (True, False), (True, True)])
-@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize(("warm", "estimated"), [(False, False), (False, True), (True, False)])
 def test_an_answer_has_the_same_bytes_warm_or_cold_by_sql_or_numpy(
-    on_disk: Path, numpy: bool, bounded: bool, warm: bool
+    on_disk: Path, numpy: bool, bounded: bool, warm: bool, estimated: bool
 ) -> None:
     values = [exact(QUERY, row) for row in HALVES]
     expected = [(f"d{n:03}.txt", values[n]) for n in best_first(values)[:60]]
 
-    told = json.loads(answered(on_disk, numpy=numpy, bounded=bounded, warm=warm))
+    told = json.loads(answered(on_disk, numpy=numpy, bounded=bounded, warm=warm, estimated=estimated))
 
     assert [(path, parts[0]["raw"]) for path, _, parts in told] == expected
     assert [(score, parts[0]["value"]) for _, score, parts in told] == [(value, value) for _, value in expected]
+    assert [parts[0]["rank"] for _, _, parts in told] == list(range(1, 61))
 
 
 @pytest.mark.parametrize("numpy", [False, True])
 def test_a_cosine_that_rounds_to_nothing_is_told_without_a_sign(on_disk: Path, numpy: bool) -> None:
     script = ANSWERS.replace("k=60", "k=300")
-    command = [sys.executable, "-c", script, str(on_disk), "yes" if numpy else "no", "no", "no", WORDS]
+    command = [sys.executable, "-c", script, str(on_disk), "yes" if numpy else "no", "no", "no", "yes", WORDS]
 
     told = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
 
