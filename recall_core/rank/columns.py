@@ -8,6 +8,7 @@ there is an array.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, ItemsView, Iterator, Mapping, Sequence, ValuesView
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -124,9 +125,11 @@ def scores_of(values: Mapping[int, float]) -> Scores:
 
 
 class KeySequence(Sequence[Key]):
-    """Keys in natural order that are not all made yet."""
+    """Keys in natural order that are not all made yet. rowids: of all of them."""
 
     __slots__ = ()
+
+    rowids: Any
 
     def made(self, positions: Sequence[int]) -> list[Key]:
         """Those at these positions."""
@@ -233,6 +236,16 @@ class RawColumn(Sequence["float | None"]):
         import numpy as np  # noqa: PLC0415 - who has arrays has it
 
         return int(np.count_nonzero(np.isnan(self.array) if value is None else self.array == value))
+
+
+class UnsettledColumn(Sequence["float | None"], ABC):
+    """A signal over a pool of which a value is settled when it is asked for; see `rank.estimates`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def nearest(self, depth: int) -> list[int]:
+        """The positions of the greatest values, best first; ties in natural order."""
 
 
 class RankColumn(Sequence["int | None"]):

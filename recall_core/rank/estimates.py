@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar, overload
 
-from recall_core.rank.columns import KeySequence
+from recall_core.rank.columns import KeySequence, UnsettledColumn
 from recall_core.types import Key
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class Estimates(NamedTuple):
     slope: float
 
 
-class EstimatedColumn(Sequence["float | None"]):
+class EstimatedColumn(UnsettledColumn):
     """The cosines of a pool. Equal to the tuple of them; reading one settles it, reading all settles all.
 
     settle: rowids to their cosines, in their order.

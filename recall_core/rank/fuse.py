@@ -10,8 +10,7 @@ from operator import add, sub
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from recall_core.config import LEAST_WEIGHT, Config
-from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series
-from recall_core.rank.estimates import EstimatedColumn
+from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series, UnsettledColumn
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Part, Pool, Ranked, Signal
 
@@ -130,7 +129,7 @@ def rank(pool: Pool, config: Config) -> Ranking:
     A score is the sum of its parts' points, to the last bit.
     """
     is_plainest = (config.fusion, config.normalize) == ("weighted", "bound")
-    if isinstance(pool.semantic, EstimatedColumn) and pool.semantic and is_plainest:
+    if isinstance(pool.semantic, UnsettledColumn) and pool.semantic and is_plainest:
         return _estimated(pool, pool.semantic, config)
     stages = _stages(Same(pool), config.normalize)
     weights = _weights(stages, config)
@@ -146,7 +145,7 @@ def rank(pool: Pool, config: Config) -> Ranking:
     return Ranking(order, scores, columns, kept=kept)
 
 
-def _estimated(pool: Pool, column: EstimatedColumn, config: Config) -> Ranking:
+def _estimated(pool: Pool, column: UnsettledColumn, config: Config) -> Ranking:
     from recall_core.rank.page import ranking_of  # noqa: PLC0415 - it puts rows in order by `plain`
 
     stages = _stages(Same(pool._replace(semantic=())), config.normalize)

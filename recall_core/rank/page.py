@@ -14,6 +14,7 @@ from heapq import nlargest
 from typing import Any, overload
 
 from recall_core.config import Config
+from recall_core.rank.columns import UnsettledColumn
 from recall_core.rank.estimates import EstimatedColumn, OnDemand
 from recall_core.rank.fuse import Column, Ranking, SignalStage, plain
 
@@ -21,12 +22,13 @@ _FIRST = 24  # rows that are put in order at the least, a page with what is look
 
 
 def ranking_of(
-    column: EstimatedColumn, lexical: SignalStage | None, weights: Sequence[float], config: Config
+    column: UnsettledColumn, lexical: SignalStage | None, weights: Sequence[float], config: Config
 ) -> Ranking:
     """A whole pool under weighted fusion, cosines taken as they are: in order as far as it is looked at.
 
     lexical: that signal's stage, where it was asked for.
     """
+    assert isinstance(column, EstimatedColumn)  # noqa: S101 - the only kind that there is
     weighing = _Weighing(column, lexical, weights, config)
     order = _Order(weighing)
     kept = weighing.reaching(config.min_score) if config.min_score > 0 else len(column)

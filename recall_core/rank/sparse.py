@@ -8,8 +8,7 @@ from heapq import nlargest
 from typing import Literal, NamedTuple
 
 from recall_core.config import Config
-from recall_core.rank.columns import RawColumn, documents_of
-from recall_core.rank.estimates import EstimatedColumn
+from recall_core.rank.columns import RawColumn, UnsettledColumn, documents_of
 from recall_core.rank.fuse import Ranking, Same
 from recall_core.types import Pool
 
@@ -204,8 +203,8 @@ def _near(pool: Same[Pool], depth: int) -> NearChunks:
     cosines = pool.value.semantic
     if isinstance(cosines, RawColumn):
         vectors, positions = _near_column(cosines, depth)
-    elif isinstance(cosines, EstimatedColumn):
-        vectors, positions = len(cosines.by_estimate), cosines.nearest(depth)
+    elif isinstance(cosines, UnsettledColumn):
+        vectors, positions = len(cosines) - cosines.count(None), cosines.nearest(depth)
     else:
         vectors, positions = _near_rows(cosines, depth)
     nearest: dict[int, int] = {}

@@ -9,8 +9,7 @@ from recall_core.config import EXACT_VECTORS, Config
 from recall_core.errors import UsageError
 from recall_core.ports import Embedder
 from recall_core.rank.bm25 import bound, scores
-from recall_core.rank.columns import KeyColumns, RawColumn, Scores, Series, scores_of
-from recall_core.rank.estimates import EstimatedColumn, UnreadKeys
+from recall_core.rank.columns import KeyColumns, KeySequence, RawColumn, Scores, Series, UnsettledColumn, scores_of
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
@@ -36,7 +35,7 @@ class Candidates(NamedTuple):
 
     rows: Sequence[Key]
     lexical: Mapping[int, float]
-    semantic: Mapping[int, float] | EstimatedColumn
+    semantic: Mapping[int, float] | UnsettledColumn
     """Or, of these rows, estimates of them."""
     is_searched_whole: bool = True
     """No vector was passed over by an index that only comes near."""
@@ -73,14 +72,14 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on:
     )
 
 
-def _column(rows: Sequence[Key], values: Mapping[int, float] | EstimatedColumn) -> Sequence[float | None]:
+def _column(rows: Sequence[Key], values: Mapping[int, float] | UnsettledColumn) -> Sequence[float | None]:
     """The value of each row, in arrays where the rows stand in arrays."""
-    if isinstance(values, EstimatedColumn):
+    if isinstance(values, UnsettledColumn):
         return values
-    if isinstance(rows, UnreadKeys):
-        return tuple(map(values.get, rows.rowids))
     if isinstance(rows, KeyColumns):
         return RawColumn(scores_of(values).over(rows.rowids))
+    if isinstance(rows, KeySequence):
+        return tuple(map(values.get, rows.rowids))
     return tuple(map(dict(values).get, [key.rowid for key in rows]))
 
 
@@ -145,6 +144,7 @@ def _estimated(plan: Plan, store: Store, question: SignalQuery) -> Candidates | 
     estimates = store.estimates(vector, where=plan.where) if store.info().chunks > _FEW_CHUNKS else None
     if estimates is None:
         return None
+    from recall_core.rank.estimates import EstimatedColumn, UnreadKeys  # noqa: PLC0415 - of few rows none is estimated
 
     def settle(rowids: Sequence[int]) -> list[float]:
         cosines = store.cosines(vector, where=None, rowids=rowids)

@@ -294,8 +294,7 @@ class StoreConformance:
 
     def test_cosines_are_exact_to_the_sixth_decimal(self) -> None:
         store = self.filled()
-        rowids = [key.rowid for key in store.candidates(None)]
-        asked = vector_of("one blue fish")
+        rowids, asked = [key.rowid for key in store.candidates(None)], vector_of("one blue fish")
         exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
         assert (store.cosines(asked, where=None), misjudged(store, asked, exact)) == (exact, [])
         assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
