@@ -163,9 +163,19 @@ def _count_whitespace(text: str) -> int:
     return len(text.split())
 
 
+class _Runs(NamedTuple):
+    """What a text is told apart into. others: beyond ASCII; whole: those of them that are tokens of their own."""
+
+    letters: re.Pattern[str]
+    digits: re.Pattern[str]
+    others: re.Pattern[str]
+    whole: re.Pattern[str]
+
+
 @cache
-def _pieces() -> re.Pattern[str]:
-    return re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
+def _runs() -> _Runs:
+    patterns = ("[A-Za-z]+", "[0-9]+", r"[^\x00-\x7f]+", rf"[{_CJK}]|[^\w\s]")
+    return _Runs(*map(re.compile, patterns))
 
 
 def _count_approx(text: str) -> int:
@@ -174,16 +184,17 @@ def _count_approx(text: str) -> int:
     A run of letters costs one token up to six letters and one more for every five beyond, three digits cost one,
     a CJK character or punctuation mark costs one, a letter of another script costs half.
     """
-    pieces = 0.0
-    for letters, digits, cjk, letter, mark, newline in _pieces().findall(text):
-        if letters:
-            pieces += 1 + max(0, len(letters) - 2) // 5
-        elif digits:
-            pieces += -(-len(digits) // 3)
-        elif cjk or mark:
-            pieces += 1
-        elif letter or newline:
-            pieces += 0.5
+    runs = _runs()
+    letters = list(map(len, runs.letters.findall(text)))
+    digits = list(map(len, runs.digits.findall(text)))
+    solid = "".join(text.split())
+    others = "" if solid.isascii() else "".join(runs.others.findall(solid))
+    whole = len(runs.whole.findall(others))
+    low = text.count("_")
+    halves = text.count("\n") + low + len(others) - whole
+    marks = len(solid) - sum(letters) - sum(digits) - low - len(others) + whole
+    pieces: float = sum([1 + max(0, size - 2) // 5 for size in letters]) + sum([-(-size // 3) for size in digits])
+    pieces += marks + halves / 2
     return int(pieces + 0.5) if pieces >= 1 else int(bool(pieces))
 
 

@@ -19,7 +19,7 @@ from recall_core.store.sqlite.memory import arithmetic, matrix, shared
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
 from recall_core.store.sqlite.opened import state_of
 from recall_core.store.sqlite.store import SqliteStore, open_store
-from recall_core.types import LiteralQuery, Vector
+from recall_core.types import LiteralQuery, Occurrences, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 WORDS = "ant bee cat dog elk fox gnu hen ibis jay running runs ran".split()
@@ -93,8 +93,9 @@ def everything(store: SqliteStore, random: Random) -> list[object]:
             sorted(store.lexical(asked, where=given, k=k, title_weight=weight, also=passing).items()),
             sorted(store.lexical(asked, where=given, k=None, title_weight=weight).items()),
             sorted(store.lexical_scores(asked, some, title_weight=weight).items()),
-            plain(store, asked, some),
-            plain(store, asked, None),
+            plain(store.occurrences(asked, some)),
+            plain(store.occurrences(asked, None)),
+            plain(store.phrases(asked, store.term_stats(asked), some)),
             list(store.nearest(vector, where=given, k=k).cosines.items()),
             [store.ahead(vector, rowid, where=given) for rowid in some],
             sorted(store.cosines(vector, where=given).items()),
@@ -105,8 +106,7 @@ def everything(store: SqliteStore, random: Random) -> list[object]:
         ]
 
 
-def plain(store: SqliteStore, asked: LiteralQuery, rowids: list[int] | None) -> object:
-    found = store.occurrences(asked, rowids)
+def plain(found: Occurrences) -> object:
     held = {rowid for counts in found.counts for rowid in counts}
     lengths = {rowid: found.lengths[rowid] for rowid in held}
     return found._replace(counts=tuple(map(dict, found.counts)), lengths=lengths)

@@ -180,6 +180,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
         with translated(self.path):
+            is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
+            if is_plain and (memory := self._words_in_memory(query)) is not None:
+                return memory.occurrences(rowids)._replace(phrases=tuple(terms))
             return postings.counted(self.db, self.execute, query, terms, rowids)
 
     def _live_chunks(self) -> int:

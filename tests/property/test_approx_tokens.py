@@ -1,0 +1,43 @@
+"""The estimate of model tokens, held against its definition, a character after the other."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recall_core.text import _CJK, counter
+
+PIECES = re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
+ODD = "aZ09_ \n\t\r\x0b\x1c\x1f\x85\xa0\u2028\u3000.,-é߀٣中かㄅ、。\u0301\x00\u200b🙂\ud7ff"
+
+
+def spelled_out(text: str) -> int:
+    """Letters, digits, CJK, other letters, marks and line ends, each by what it costs."""
+    pieces = 0.0
+    for letters, digits, cjk, letter, mark, newline in PIECES.findall(text):
+        if letters:
+            pieces += 1 + max(0, len(letters) - 2) // 5
+        elif digits:
+            pieces += -(-len(digits) // 3)
+        elif cjk or mark:
+            pieces += 1
+        elif letter or newline:
+            pieces += 0.5
+    return int(pieces + 0.5) if pieces >= 1 else int(bool(pieces))
+
+
+@settings(max_examples=500)
+@given(st.text() | st.text(alphabet=ODD) | st.text(alphabet=st.characters(max_codepoint=127)))
+def test_the_estimate_is_what_its_definition_says(text: str) -> None:
+    assert counter("approx").count(text) == spelled_out(text)
+
+
+@pytest.mark.parametrize("start", range(0, 0x34000, 0xD000))
+def test_every_character_costs_what_the_definition_says(start: int) -> None:
+    for code in range(start, start + 0xD000):
+        if not 0xD800 <= code <= 0xDFFF:
+            text = f"a{chr(code)}{chr(code)} 1"
+            assert counter("approx").count(text) == spelled_out(text), hex(code)
