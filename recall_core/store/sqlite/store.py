@@ -50,6 +50,7 @@ _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_WHERE = """
 SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE
 """
+_FEW_ROWS = 3
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
 
@@ -172,9 +173,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
+        is_asked_of_few = rowids is not None and len(rowids) <= _FEW_ROWS  # for which no posting is read as a whole
         with translated(self.path):
-            if (memory := self._words_in_memory(query)) is not None:
-                return memory.occurrences(rowids)
+            if self._knows(query) or not is_asked_of_few:
+                memory = self._words_in_memory(query)
+                if memory is not None:
+                    return memory.occurrences(rowids)
             return postings.occurrences(self.db, self.execute, query, rowids)
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
