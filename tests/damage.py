@@ -102,3 +102,28 @@ def spoil(path: Path, page: int, content: bytes = b"\xee" * PAGE) -> None:
 def pages_of(path: Path) -> Iterator[bytes]:
     raw = path.read_bytes()
     return (raw[at : at + PAGE] for at in range(0, len(raw), PAGE))
+
+
+_CHANGED_VECTORS = """
+CREATE TEMP TRIGGER IF NOT EXISTS vec_changed INSTEAD OF UPDATE ON vec BEGIN
+  UPDATE vec_place SET windows = new.windows, checksum = new.checksum WHERE chunk = old.chunk;
+  UPDATE vec_block SET embeddings = CAST(
+    substr(embeddings, 1, (p.place & 15) * (length(embeddings) / 16))
+    || substr(CAST(new.embedding || zeroblob(length(embeddings)) AS BLOB), 1, length(embeddings) / 16)
+    || substr(embeddings, 1 + ((p.place & 15) + 1) * (length(embeddings) / 16)) AS BLOB)
+  FROM vec_place p WHERE p.chunk = old.chunk AND block = p.place >> 4;
+END;
+CREATE TEMP TRIGGER IF NOT EXISTS vec_gone INSTEAD OF DELETE ON vec BEGIN
+  DELETE FROM vec_place WHERE chunk = old.chunk;
+END;
+CREATE TEMP TRIGGER IF NOT EXISTS vec_come INSTEAD OF INSERT ON vec BEGIN
+  INSERT INTO vec_place SELECT new.chunk, min(place), new.windows, new.checksum FROM vec_free;
+  DELETE FROM vec_free WHERE place = (SELECT place FROM vec_place WHERE chunk = new.chunk);
+  UPDATE vec SET embedding = new.embedding WHERE chunk = new.chunk;
+END
+"""
+
+
+def change_vectors(db: apsw.Connection) -> None:
+    """Let the rows of the view of vectors be changed through this connection, as if each were one of a table."""
+    db.execute(_CHANGED_VECTORS)

@@ -18,6 +18,7 @@ from recall_core.api import copies
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError
 from recall_core.store.sqlite import copying
 from recall_core.store.sqlite.store import SqliteStore
+from tests.damage import change_vectors
 
 
 @pytest.fixture
@@ -184,6 +185,7 @@ def test_a_damaged_store_leaves_no_backup_and_the_last_one_as_it_was(
     db = sqlite(recall).db
     db.pragma("query_only", False)
     db.pragma("foreign_keys", False)
+    change_vectors(db)
     db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")
 
     with pytest.raises(StoreCorrupt) as error:

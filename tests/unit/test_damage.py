@@ -11,6 +11,7 @@ import pytest
 from recall_core import Ask, Recall, RecallError
 from recall_core.errors import StoreCorrupt
 from recall_core.store.sqlite.store import SqliteStore
+from tests.damage import change_vectors
 
 NAMES = ("a", "b")
 
@@ -36,6 +37,7 @@ def damage(recall: Recall, *statements: str) -> None:
     store = recall.store
     assert isinstance(store, SqliteStore)
     store.db.pragma("query_only", False)
+    change_vectors(store.db)
     store.db.execute("DROP TRIGGER IF EXISTS chunk_text_is_immutable")
     for statement in statements:
         store.db.execute(statement)

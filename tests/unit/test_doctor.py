@@ -22,6 +22,7 @@ from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.store.values import ReembedTarget
 from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
+from tests.damage import change_vectors
 
 EMBEDDER = HashEmbedder(64)
 HERE = Path()
@@ -72,6 +73,7 @@ def damage(store: SqliteStore, sql: str) -> None:
     """Change the file behind the store's back."""
     store.db.pragma("query_only", False)
     store.db.pragma("foreign_keys", False)
+    change_vectors(store.db)
     store.db.execute(sql)
     store.db.pragma("foreign_keys", True)
     store.db.pragma("query_only", True)

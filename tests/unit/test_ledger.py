@@ -25,6 +25,7 @@ from recall_core.explain.explanation import standings
 from recall_core.explain.ledger import SHAPLEY_SENTENCES, sentence_contributions, sentences
 from recall_core.types import Root, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
+from tests.damage import change_vectors
 
 TEXTS = {
     "a.txt": "retry the payment with backoff and a timeout",
@@ -271,6 +272,7 @@ def test_a_black_box_is_asked_about_sentences_only_by_explain(recall: Recall) ->
 
 def test_a_vector_of_another_text_leaves_a_residual(recall: Recall) -> None:
     with recall.store.transaction():
+        change_vectors(recall.store.db)  # type: ignore[attr-defined]
         recall.store.execute("UPDATE vec SET embedding = ?", (EMBEDDER.embed(["payment timeout"])[0],))
     semantic = explained(recall, "payment timeout", "d.txt")["explain"]["parts"][1]
     assert semantic["leaves"][-1]["kind"] == "residual"

@@ -21,9 +21,10 @@ from tests.unit.test_backup import run
 TREES = (
     *("meta", "root", "sqlite_autoindex_root_1", "file", "sqlite_autoindex_file_1", "doc", "sqlite_autoindex_doc_1"),
     *("doc_live_path", "doc_live_mtime", "doc_live_source", "doc_file", "doc_tag", "doc_tag_tag", "chunk"),
-    *("sqlite_autoindex_chunk_1", "chunk_natural", "chunk_doc", "chunk_text_hash", "vec", "vec_cache"),
+    *("sqlite_autoindex_chunk_1", "chunk_natural", "chunk_doc", "chunk_text_hash", "vec_cache"),
     *("chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "vec_windowed", "vec_next"),
     *("judged_query", "judgement", "left_out", "vec_rerank", "sqlite_autoindex_vec_rerank_1"),
+    *("vec_block", "vec_place", "sqlite_autoindex_vec_place_1", "vec_free"),
 )
 """Every table and index of a store; each is a tree of pages of its own."""
 
@@ -377,7 +378,7 @@ def test_a_purge_that_a_damaged_file_cannot_end_is_ended_by_mending(base: Path) 
 def damaged(base: Path) -> Path:
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["doc_live_path"])
-    damage.spoil(path, damage.trees(path)["vec"])
+    damage.spoil(path, damage.trees(path)["vec_place"])
     return path
 
 
@@ -437,6 +438,7 @@ def test_what_a_store_was_made_with_is_told_by_its_settings_where_it_cannot(
 def test_a_damaged_vector_keeps_no_store_from_being_mended(base: Path, before: tuple[list[str], list[Any]]) -> None:
     path = base / "recall.db"
     db = apsw.Connection(str(path))
+    damage.change_vectors(db)
     db.execute("UPDATE vec SET embedding = x'00' WHERE chunk = (SELECT min(chunk) FROM vec)")
     db.close()
     damage.spoil(path, damage.trees(path)["chunk_doc"])

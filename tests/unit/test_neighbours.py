@@ -12,6 +12,7 @@ from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import NewFile, Vector
 from tests.builders import memory_store, new_file, put
+from tests.damage import change_vectors
 
 
 def at(cosine: float) -> Vector:
@@ -78,6 +79,7 @@ def test_what_is_gone_or_cannot_be_a_vector_is_passed_over() -> None:
     with store.writer() as writer:
         writer.tombstone(["a"])
     store.db.pragma("query_only", False)
+    change_vectors(store.db)
     store.db.execute("UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 2")
     store.db.pragma("query_only", True)
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import apsw
 import pytest
 
-from recall_core import Recall
+from recall_core import Ask, Recall
 from recall_core.adapters import cli, headless
 from recall_core.adapters.streams import Streams
+from recall_core.api.engine import Engine
+from recall_core.config import Config
+from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.schema import SCHEMA_VERSION
+from recall_core.store.sqlite.store import SqliteStore, open_store
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -50,15 +56,60 @@ def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: 
     assert old.read_bytes() != before
 
 
-def test_a_store_of_the_schema_just_before_holds_what_it_held_too(old: Path) -> None:
-    old.write_bytes(gzip.decompress((GOLDEN / "schema-3.db.gz").read_bytes()))
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_store_of_a_later_schema_holds_what_it_held_too(old: Path, version: int) -> None:
+    old.write_bytes(gzip.decompress((GOLDEN / f"schema-{version}.db.gz").read_bytes()))
     with Recall.open(str(old)) as recall:
         out = io.StringIO()
         recall.export(out)
         assert recall.stats()["store"]["schema_version"] == SCHEMA_VERSION
         assert [check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
     assert out.getvalue() == (GOLDEN / "schema-2.jsonl").read_text(encoding="utf-8")
-    assert Path(f"{old}.bak-schema-3").exists()
+    assert Path(f"{old}.bak-schema-{version}").exists()
+
+
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_a_store_with_one_vector_a_row_answers_as_it_does_once_they_lie_in_blocks(
+    old: Path, mode: Literal["semantic", "hybrid"]
+) -> None:
+    old.write_bytes(gzip.decompress((GOLDEN / "schema-4.db.gz").read_bytes()))
+    before = SqliteStore(apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY), str(old), writable=False)
+    config = Config(embedding="hash", embedding_dim=before.info().dimension)
+
+    def asked(store: SqliteStore) -> object:
+        recall = Recall(Engine(store, config=config, base=old.parent))
+        answers = [recall.search(words, Ask(mode=mode))["results"] for words in ("balancer", "deploy", "balancer")]
+        vector = HashEmbedder(config.embedding_dim).embed(["balancer"])[0]
+        return answers, store.nearest(vector, where=None, k=2), store.vectors([1, 2, 3])
+
+    assert before.execute("SELECT type FROM sqlite_schema WHERE name = 'vec'") == [("table",)]
+    answers = asked(before)
+    before.close()
+    after = open_store(str(old))
+    assert after.execute("SELECT type FROM sqlite_schema WHERE name = 'vec'") == [("view",)]
+    assert asked(after) == answers
+    after.close()
+
+
+READ_ONLY = """
+mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && {python} -c "
+from recall_core import Recall
+with Recall.open('{folder}/recall.db') as recall:
+    print(recall.store.writable, recall.store.upgrade, recall.search('balancer')['results'][0]['doc']['path'])
+"
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only file system")
+def test_a_store_of_the_schema_before_that_cannot_be_written_is_read_as_it_is(old: Path) -> None:
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+        pytest.skip("needs the right to mount")
+    old.write_bytes(gzip.decompress((GOLDEN / "schema-4.db.gz").read_bytes()))
+    script = READ_ONLY.format(folder=old.parent, python=sys.executable)
+
+    result = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False)
+
+    assert result.stdout == "False  docs/deploy.md\n", result.stderr
 
 
 def test_every_vector_of_an_older_store_has_its_check_then_and_once_its_document_has_left(old: Path) -> None:

@@ -19,6 +19,7 @@ from recall_core.ports import Embedder
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root, Vector
 from tests.builders import EMBEDDER, FISH, fish_store, memory_store, new_file, put
+from tests.damage import change_vectors
 
 SWAPPED = """
 CREATE TEMP TABLE old AS SELECT chunk, embedding FROM vec WHERE chunk < 3;
@@ -46,6 +47,7 @@ class Recorded(HashEmbedder):
 def damage(store: SqliteStore, sql: str) -> None:
     """Change the file behind the store's back."""
     store.db.pragma("query_only", False)
+    change_vectors(store.db)
     store.db.execute(sql)
     store.db.pragma("query_only", True)
 

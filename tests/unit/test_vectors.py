@@ -72,7 +72,7 @@ def estimated(query: Vector, rows: list[Vector]) -> Estimates | None:
     db.execute("INSERT INTO doc(rowid, path) VALUES (0, 'a')")
     db.executemany("INSERT INTO vec VALUES (?, ?)", list(enumerate(rows)))
     db.executemany("INSERT INTO chunk(rowid, doc, offset) VALUES (?, 0, ?)", [(n, n) for n in range(len(rows))])
-    return vectors.estimates(lambda *asked: db.execute(*asked).fetchall(), query, "1", ())
+    return vectors.estimates(lambda *asked: db.execute(*asked).fetchall(), query, "1", (), in_blocks=False)
 
 
 @pytest.mark.parametrize("places", [3, 60, 512])

@@ -16,6 +16,7 @@ import pytest
 
 from recall_core import Recall
 from recall_core.errors import StoreError
+from tests.damage import change_vectors
 from tests.unit.test_backup import run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -106,6 +107,7 @@ DAMAGE: dict[str, tuple[str, str]] = {
 def test_what_is_wrong_in_a_store_is_named(base: Path, name: str) -> None:
     statement, code = DAMAGE[name]
     db = apsw.Connection(str(base / "recall.db"))
+    change_vectors(db)
     db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")
     db.close()
 

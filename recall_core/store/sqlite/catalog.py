@@ -68,7 +68,7 @@ WHERE d.deleted = 0 AND d.path NOT IN (SELECT path FROM named) AND c.hash IN (
 
 _PAGES = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
 
-_VECTORS = ("vec", "vec_cache", "vec_next", "vec_rerank", "sqlite_autoindex_vec_rerank_1")
+_VECTORS = ("vec", "sqlite_autoindex_vec_")
 
 _SOURCES = """
 SELECT r.spec, count(d.rowid), coalesce(max(d.mtime), '')
@@ -176,7 +176,7 @@ class SqliteCatalog(OpenStore):
         pages: dict[str, int] = dict(self.execute(_PAGES))
         return Sizes(
             text=pages.get("chunk", 0),
-            vectors=sum(pages.get(name, 0) for name in _VECTORS),
+            vectors=sum(size for name, size in pages.items() if name.startswith(_VECTORS)),
             fulltext=sum(size for name, size in pages.items() if name.startswith("chunk_fts")),
         )
 

@@ -114,7 +114,7 @@ def bad_vectors(store: SqliteCatalog) -> list[int]:
     """Chunk rowids of the vectors that must not be there."""
     dimension = store.info().dimension
     bad: list[int] = []
-    for rows in blocks(store, "SELECT chunk, embedding, windows, checksum FROM vec ORDER BY chunk"):
+    for rows in blocks(store, "SELECT chunk, coalesce(embedding, x''), windows, checksum FROM vec ORDER BY chunk"):
         wrong = flaws([row[1] for row in rows], dimension=dimension)
         bad += [row[0] for i, row in enumerate(rows) if i in wrong or not row[1] or not _is_as_stored(*row[1:])]
     return bad

@@ -16,6 +16,7 @@ from recall_core import deadline, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.shell import INSTALL, Hint
+from recall_core.store.sqlite import schema
 from recall_core.store.sqlite.compile import FUNCTIONS
 from recall_core.store.sqlite.lock import holder
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, at_once, migrate
@@ -283,7 +284,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
             f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION}).",
             hint=Hint(INSTALL, "recall-tui", upgrade=True),
         )
-    if version == SCHEMA_VERSION:
+    if version == SCHEMA_VERSION or (not writable and version >= schema.READABLE_VERSION):
         return ""
     if not writable:
         raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")

@@ -6,15 +6,13 @@ what it has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from recall_core.store.sqlite import blocks
+from recall_core.store.sqlite.blocks import Execute, ExecuteMany
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.text import chunk_id
 from recall_core.types import NewChunk, Vector
-
-ExecuteMany = Callable[[str, Iterable[Sequence[Any]]], None]
-"""One statement for each of these rows of parameters: `OpenStore.execute_many`."""
 
 _WAITING_ROWS = 1_000  # a bound on the texts that wait in memory
 
@@ -23,7 +21,6 @@ INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, toke
   search_text, text_hash, hash)
 VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_VECTOR = "INSERT INTO vec(chunk, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
 _USED = "DELETE FROM vec_cache WHERE text_hash = ?"
 _FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
 
@@ -31,10 +28,11 @@ _FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
 class Inserts:
     """The chunks that wait. Whoever reads their tables, or takes from them, has what waits put in first."""
 
-    def __init__(self, execute_many: ExecuteMany) -> None:
+    def __init__(self, execute: Execute, execute_many: ExecuteMany) -> None:
+        self._execute = execute
         self._execute_many = execute_many
         self._chunks: list[tuple[Any, ...]] = []
-        self._vectors: list[tuple[int, Vector, int, int]] = []
+        self._vectors: list[blocks.NewVector] = []
         self._texts: list[tuple[int, str, str]] = []
         self._made: dict[bytes, tuple[Vector, int]] = {}
 
@@ -78,7 +76,7 @@ class Inserts:
             return
         self._execute_many(_CHUNK, self._chunks)
         if self._vectors:
-            self._execute_many(_VECTOR, self._vectors)
+            blocks.put(self._execute, self._execute_many, self._vectors)
             self._execute_many(_USED, [(text_hash,) for text_hash in self._made])
         self._execute_many(_FULL_TEXT, self._texts)
         self._chunks, self._vectors, self._texts, self._made = [], [], [], {}

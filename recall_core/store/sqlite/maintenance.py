@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
-from recall_core.store.sqlite import census
+from recall_core.store.sqlite import blocks, census
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, discard, making_sense
 from recall_core.store.sqlite.records import digest_of, text_of
@@ -38,6 +38,12 @@ SELECT c.rowid, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN
 WHERE c.deleted = 0 AND c.rowid IN (SELECT value FROM json_each(?)) ORDER BY c.rowid
 """
 
+_MISSING = """
+SELECT rowid FROM chunk
+WHERE deleted = 0 AND rowid IN (SELECT value FROM json_each(?)) AND rowid NOT IN (SELECT chunk FROM vec)
+ORDER BY rowid
+"""
+
 _LEFT = """
 SELECT c.text_hash, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.deleted = 0 AND c.text_hash > ? AND c.text_hash NOT IN (SELECT text_hash FROM vec_next)
@@ -50,10 +56,9 @@ _DONE = (
 
 _IS_LEFT = "SELECT 1 FROM chunk WHERE deleted = 0 AND text_hash NOT IN (SELECT text_hash FROM vec_next) LIMIT 1"
 
-_SWITCH = """
-INSERT INTO vec(chunk, embedding, windows, checksum)
+_NEXT = """
 SELECT c.rowid, n.embedding, n.windows, n.checksum FROM chunk c JOIN vec_next n ON n.text_hash = c.text_hash
-WHERE c.deleted = 0 AND length(n.embedding) > 0 ORDER BY c.rowid
+WHERE c.deleted = 0 AND c.rowid > ? AND length(n.embedding) > 0 ORDER BY c.rowid LIMIT 1024
 """
 
 _PUT_NEXT = "INSERT OR REPLACE INTO vec_next(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
@@ -141,9 +146,9 @@ class SqliteMaintenance(SqliteCatalog):
         kept = {table: bad_kept(self, table) for table in ("vec_cache", "vec_next")}
         with self.transaction():
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
-            self.execute(f"DELETE FROM vec WHERE chunk IN ({ORPHANS})")
-            for rowid in broken:
-                self.execute("DELETE FROM vec WHERE chunk = ?", (rowid,))
+            self.execute(f"DELETE FROM vec_place WHERE chunk IN ({ORPHANS})")
+            self.execute_many("DELETE FROM vec_place WHERE chunk = ?", [(rowid,) for rowid in broken])
+            blocks.free_again(self.execute)
             for table, hashes in kept.items():
                 for text_hash in hashes:
                     self.execute(f"DELETE FROM {table} WHERE text_hash = ?", (text_hash,))
@@ -158,6 +163,7 @@ class SqliteMaintenance(SqliteCatalog):
         self._make_sure_of_room()
         gone = self._drop_tombstones()
         with self.transaction():
+            blocks.pack(self.execute, self.execute_many)
             self.execute("ANALYZE")
         self.purge()
         return gone
@@ -325,8 +331,11 @@ class SqliteMaintenance(SqliteCatalog):
         with self.transaction():
             if not self._is_next(target) or self.execute(_IS_LEFT):
                 return False
-            self.execute("DELETE FROM vec")
-            self.execute(_SWITCH)
+            blocks.clear(self.execute)
+            last = 0
+            while rows := self.execute(_NEXT, (last,)):
+                last = rows[-1][0]
+                blocks.put(self.execute, self.execute_many, rows)
             self.execute("DELETE FROM vec_cache")
             self._clear()
             self.execute("UPDATE meta SET value = ? WHERE key = 'embedder'", (target.embedder,))
@@ -346,13 +355,11 @@ class SqliteMaintenance(SqliteCatalog):
             self.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", pair)
 
     def _put_vectors(self, made: Mapping[int, tuple[Vector, int]]) -> None:
-        for rowid, (vector, windows) in made.items():
-            if vector:
-                self.execute(
-                    "INSERT OR IGNORE INTO vec(chunk, embedding, windows, checksum) "
-                    "SELECT rowid, ?, ?, ? FROM chunk WHERE rowid = ? AND deleted = 0",
-                    (vector, windows, vector_checksum(vector, windows), rowid),
-                )
+        named = json.dumps(list(made))
+        wanted = self.execute(_MISSING, (named,))
+        rows = [(rowid, *made[rowid]) for (rowid,) in wanted if made[rowid][0]]
+        checked = [(rowid, vector, windows, vector_checksum(vector, windows)) for rowid, vector, windows in rows]
+        blocks.put(self.execute, self.execute_many, checked)
 
     def _digest_again(self) -> None:
         """Of the documents where their sum agrees with them; else the sum, of what the documents were: one that has

@@ -32,7 +32,7 @@ _SOUND: tuple[StoreCheck, ...] = (
 )
 """What holds of a new store, whatever the old one has lost."""
 
-_INDEXED = ("root", "file", "doc", "doc_tag", "chunk", "vec")
+_INDEXED = ("root", "file", "doc", "doc_tag", "chunk", "vec_place")
 
 _HEAD = {0: b"SQLite format 3\0" + PAGE_SIZE.to_bytes(2, "big") + bytes((2, 2, 0, 64, 32, 32)), 56: b"\0\0\0\1"}
 """Offset to bytes: the name of the format, the size of a page, that there may be a log, and UTF-8."""

@@ -18,11 +18,11 @@ import apsw
 
 from recall_core.errors import StoreCorrupt
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.sqlite import census
+from recall_core.store.sqlite import blocks, census
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
-from recall_core.store.sqlite.salvage import Row, Salvage, text_of
+from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import chunk_id, embedded_hash, spaced, utc
@@ -59,10 +59,7 @@ _PLACES = """
 SELECT rowid, offset, end_offset, tokens, line_start, line_end, text FROM chunk WHERE doc = ? ORDER BY offset
 """
 
-_PUT_KEPT = """
-INSERT INTO vec(chunk, embedding, windows, checksum)
-SELECT ?, embedding, windows, checksum FROM vec_cache WHERE text_hash = ?
-"""
+_KEPT = "SELECT embedding, windows, checksum FROM vec_cache WHERE text_hash = ?"
 
 _LISTED = "SELECT rowid, doc, offset FROM chunk INDEXED BY chunk_natural WHERE deleted = 0"
 
@@ -108,7 +105,7 @@ def _made_with(meta: Mapping[str, str]) -> MadeWith | None:
 
 def _is_maker(made: MadeWith, old: Salvage) -> bool:
     """Whether one of the first vectors that can be read is as long as its vectors are; or there is none."""
-    lengths = {len(row[1]) for row in islice(old.rows("vec", ("embedding",)), _SAMPLE) if isinstance(row[1], bytes)}
+    lengths = {len(row[1]) for row in islice(vectors(old), _SAMPLE) if isinstance(row[1], bytes)}
     return not lengths or 4 * made.dimension in lengths
 
 
@@ -117,7 +114,7 @@ class _Rebuild:
 
     def __init__(self, old: Salvage, new: SqliteStore, meta: Mapping[str, str], base: Path, copy: str | None) -> None:
         self.old = old
-        self.put = new.execute
+        self.put, self.put_many = new.execute, new.execute_many
         self.dimension = new.info().dimension
         self.meta = meta
         self.base = base
@@ -317,16 +314,17 @@ class _Rebuild:
         """Those that are what was stored, from their own table or from the one that keeps some for later."""
         columns = ("embedding", "windows", "checksum")
         left = dict(self.put("SELECT rowid, text_hash FROM chunk"))
-        for own in self._sound(self.old.rows("vec", columns, left)):
-            if own[1] and left.pop(own[0], None) is not None:
-                self.put("INSERT INTO vec(chunk, embedding, windows, checksum) VALUES(?, ?, ?, ?)", own)
+        found = self._sound(vectors(self.old, left))
+        blocks.put_from(
+            self.put, self.put_many, (own for own in found if own[1] and left.pop(own[0], None) is not None)
+        )
         for table in ("vec_cache", *(["vec_next"] if self.meta.keys() >= {*_NEXT} else [])):
             kept = self.old.keyed(table, ("text_hash", *columns), "text_hash")
             dimension = int(self.meta["next_dimension"]) if table == "vec_next" else self.dimension
             for row in self._sound(kept, dimension):
                 self.put(f"INSERT OR IGNORE INTO {table}(text_hash, {', '.join(columns)}) VALUES(?, ?, ?, ?)", row)
-        for rowid, text_hash in left.items():
-            self.put(_PUT_KEPT, (rowid, text_hash))
+        kept_for = ((rowid, row) for rowid, text_hash in left.items() for row in self.put(_KEPT, (text_hash,)))
+        blocks.put_from(self.put, self.put_many, ((rowid, *row) for rowid, row in kept_for))
 
     def _sound(self, rows: Iterable[Row], dimension: int | None = None) -> Iterator[Row]:
         """(key, vector, windows, checksum) of those that can be one, and are as stored; a checksum for each."""

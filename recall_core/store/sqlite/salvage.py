@@ -6,11 +6,13 @@ its columns. A text comes as its bytes, because damaged ones are no text.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import apsw
 
+from recall_core.store.sqlite.blocks import BITS, IN_BLOCK
 from recall_core.store.sqlite.schema import SCHEMA_VERSION
 
 _HIGHEST = 1 << 62  # of a rowid; no store comes near it
@@ -105,6 +107,10 @@ class Salvage:
         """What an index tells of a table, as far as it can be read: a rowid, and values of the index alone."""
         return [row for row in self._read(sql)[0] if isinstance(row[0], int)]
 
+    def has(self, table: str) -> bool:
+        """Whether there is such a table, as far as can be told."""
+        return bool(self._read(f"PRAGMA table_info({table})")[0])
+
     def _read(self, sql: str, parameters: tuple[Any, ...] = ()) -> tuple[list[Row], bool]:
         """The rows until the first that cannot be read, and whether there is none such."""
         found: list[Row] = []
@@ -126,6 +132,21 @@ class Salvage:
             _expect_damage(error)
         named = ", ".join(_column(table, each, is_there=each in there) for each in columns)
         return f"SELECT rowid, {named} FROM {table} NOT INDEXED"
+
+
+def vectors(old: Salvage, known: Collection[int] = ()) -> Iterator[Row]:
+    """(chunk rowid, vector, windows, checksum) of every vector in use that can be read, as `Salvage.rows` does."""
+    if not old.has("vec_block"):
+        yield from old.rows("vec", ("embedding", "windows", "checksum"), known)
+        return
+    places: defaultdict[int, list[Row]] = defaultdict(list)
+    for chunk, place, *rest in old.rows("vec_place", ("place", "windows", "checksum"), known):
+        if isinstance(place, int):
+            places[place >> BITS].append((chunk, place & (IN_BLOCK - 1), *rest))
+    for block, content in old.rows("vec_block", ("embeddings",), places.keys()):
+        size = len(content) >> BITS if isinstance(content, bytes) else 0
+        for chunk, slot, *rest in places.pop(block, ()):
+            yield (chunk, content[slot * size : (slot + 1) * size] if size else None, *rest)
 
 
 def _column(table: str, name: str, *, is_there: bool) -> str:

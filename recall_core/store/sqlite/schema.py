@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import apsw
 
+from recall_core.store.sqlite import blocks
 from recall_core.text import embedded_hash, sha256
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
@@ -228,15 +229,54 @@ def _verified_hash(*row: Any) -> bytes | None:
     return own_hash(text) if embedded_hash(path, title, text) == embedded else None
 
 
+_TOMBSTONE = """
+CREATE TRIGGER chunk_tombstone AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
+BEGIN
+  INSERT INTO chunk_fts(chunk_fts, rowid, title, body)
+    VALUES('delete', old.rowid, old.title, coalesce(old.search_text, old.text));
+  INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum)
+    SELECT old.text_hash, embedding, windows, checksum FROM vec WHERE chunk = old.rowid;
+  DELETE FROM vec_place WHERE chunk = old.rowid;
+END;
+"""
+
+_OWN_ROWS = """
+SELECT chunk, embedding, windows, checksum FROM vec_row
+WHERE chunk > ? AND chunk IN (SELECT rowid FROM chunk) ORDER BY chunk LIMIT 1024
+"""
+
+
+def _gather_vectors(db: apsw.Connection) -> None:
+    """Sixteen vectors a row instead of one: see `blocks`."""
+
+    def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return db.execute(sql, parameters).fetchall()
+
+    def execute_many(sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        db.executemany(sql, rows)
+
+    db.execute("DROP TRIGGER chunk_tombstone; DROP INDEX vec_windowed; ALTER TABLE vec RENAME TO vec_row;")
+    db.execute(blocks.SCHEMA + _TOMBSTONE)
+    last = 0
+    while rows := execute(_OWN_ROWS, (last,)):
+        last = rows[-1][0]
+        blocks.put(execute, execute_many, rows)
+    db.execute("DROP TABLE vec_row")
+
+
 MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     _create,
     _evaluate,
     _prove,
     _keep_for_reranking,
+    _gather_vectors,
 )
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+READABLE_VERSION = 4
+"""From here on a store that cannot be written, and so not be upgraded, is read as it is."""
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.shell import Hint
-from recall_core.store.sqlite import census, lexical, postings, records, vectors
+from recall_core.store.sqlite import blocks, census, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import (
     connect,
@@ -280,10 +280,19 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 among = memory.rows.natural(rowids, among=among)
             with making_sense(self.path):
                 return memory.cosines(vector, among)
-        condition, parameters = records.condition_of(where, rowids)
-        sql = _VECTORS if where is None and rowids is None else f"{_VECTORS_WHERE} {condition}"
         with making_sense(self.path):
-            return vectors.cosines(vector, vectors.rows_of(self.execute(sql, parameters)))
+            if where is None and rowids is None:
+                return vectors.cosines(vector, self._all_vectors())
+            condition, parameters = records.condition_of(where, rowids)
+            return vectors.cosines(vector, vectors.rows_of(self.execute(f"{_VECTORS_WHERE} {condition}", parameters)))
+
+    def _all_vectors(self) -> vectors.Rows:
+        if self._has_blocks():
+            return vectors.Rows(*blocks.everything(self.execute))
+        return vectors.rows_of(self.execute(_VECTORS))
+
+    def _has_blocks(self) -> bool:
+        return blocks.are_here(self.execute)
 
     def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
         """Every live chunk that the filter lets through, in natural order, with its cosine within a proven bound.
@@ -296,7 +305,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         condition, parameters = records.condition_of(where, None)
         try:
             load_vector_functions(self.db)
-            return vectors.estimates(self.execute, vector, condition, parameters)
+            return vectors.estimates(self.execute, vector, condition, parameters, in_blocks=self._has_blocks())
         except apsw.ExtensionLoadingError:
             return None
         except StoreError as error:
@@ -319,9 +328,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return Nearest(memory.best(vector, k, places), is_exact=True)
             near = memory.rows.keys.rowids[places].tolist()
         else:
-            load_vector_functions(self.db)
-            condition, parameters = records.condition_of(where, None)
-            near = vectors.near(self.execute, vector, condition, parameters, k=k)
+            near = self._proposed(vector, where, k)
         exact = self.cosines(vector, where=None, rowids=near)
         order = [key.rowid for key in self.candidates(None, rowids=near)]
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
@@ -346,6 +353,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         exact = self.cosines(vector, where=None, rowids=level)
         order = [key.rowid for key in self.candidates(None, rowids=level)]
         return nearer + sorted(order, key=lambda each: -exact[each]).index(rowid)
+
+    def _proposed(self, vector: Vector, where: Expr | None, k: int) -> list[int]:
+        """Rowids of the k nearest by sqlite-vec's distance, and of all that could tie with the last of them."""
+        load_vector_functions(self.db)
+        if where is None and self._has_blocks():
+            near = vectors.near_of_all(self.execute, vector, k=k)
+            if near is not None and len(self.candidates(None, rowids=near)) == len(near):
+                return near
+        condition, parameters = records.condition_of(where, None)  # many may tie, or some are of no live chunk
+        return vectors.near(self.execute, vector, condition, parameters, k=k)
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""

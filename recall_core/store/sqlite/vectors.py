@@ -10,6 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recall_core.deadline import check
+from recall_core.store.sqlite.blocks import BITS, IN_BLOCK
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import UNIT_TOLERANCE, Vector
 
@@ -29,6 +30,15 @@ SELECT chunk FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET ?), 2.0) + ?
 """
 
+# In the order of the blocks, sorted but put into no table: so SQLite reads each block once for its sixteen vectors.
+_SIZE = f"length(b.embeddings) >> {BITS}"
+_OWN = f"substr(b.embeddings, 1 + (p.place & {IN_BLOCK - 1}) * ({_SIZE}), {_SIZE})"
+_OF_ALL = f"""
+SELECT p.chunk, vec_distance_cosine({_OWN}, ?1) AS distance
+FROM vec_block b CROSS JOIN vec_place p ON p.place BETWEEN b.block << {BITS} AND (b.block << {BITS}) + {IN_BLOCK - 1}
+"""
+_TIES = 64
+
 
 _AROUND = """
 WITH own AS MATERIALIZED (SELECT vec_distance_cosine(embedding, ?) AS distance FROM vec WHERE chunk = ?),
@@ -45,6 +55,8 @@ SELECT c.rowid, CASE WHEN v.chunk IS NOT NULL THEN coalesce(vec_distance_cosine(
 FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
 WHERE {condition} ORDER BY d.path, c.offset
 """
+_NATURAL = "SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition} ORDER BY d.path, c.offset"
+_MOST = 4  # a filter that leaves more than one in so many costs less when every distance is worked out
 _NO_DISTANCE = 9  # of a vector without a length
 
 DECIMALS = 6
@@ -97,7 +109,25 @@ def around(
     return sum(count for _, count in found), [chunk for chunk, _ in found if chunk is not None]
 
 
-def estimates(execute: Execute, query: Vector, condition: str, parameters: Sequence[Any]) -> Estimates | None:
+def near_of_all(execute: Execute, query: Vector, *, k: int) -> list[int] | None:
+    """`near` without a condition, of a store with blocks of vectors; None where more might tie than were read."""
+    if k == 0:
+        return []
+    most = 2 * k + _TIES
+    found = [
+        row
+        for row in execute(f"{_OF_ALL} ORDER BY distance NULLS LAST LIMIT ?2", (query, most))
+        if row[1] is not None
+    ]
+    furthest = (found[k - 1][1] if len(found) >= k else 2.0) + _doubt(len(query) // 4)
+    if len(found) == most and found[-1][1] <= furthest:
+        return None
+    return [rowid for rowid, distance in found if distance <= furthest]
+
+
+def estimates(
+    execute: Execute, query: Vector, condition: str, parameters: Sequence[Any], *, in_blocks: bool
+) -> Estimates | None:
     """Every row that passes in natural order, with what sqlite-vec makes of its cosine; None where it makes nothing.
 
     That is 1 - distance, the cosine of two directions in single precision. Products of whole vectors are estimated by
@@ -107,12 +137,28 @@ def estimates(execute: Execute, query: Vector, condition: str, parameters: Seque
 
     q = array("f", query)
     length = sqrt(fsum(map(mul, q, q)))
-    found = execute(_ESTIMATES.format(condition=condition, none=_NO_DISTANCE), (query, *parameters))
+    found = _distances_by_block(execute, query, condition, parameters) if in_blocks else None
+    if found is None:
+        found = execute(_ESTIMATES.format(condition=condition, none=_NO_DISTANCE), (query, *parameters))
     distances = [distance for _, distance in found]
     if _NO_DISTANCE in distances:
         return None
     cosines = [None if distance is None else length * (1.0 - distance) for distance in distances]
     return Estimates([rowid for rowid, _ in found], cosines, *_spread(len(q), len(_places(q)), length))
+
+
+def _distances_by_block(
+    execute: Execute, query: Vector, condition: str, parameters: Sequence[Any]
+) -> list[tuple[Any, ...]] | None:
+    """What `_ESTIMATES` finds; None where few rows pass, and each is better looked up."""
+    natural = execute(_NATURAL.format(condition=condition), parameters)
+    if _MOST * len(natural) < execute("SELECT count(*) FROM vec_place")[0][0]:
+        return None
+    found: dict[int, float | None] = dict(execute(f"{_OF_ALL} ORDER BY p.chunk", (query,)))
+    return [
+        (rowid, (_NO_DISTANCE if found[rowid] is None else found[rowid]) if rowid in found else None)
+        for (rowid,) in natural
+    ]
 
 
 def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:

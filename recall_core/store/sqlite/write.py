@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
-from recall_core.store.sqlite.inserts import ExecuteMany, Inserts
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
 from recall_core.store.sqlite.schema import vector_checksum
 from recall_core.text import document_id, spaced, utc
@@ -77,7 +77,9 @@ class SqliteWriter:
         self._path = path
         self._sum = self._meta("digest_sum")
         self._changed = False
-        self._inserts = Inserts(execute_many)
+        from recall_core.store.sqlite.inserts import Inserts  # noqa: PLC0415 - a search never needs it
+
+        self._inserts = Inserts(execute, execute_many)
         with making_sense(path):
             self._tally = Tally(execute)
         self.judgements = SqliteJudgementWriter(execute)

@@ -43,11 +43,11 @@ class Matrix:
         self.is_full = False
         """Every row has a vector."""
 
-    def put(self, places: Places, rows: list[bytes]) -> None:
-        """Vectors of the rows at these places. Raises ValueError for one of another size."""
+    def put(self, places: Places, parts: list[bytes]) -> None:
+        """Vectors of the rows at these places, one behind the other. Raises ValueError for one of another size."""
         import numpy as np  # noqa: PLC0415 - as above
 
-        wide = np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(rows), -1)
+        wide = np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(places), -1)
         if wide.shape[1] != len(self._columns):
             raise ValueError("a vector has another size")
         self._columns[:, places] = wide.T

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from recall_core.store.sqlite import lexical, records
+from recall_core.store.sqlite import blocks, lexical, records
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.postings import Postings, Stems
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, Rows, pieces_of
@@ -119,13 +119,20 @@ class Reading:
             return
         matrix = self._matrix(rows, room - room // _POSTINGS_SHARE)
         if matrix is not None:
-            for piece in pieces_of(self._db.execute(_VECTORS)):
-                matrix.put(rows.places([row for row, _ in piece]), [vector for _, vector in piece])
+            for rowids, parts in self._vectors():
+                matrix.put(rows.places(rowids), parts)
                 yield
         _, totals = index_totals(self._execute)
         if totals != rows.totals:
             raise ValueError("the full-text index counts other tokens than its rows have")
         self.found = Snapshot(self._state, rows, matrix, room)
+
+    def _vectors(self) -> Iterator[tuple[list[int], list[bytes]]]:
+        if blocks.are_here(self._execute):
+            yield from blocks.scan(self._execute)
+            return
+        for piece in pieces_of(self._db.execute(_VECTORS)):
+            yield [row for row, _ in piece], [vector for _, vector in piece]
 
     def _matrix(self, rows: Rows, room: int) -> Matrix | None:
         """An empty one, as wide as there is room for."""

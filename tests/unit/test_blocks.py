@@ -1,0 +1,214 @@
+"""Where vectors lie: sixteen to a block, at places that are zeroed when one leaves and taken again."""
+
+from __future__ import annotations
+
+import struct
+from math import atan2, cos, sin
+from pathlib import Path
+
+import pytest
+
+from recall_core.store.sqlite import blocks, records, vectors
+from recall_core.store.sqlite.connect import load_vector_functions
+from recall_core.store.sqlite.memory.snapshot import read_at_once
+from recall_core.store.sqlite.store import SqliteStore, create_store
+from tests.builders import new_file, put
+
+DIMENSION = 16
+ANGLE = 0.03
+
+
+def vector(number: int) -> bytes:
+    """A unit vector that no other number below a hundred has."""
+    return struct.pack(f"<{DIMENSION}f", cos(number * ANGLE), sin(number * ANGLE), *([0.0] * (DIMENSION - 2)))
+
+
+def store_of(count: int, path: str = ":memory:") -> SqliteStore:
+    store = create_store(path, embedder="e-1", dimension=DIMENSION, counter="whitespace", chunker="c")
+    load_vector_functions(store.db)
+    add(store, range(count))
+    return store
+
+
+def add(store: SqliteStore, numbers: range) -> None:
+    for number in numbers:
+        file = new_file(f"{number:03}.txt", [f"text {number}"])
+        document = file.documents[0]
+        chunks = tuple(chunk._replace(vector=vector(number)) for chunk in document.chunks)
+        put(store, file._replace(documents=(document._replace(chunks=chunks),)))
+
+
+def remove(store: SqliteStore, *numbers: int) -> None:
+    with store.writer() as writer:
+        writer.tombstone([f"{number:03}.txt" for number in numbers])
+
+
+def held(store: SqliteStore) -> dict[int, int]:
+    """chunk rowid to the number of its vector, as the view tells it."""
+    rows = store.execute("SELECT chunk, embedding FROM vec ORDER BY chunk")
+    return {chunk: round(atan2(*struct.unpack(f"<{DIMENSION}f", each)[1::-1]) / ANGLE) for chunk, each in rows}
+
+
+def content(store: SqliteStore) -> bytes:
+    return b"".join([each for (each,) in store.execute("SELECT embeddings FROM vec_block ORDER BY block")])
+
+
+def free(store: SqliteStore) -> int:
+    return int(store.execute("SELECT count(*) FROM vec_free")[0][0])
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 40])
+def test_sixteen_vectors_share_a_row_and_what_is_left_of_the_last_is_free(count: int) -> None:
+    store = store_of(count)
+
+    assert held(store) == {number + 1: number for number in range(count)}
+    assert store.execute("SELECT count(*) FROM vec_block") == [(-(-count // 16),)]
+    assert free(store) == -count % 16
+    assert len(content(store)) == 4 * DIMENSION * (count + free(store))
+
+
+def test_a_vector_that_leaves_is_zeroed_in_place_and_its_place_is_taken_again() -> None:
+    store = store_of(16)
+    with store.transaction():
+        store.execute("DELETE FROM vec_cache")
+
+    remove(store, 3, 7)
+
+    assert held(store) == {number + 1: number for number in range(16) if number not in (3, 7)}
+    zeroes = bytes(4 * DIMENSION)
+    parts = [content(store)[i : i + len(zeroes)] for i in range(0, 16 * len(zeroes), len(zeroes))]
+    assert [i for i, part in enumerate(parts) if part == zeroes] == [3, 7]
+
+    add(store, range(20, 22))
+    assert store.execute("SELECT count(*) FROM vec_block") == [(1,)]
+    assert free(store) == 0
+    assert {*held(store).values()} == {*range(16), 20, 21} - {3, 7}
+
+
+def test_all_vectors_come_by_rowid_whatever_places_were_taken_again() -> None:
+    store = store_of(20)
+    remove(store, 2, 11, 17)
+    add(store, range(30, 34))
+
+    rowids, components = blocks.everything(store.execute)
+    assert rowids == list(held(store))
+    assert components == b"".join(map(vector, held(store).values()))
+    assert list(store.cosines(vector(1), where=None)) == list(held(store))
+
+
+def test_a_block_that_is_lost_is_found_by_doctor_and_no_other_vector_is_taken_for_it() -> None:
+    store = store_of(20)
+    with store.transaction():
+        store.execute("DELETE FROM vec_block WHERE block = 1")
+
+    assert [*store.cosines(vector(1), where=None)] == [17, 18, 19, 20]
+    assert store.check("vector_values").severity == "error"
+
+    made = {row: (vector(row - 1), 1) for rows in store.broken_vectors() for row, _ in rows}
+    store.repair(embedder=store.embedder(), made=made)
+    assert held(store) == {number + 1: number for number in range(20)}
+    assert store.check("vector_values").severity == "ok"
+
+
+def test_compacting_leaves_no_place_free_in_between_and_no_answer_another() -> None:
+    store = store_of(50)
+    remove(store, *range(0, 40, 2))
+    add(store, range(60, 63))
+    before = held(store)
+
+    store.compact()
+
+    assert held(store) == before
+    assert store.execute("SELECT count(*) FROM vec_block") == [(-(-len(before) // 16),)]
+    assert [chunk for (chunk,) in store.execute("SELECT chunk FROM vec_place ORDER BY place")] == list(before)
+    last = store.execute("SELECT max(block) FROM vec_block")
+    store.compact()
+    assert store.execute("SELECT max(block) FROM vec_block") == last
+    assert store.check("vector_values").severity == store.check("counts").severity == "ok"
+
+
+def test_what_a_transaction_put_is_gone_with_it(tmp_path: Path) -> None:
+    store = store_of(5, str(tmp_path / "r.db"))
+    before = content(store), free(store)
+
+    with store.without_writers():  # what is done in here is rolled back
+        store.execute("DELETE FROM vec_place WHERE chunk = 2")
+        assert free(store) == before[1] + 1
+
+    assert (content(store), free(store)) == before
+    store.close()
+
+
+def best(store: SqliteStore, asked: bytes, *, k: int) -> dict[int, float]:
+    """The k best by cosine, ties in natural order, of every vector."""
+    cosines = store.cosines(asked, where=None)
+    order = [key.rowid for key in store.candidates(None) if key.rowid in cosines]
+    return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}
+
+
+def test_the_nearest_of_all_are_those_with_the_highest_cosines() -> None:
+    store = store_of(40)
+    remove(store, 4, 5)
+    add(store, range(50, 51))
+
+    for k in (0, 1, 5, 39, 100):
+        near = store.nearest(vector(12), where=None, k=k)
+        assert list(near.cosines.items()) == list(best(store, vector(12), k=k).items())
+        assert vectors.near_of_all(store.execute, vector(12), k=k) is not None
+
+
+def test_where_more_tie_than_were_proposed_the_first_of_them_in_natural_order_are_the_nearest() -> None:
+    store = create_store(":memory:", embedder="e-1", dimension=DIMENSION, counter="whitespace", chunker="c")
+    for number in range(100):
+        file = new_file(f"{99 - number:03}.txt", [f"text {number}"])
+        document = file.documents[0]
+        put(
+            store,
+            file._replace(documents=(document._replace(chunks=(document.chunks[0]._replace(vector=vector(1)),)),)),
+        )
+
+    near = store.nearest(vector(1), where=None, k=3)
+
+    assert vectors.near_of_all(store.execute, vector(1), k=3) is None
+    assert list(near.cosines) == [100, 99, 98]
+
+
+def test_a_vector_of_no_live_chunk_takes_no_place_among_the_nearest() -> None:
+    store = store_of(20)
+    with store.transaction():
+        store.execute("DROP TRIGGER chunk_tombstone")
+        store.execute("UPDATE chunk SET deleted = 1 WHERE rowid IN (3, 4)")
+        store.execute("UPDATE doc SET deleted = 1 WHERE rowid IN (3, 4)")
+
+    near = store.nearest(vector(2), where=None, k=18)
+
+    assert len(near.cosines) == 18
+    assert not {3, 4} & {*near.cosines}
+
+
+def test_what_is_kept_in_memory_is_what_the_blocks_hold_with_gaps_and_without() -> None:
+    store = store_of(70)
+    remove(store, *range(16, 32), 40, 41)
+    add(store, range(80, 83))
+
+    state = store.state()
+    snapshot = read_at_once(store.db, store.execute, state, 1 << 30)
+
+    assert snapshot is not None
+    assert dict(snapshot.cosines(vector(3), None)) == store.cosines(vector(3), where=None)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_estimates_are_the_same_block_by_block_and_one_by_one(filtered: bool) -> None:
+    store = store_of(40)
+    remove(store, 3, 20)
+    add(store, range(50, 52))
+    with store.transaction():
+        store.execute("DELETE FROM vec_place WHERE chunk = 9")
+    condition = records.LIVE + " AND c.rowid < 4" * filtered
+
+    found = vectors.estimates(store.execute, vector(7), condition, (), in_blocks=True)
+
+    assert found == vectors.estimates(store.execute, vector(7), condition, (), in_blocks=False)
+    assert found is not None
+    assert len(found.rowids) == (3 if filtered else 40)
