@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isnan
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from recall_core import paths
 from recall_core.errors import ConfigError, UsageError, why_unread
+from recall_core.named import NamedTuple
 from recall_core.shell import Hint, flag
 
 FILE_NAME = "recall.toml"

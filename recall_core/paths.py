@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from recall_core.errors import RecallError
+from recall_core.named import NamedTuple
 from recall_core.text import nfc
 
 PRIVATE = 0o600

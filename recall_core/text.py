@@ -9,9 +9,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import UsageError
+from recall_core.named import NamedTuple
 from recall_core.shell import INSTALL, Hint
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-# Annotations are not deferred here: that would double what a named tuple costs, and every cold start makes them all.
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from recall_core.named import NamedTuple
 
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
@@ -427,10 +428,8 @@ UNIT_TOLERANCE = 1e-3  # float32 components and a foreign model's rounding stay 
 
 
 def flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
-    """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1.
-
-    An empty vector, which stands for a text without a feature, has no flaw.
-    """
+    """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
+    empty vector, which stands for a text without a feature, has no flaw."""
     import numpy as np  # noqa: PLC0415 - a search never asks
 
     found = {

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from recall_core.adapters.flags import GLOBALS, LARGEST
 from recall_core.adapters.menu import BY_NAME
+from recall_core.named import NamedTuple
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Flag

@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, TextIO, cast
+from typing import Any, TextIO, cast
 
 from recall_core.errors import RecallError, why_unread
+from recall_core.named import NamedTuple
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
 

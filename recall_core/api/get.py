@@ -26,8 +26,6 @@ _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18
 
 def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
     """The store in figures. sizes: what its file is made of, too."""
-    from recall_core.evaluate.judgements import count  # noqa: PLC0415 - a text never needs it
-
     started = perf_counter()
     store = engine.store
     info, totals = store.info(), store.totals()
@@ -37,7 +35,7 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         sizes=store.sizes() if sizes else None,
         tokens=totals.tokens,
         roots=store.roots(),
-        judgements=count(store),
+        judgements=_judgements(store),
     )
     if older := _older(engine):
         view["older_settings"] = older
@@ -49,6 +47,15 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         "without_text": totals.without_text,
     }
     return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
+
+
+def _judgements(store: Store) -> int:
+    """How many judgements the store has, those that stand at one place counted once."""
+    if not store.stray_judgements():
+        return store.judgement_count()
+    from recall_core.evaluate.judgements import count  # noqa: PLC0415 - few stores have any that are astray
+
+    return count(store)
 
 
 def _older(engine: Engine) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from recall_core import paths
 from recall_core.config import (
@@ -25,6 +25,7 @@ from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError
+from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind

@@ -15,12 +15,12 @@ from functools import cache
 from math import sqrt
 from operator import add
 from struct import pack
-from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.embed.fold import SEPARATORS, SOLID, fold
 from recall_core.errors import ConfigError
+from recall_core.named import NamedTuple
 from recall_core.ports import Share
 from recall_core.text import STOP_WORDS
 from recall_core.types import Vector

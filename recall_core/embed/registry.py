@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from recall_core import paths
 from recall_core.config import Config, anchored
 from recall_core.errors import ConfigError, EmbedError
+from recall_core.named import NamedTuple
 from recall_core.ports import Embedder, EmbedderKind
 from recall_core.shell import REST, Hint
 from recall_core.types import Vector

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from recall_core import paths
 from recall_core.config import Config, SettingValue, assignments
 from recall_core.embed import registry
 from recall_core.errors import ConfigError
+from recall_core.named import NamedTuple
 from recall_core.shell import Hint
 
 EMBEDDER, RERANKER, STORE = "embedder", "reranker", "store"

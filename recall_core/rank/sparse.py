@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nlargest
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from recall_core.config import Config
+from recall_core.named import NamedTuple
 from recall_core.rank.columns import RawColumn, UnsettledColumn, documents_of
 from recall_core.rank.fuse import Ranking, Same
 from recall_core.types import Pool

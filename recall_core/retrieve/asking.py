@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from recall_core.config import SEARCH_K, Config, Settings
 from recall_core.errors import UsageError
+from recall_core.named import NamedTuple
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.store.port import Store

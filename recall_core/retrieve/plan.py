@@ -1,10 +1,11 @@
 """A question, understood: words or RQL with every default filled in."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from recall_core.config import SEARCH_K, Config, Settings, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError
+from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Query
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.text import is_storable

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from recall_core.named import NamedTuple
 from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, spaced
 from recall_core.types import LiteralQuery, Phrase
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from recall_core.named import NamedTuple
 
 LEFTOVERS_NAME = "leftovers-1"
 

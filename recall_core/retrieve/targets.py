@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
 
 from recall_core import paths, shell
 from recall_core.errors import UnknownTarget, UsageError
+from recall_core.named import NamedTuple
 from recall_core.paths import path_of
 from recall_core.shell import Hint
 from recall_core.store.port import Store

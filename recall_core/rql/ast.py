@@ -4,9 +4,11 @@
 1, 1.0 and True equal: where that matters (a metadata value), compare the printed text instead.
 """
 
-# Annotations are not deferred here: that would double what a named tuple costs, and every cold start makes them all.
-from typing import Literal, NamedTuple
+from __future__ import annotations
 
+from typing import Literal
+
+from recall_core.named import NamedTuple
 from recall_core.types import Table
 
 Value = str | int | float | bool
@@ -83,21 +85,21 @@ class IsNull(NamedTuple):
 class Not(NamedTuple):
     """The true complement of its operand."""
 
-    operand: "Expr"
+    operand: Expr
     kind: Literal["not"] = "not"
 
 
 class And(NamedTuple):
     """Every one of two or more terms."""
 
-    terms: tuple["Expr", ...]
+    terms: tuple[Expr, ...]
     kind: Literal["and"] = "and"
 
 
 class Or(NamedTuple):
     """At least one of two or more terms."""
 
-    terms: tuple["Expr", ...]
+    terms: tuple[Expr, ...]
     kind: Literal["or"] = "or"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from recall_core.named import NamedTuple
 from recall_core.rql.ast import And, Expr, Field, Not, Or, Query, Score
 from recall_core.shell import flag
 from recall_core.types import Chunk, Document, Table

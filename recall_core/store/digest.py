@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from recall_core.named import NamedTuple
 from recall_core.text import sha256
 
 _MODULUS = 1 << 256

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
+from recall_core.named import NamedTuple
 from recall_core.rql.ast import (
     And,
     Between,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from urllib.parse import quote
 
 import apsw
@@ -15,6 +15,7 @@ import apsw
 from recall_core import deadline, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
+from recall_core.named import NamedTuple
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.sqlite import schema
 from recall_core.store.sqlite.compile import FUNCTIONS

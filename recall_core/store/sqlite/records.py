@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
