@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import groupby
 from math import ceil, floor
 from typing import NamedTuple, TypeVar
 
@@ -50,11 +51,11 @@ def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Int
     """
     found: list[tuple[Interval, Label]] = []
     start = 0
-    for at in range(1, len(labels) + 1):
+    for label, equal in groupby(labels):
         check()
-        if at == len(labels) or labels[at] != labels[start]:
-            found.append((_stretch(weights, start, at - 1), labels[start]))
-            start = at
+        stop = start + sum(1 for _ in equal)
+        found.append((_stretch(weights, start, stop - 1), label))
+        start = stop
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise
 from math import gcd, lcm
 from typing import NamedTuple, TypeAlias, TypeVar, cast
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.errors import UsageError
-from recall_core.rank.fuse import signal_ranks
+from recall_core.rank.fuse import Same, signal_ranks
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Pool
 
@@ -108,12 +108,21 @@ def _in_time(values: Iterable[Each]) -> Iterator[Each]:
 
 
 def lines_of(pool: Pool, config: Config) -> Lines:
-    """What `rank` would score under these settings, for every weight. One signal alone gives flat lines."""
+    """What `rank` would score under these settings, for every weight. One signal alone gives flat lines.
+
+    Kept for the pool that was asked for last: several questions are asked about one.
+    """
+    return _lines(Same(pool), config.fusion, config.normalize, config.rrf_k)
+
+
+@lru_cache(maxsize=1)
+def _lines(held: Same[Pool], fusion: str, normalize: str, rrf_k: int) -> Lines:
+    pool = held.value
     columns = (pool.lexical or pool.semantic, pool.semantic or pool.lexical)
-    if config.fusion == "rrf":
+    if fusion == "rrf":
         lexical, semantic = map(signal_ranks, columns)
-        return reciprocal(lexical, semantic, config.rrf_k)
-    values = (lexical_values(pool, config.normalize), semantic_values(pool, config.normalize))
+        return reciprocal(lexical, semantic, rrf_k)
+    values = (lexical_values(pool, normalize), semantic_values(pool, normalize))
     return weighted(values[0] or values[1], values[1] or values[0])
 
 

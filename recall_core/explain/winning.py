@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from recall_core.deadline import check
 from recall_core.explain.intervals import Interval, runs
 from recall_core.explain.lines import Lines, Weight, groups, integers, order_at
+from recall_core.rank.fuse import Same
 
 
 class RankLine(NamedTuple):
@@ -61,13 +63,43 @@ def winning_weights(lines: Lines, x: int, k: int) -> Winning:
     return Winning(inside, best + 1, at_best, always)
 
 
-def _ahead(lines: Lines, x: int) -> tuple[list[Fraction], list[int], tuple[int, ...]]:
+class _BreakPoints(Sequence[Fraction]):
+    """Weights, ascending from 0 to 1, both included; few of thousands are looked at, and made then."""
+
+    def __init__(self, numerators: list[int], denominators: list[int]) -> None:
+        starts_late = not numerators or numerators[0] != 0
+        ends_early = not numerators or numerators[-1] != denominators[-1]
+        self.first_met = int(starts_late)
+        self._numerators = [0] * starts_late + numerators + [1] * ends_early
+        self._denominators = [1] * starts_late + denominators + [1] * ends_early
+
+    def __len__(self) -> int:
+        return len(self._numerators)
+
+    @overload
+    def __getitem__(self, index: int) -> Fraction: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Fraction]: ...
+    def __getitem__(self, index: int | slice) -> Fraction | list[Fraction]:
+        if isinstance(index, slice):
+            return list(map(Fraction, self._numerators[index], self._denominators[index]))
+        return Fraction(self._numerators[index], self._denominators[index])
+
+
+def _ahead(lines: Lines, x: int) -> tuple[Sequence[Fraction], list[int], tuple[int, ...]]:
+    """As `_counted`; kept, because several questions are asked about one candidate."""
+    return _counted(Same(lines), x)
+
+
+@lru_cache(maxsize=1)
+def _counted(held: Same[Lines], x: int) -> tuple[Sequence[Fraction], list[int], tuple[int, ...]]:
     """The break points of the rank of x, how many lead x at and between them, and who leads it everywhere.
 
     Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
     before x in natural order.
     """
     check()
+    lines = held.value
     a, b = integers(lines.a), integers(lines.b)
     da, db = a - a[x], b - b[x]
     before = np.arange(len(a)) < x
@@ -76,10 +108,10 @@ def _ahead(lines: Lines, x: int) -> tuple[list[Fraction], list[int], tuple[int, 
     falling, early = (da > db)[meets], before[meets]
     numerators = abs(da[meets])
     by, starts = groups(numerators, numerators + abs(db[meets]))
-    met = [Fraction(int(da[meets][by[at]]), int((da - db)[meets][by[at]])) for at in starts]
-    weights = [Fraction(0)] * (met[:1] != [0]) + met + [Fraction(1)] * (met[-1:] != [1])
+    firsts = [by[at] for at in starts]
+    weights = _BreakPoints(da[meets][firsts].tolist(), (da - db)[meets][firsts].tolist())
     point = np.zeros(len(by), dtype=np.int64)
-    point[by] = np.searchsorted(starts, np.arange(len(by)), side="right") - 1 + weights.index(met[0]) if met else 0
+    point[by] = np.searchsorted(starts, np.arange(len(by)), side="right") - 1 + weights.first_met
     changes = np.zeros(2 * len(weights), dtype=np.int64)
     changes[0] = np.count_nonzero(at_start & ~meets) + np.count_nonzero(falling)
     np.add.at(changes, 2 * point + (falling == early), np.where(falling, -1, 1))
