@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.errors import UsageError
+from recall_core.rank.columns import Series
 from recall_core.rank.fuse import Same, signal_ranks
 from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Pool
@@ -82,7 +83,13 @@ def _picked(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tupl
 def weighted(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
     """The lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
     scale = 10**DECIMALS
-    return Lines(tuple(round(value * scale) for value in lexical), tuple(round(v * scale) for v in semantic), scale)
+    return Lines(_rounded(lexical, scale), _rounded(semantic, scale), scale)
+
+
+def _rounded(values: Sequence[float], scale: int) -> tuple[int, ...]:
+    """The values as whole numbers; NumPy rounds halves to even as Python does."""
+    column = values.array if isinstance(values, Series) else np.array(values, dtype=np.float64)
+    return tuple(np.rint(column * scale).astype(np.int64).tolist())
 
 
 def reciprocal(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
-from recall_core.rank.columns import KeyColumns, positions_of
+from recall_core.rank.columns import KeyColumns, Series, positions_of
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import packable
 from recall_core.retrieve.asking import Asker
@@ -56,7 +56,11 @@ def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) 
         documents = _documents_in(found.pool)
         return next((at for at, each in enumerate(order) if documents[each] == sought.doc_rowid), None)
     position = position_in(found.pool, sought)
-    return order.index(position) if position is not None and position in order else None
+    if position is None:
+        return None
+    if isinstance(order, Series):
+        return next(iter((order.array == position).nonzero()[0].tolist()), None)
+    return order.index(position) if position in order else None
 
 
 def position_in(pool: Pool, sought: Sought) -> int | None:
