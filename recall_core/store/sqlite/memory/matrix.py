@@ -50,7 +50,9 @@ class Matrix:
         wide = np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(places), -1)
         if wide.shape[1] != len(self._columns):
             raise ValueError("a vector has another size")
-        self._columns[:, places] = wide.T
+        first, last = int(places[0]), int(places[-1])
+        is_run = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
+        self._columns[:, slice(first, last + 1) if is_run else places] = wide.T.astype(self._columns.dtype)
         self._has[places] = True
         self.is_full = bool(self._has.all())
 
