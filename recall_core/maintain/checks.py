@@ -224,7 +224,7 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
     words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
     words = telling(words, stop_words) or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
-    terms = store.term_stats(LiteralQuery("", phrases))
+    terms = store.term_stats(LiteralQuery("", phrases), is_searched=False)
     rarest = sorted(range(len(words)), key=lambda place: (terms[place].df, place))[:_RAREST]
     query = LiteralQuery("", tuple(phrases[place] for place in rarest), "all")
     return not words or row.rowid in store.lexical_scores(query, [row.rowid], title_weight=1.0)

@@ -145,8 +145,11 @@ class Search(Protocol):
         Without the capability `lexical_fts` neither this nor a RawQuery is ever asked of a store.
         """
 
-    def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
-        """One entry a phrase, in query order. idf: as `rank.bm25` has it, for a phrase of several words the sum."""
+    def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
+        """One entry a phrase, in query order. idf: as `rank.bm25` has it, for a phrase of several words the sum.
+
+        is_searched: a search for these words follows; what it needs may be read with them.
+        """
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""

@@ -205,7 +205,7 @@ def rare_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]
     words = dict.fromkeys(store.tokens(spaced(sought.row.chunk.text)))
     new = [word for word in telling(words, plan.config.stop_words) if word not in asked]
     phrases = tuple(Phrase(word, (word,)) for word in new)
-    stats = store.term_stats(LiteralQuery("", phrases)) if phrases else ()
+    stats = store.term_stats(LiteralQuery("", phrases), is_searched=False) if phrases else ()
     # A word of a letter or two brings the chunk in and tells a person nothing.
     longer = [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
     return sorted(longer, key=lambda each: -each.idf)

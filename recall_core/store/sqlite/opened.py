@@ -59,6 +59,8 @@ class OpenStore:
         self._memory: Snapshot | None = None
         """What is in memory of the state of this block."""
         self._has_looked = False
+        self._is_making_way = False
+        """Whether who reads the store into memory makes way for the question that runs."""
         db.pragma("query_only", True)
         db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
@@ -175,13 +177,12 @@ class OpenStore:
             self.execute("BEGIN")
             self._expect_in_place()
             self._is_reading = True
-            if self._lease is not None:
-                self._lease.begin()
             yield
         finally:
             self._is_reading, self._info_read = False, None
             self._asked, self._memory, self._has_looked = {}, None, False
-            if self._lease is not None:
+            if self._is_making_way and self._lease is not None:
+                self._is_making_way = False
                 self._lease.end()
             self._roll_back()
 
@@ -205,6 +206,9 @@ class OpenStore:
         """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
         if not self._is_reading or not self._may_look():
             return None
+        if self._lease is not None and not self._is_making_way:
+            self._lease.begin()
+            self._is_making_way = True
         if not self._has_looked and self._memory is None and self._lease is not None and self.memory_mb:
             self._has_looked = True
             self._memory = self._lease.kept(self.state())
@@ -225,7 +229,6 @@ class OpenStore:
             from recall_core.store.sqlite.memory import shared  # noqa: PLC0415 - a process that asks once needs none
 
             self._lease = shared.lease(self.db, self.execute, self.path, self._file)
-            self._lease.begin()
         return self._lease
 
     def _expect_in_place(self) -> None:

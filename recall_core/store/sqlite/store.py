@@ -163,11 +163,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """What the full-text index finds wrong with a raw expression, or None."""
         return lexical.check_syntax(self.execute, lexical.expression(raw))
 
-    def term_stats(self, query: LexicalQuery) -> tuple[TermStat, ...]:
-        """One entry a phrase, in query order."""
+    def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
+        """One entry a phrase, in query order. is_searched: a search for these words follows."""
         with translated(self.path):
             # How long a word's posting is, the index tells faster than the posting is read.
-            if self._knows(query) and (memory := self._words_in_memory(query)) is not None:
+            if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
 
