@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks.speed import report
 from benchmarks.speed.budgets import LARGE, MIDDLE, SMALL
@@ -27,10 +28,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     with ExitStack() as stack:
         stores = options.stores or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         run = report.Run(sizes, options.embeddings, options.only, stores, rounds)
-        figures = report.measured(run, partial(print, file=sys.stderr, flush=True))
+        figures = report.measured(run, partial(print, file=sys.stderr, flush=True), partial(_keep, options.out))
     print("\n".join(report.table(figures)))
-    if options.out is not None:
-        options.out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def _keep(out: Path | None, figures: dict[str, Any]) -> None:
+    if out is not None:
+        out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:

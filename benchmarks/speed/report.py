@@ -52,9 +52,15 @@ class Run(NamedTuple):
     rounds: int
 
 
-def measured(run: Run, say: Callable[[str], None]) -> dict[str, Any]:
-    """Every figure at every size. say: is told which part was measured, since a whole run takes long."""
+def measured(
+    run: Run, say: Callable[[str], None], keep: Callable[[dict[str, Any]], None] = lambda _: None
+) -> dict[str, Any]:
+    """Every figure at every size.
+
+    A whole run takes long: `say` is told what was measured, and `keep` has all figures after each store.
+    """
     figures: dict[str, Any] = {"machine": machine(run), "stores": [], "rows": [], "files": [], "memory": []}
+    figures |= {"growth": [], "budgets": []}
     for embedding in run.embeddings:
         if not has(embedding):
             figures["machine"]["absent"].append(embedding)
@@ -64,8 +70,9 @@ def measured(run: Run, say: Callable[[str], None]) -> dict[str, Any]:
                 say(f"{embedding}, {chunks} chunks: {lab.made.kind}")
                 figures["stores"].append(as_json(lab.made))
                 _measure(lab, run.parts, figures, say)
-    figures["growth"] = [as_json(each) for each in growth(figures["rows"])]
-    figures["budgets"] = [as_json(each) for each in budgets.verdicts(figures)]
+            figures["growth"] = [as_json(each) for each in growth(figures["rows"])]
+            figures["budgets"] = [as_json(each) for each in budgets.verdicts(figures)]
+            keep(figures)
     return figures
 
 
