@@ -68,11 +68,12 @@ def block(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"({_text(figures['stores'])}), Python {machine['python']}; processor time, every question"
     yield "new and asked once. The peers are in the same run, so that the ratios can be compared between machines."
     yield ""
-    yield "| | beside | `hash` | | `local` | |"
-    yield "|---|---|---|---|---|---|"
+    names = [name for name in EMBEDDINGS if any(row["embedding"] == name for row in figures["rows"])]
+    yield f"| | beside | {' | | '.join(f'`{name}`' for name in names)} | |"
+    yield f"|---|---|{'---|---|' * len(names)}"
     for shown in SHOWN:
-        yield from _lines(shown, figures["rows"])
-    yield from _sizes(figures)
+        yield from _lines(shown, figures["rows"], names)
+    yield from _sizes(figures, names)
     yield ""
     yield _judged([Verdict(**each) for each in figures["budgets"]])
     if machine["absent"]:
@@ -84,7 +85,7 @@ def _text(stores: Sequence[Mapping[str, Any]]) -> str:
     return str(largest["kind"])
 
 
-def _lines(shown: Shown, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _lines(shown: Shown, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
     for peer in shown.peers:
         found = {
             row["embedding"]: row
@@ -93,7 +94,7 @@ def _lines(shown: Shown, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         }
         if found:
             label = shown.label if peer == shown.peers[0] else ""
-            cells = " | ".join(_cell(found.get(name)) for name in EMBEDDINGS)
+            cells = " | ".join(_cell(found.get(name)) for name in names)
             recall = next((row["recall"] for row in found.values() if row["recall"] is not None), None)
             beside = _BESIDE.get(peer, peer) + (
                 "" if recall is None else f", which finds {100 * recall:.0f} % of the best ten"
@@ -105,12 +106,11 @@ def _cell(row: Mapping[str, Any] | None) -> str:
     return " | " if row is None else f"{_ms(row['ours_ms']['median'])} | {_ratio(row['ratio']['median'])}"
 
 
-def _sizes(figures: Mapping[str, Any]) -> Iterator[str]:
+def _sizes(figures: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
     """The file, and the memory of a warm process."""
     files = {row["embedding"]: row for row in figures["files"] if row["chunks"] == LARGE}
     cells = (
-        _size(files[name]["file_bytes"] / 1e6, files[name]["ratio"]) if name in files else " | "
-        for name in EMBEDDINGS
+        _size(files[name]["file_bytes"] / 1e6, files[name]["ratio"]) if name in files else " | " for name in names
     )
     if files:
         yield f"| the file | 1.1 × the vectors + 1.85 × the text | {' | '.join(cells)} |"
@@ -122,7 +122,7 @@ def _sizes(figures: Mapping[str, Any]) -> Iterator[str]:
             _size(kept[name]["resident_mb"], kept[name]["resident_mb"] / kept[name]["vectors_mb"])
             if name in kept
             else " | "
-            for name in EMBEDDINGS
+            for name in names
         )
         yield f"| memory of a process that answers on | the vectors | {' | '.join(cells)} |"
 
