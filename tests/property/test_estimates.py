@@ -90,7 +90,29 @@ def parts(rows: Sequence[Ranked]) -> str:
     return repr(list(rows))
 
 
-@given(case=cases(), config=CONFIGS, start=st.integers(0, 70), rows=st.integers(0, 12))
+@pytest.fixture(autouse=True)
+def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recall_core.rank.page._FIRST", 1)
+
+
+@given(case=cases(), depth=st.integers(0, 20))
+def test_the_nearest_of_estimates_are_those_of_the_cosines(case: Case, depth: int) -> None:
+    cosines = case.pool.semantic
+    present = [at for at, cosine in enumerate(cosines) if cosine is not None]
+    column = unsettled(*case).pool.semantic
+    assert isinstance(column, EstimatedColumn)
+    assert column.nearest(depth) == sorted(present, key=lambda at: -(cosines[at] or 0.0))[:depth]
+
+
+@given(case=cases(), config=CONFIGS, row=st.integers(0, 59))
+def test_as_many_estimates_reach_a_score_as_cosines_do(case: Case, config: Config, row: int) -> None:
+    scores = rank(case.pool, config).scores
+    config = config._replace(min_score=scores[row] if row < len(scores) else 0.25)
+
+    assert rank(unsettled(*case).pool, config).kept == rank(case.pool, config).kept
+
+
+@given(case=cases(), config=CONFIGS, start=st.integers(0, 20), rows=st.integers(0, 12))
 def test_any_page_of_estimates_is_that_of_the_cosines(case: Case, config: Config, start: int, rows: int) -> None:
     made = unsettled(*case)
     whole, found = rank(case.pool, config), rank(made.pool, config)

@@ -31,6 +31,7 @@ ROWS = 300
 WORDS = "an anteater with seven brothers"
 
 Ways = Callable[[Vector, Sequence[Vector]], list[float]]
+Made = Callable[[int], tuple[Vector, list[Vector]]]
 
 
 def packed(components: NDArray[np.float64]) -> Vector:
@@ -223,9 +224,7 @@ def of_lengths(dimension: int) -> tuple[Vector, list[Vector]]:
 
 @pytest.mark.parametrize("dimension", [512, 1024, 3072])
 @pytest.mark.parametrize("made", [in_blocks, of_lengths])
-def test_no_error_of_a_float32_distance_keeps_a_row_from_being_proposed(
-    made: Callable[[int], tuple[Vector, list[Vector]]], dimension: int
-) -> None:
+def test_no_error_of_a_float32_distance_keeps_a_row_from_being_proposed(made: Made, dimension: int) -> None:
     query, rows = made(dimension)
     store = create_store(":memory:", embedder="by hand", dimension=dimension, counter="whitespace", chunker="none")
     put(store, *_backwards(rows))
@@ -235,6 +234,27 @@ def test_no_error_of_a_float32_distance_keeps_a_row_from_being_proposed(
 
     for k in (1, 3, 10, 50):
         assert list(store.nearest(query, where=None, k=k).cosines) == best[:k]
+
+
+def across(dimension: int) -> tuple[Vector, list[Vector]]:
+    """A query and rows of the same few sizes, whose products go up and down again: the sum is nearly nothing, and the
+    errors of its first half are not taken back by those of the second."""
+    rows = []
+    for n in range(1, 150):
+        up = np.full(dimension // 2, 1 + n * 2.0**-12)
+        rows.append(packed(np.concatenate([up, -np.roll(up, n)])))
+    return packed(np.ones(dimension)), rows
+
+
+@pytest.mark.parametrize("dimension", [512, 1024, 3072])
+@pytest.mark.parametrize("made", [in_blocks, of_lengths, across])
+def test_no_error_of_a_float32_distance_is_beyond_what_an_estimate_allows(made: Made, dimension: int) -> None:
+    query, rows = made(dimension)
+    floor, slope = vectors._spread(dimension, dimension, sqrt(fsum(x * x for x in array("f", query))))
+    estimates = [1 - distance for distance in float32_distances(query, rows)]
+    off = [abs(exact(query, row) - each) for row, each in zip(rows, estimates, strict=True)]
+
+    assert all(each <= floor + slope * abs(value) for each, value in zip(off, estimates, strict=True))
 
 
 ANSWERS = """

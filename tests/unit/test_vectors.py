@@ -83,7 +83,9 @@ def test_no_cosine_lies_beyond_the_bound_of_its_estimate(places: int, length: fl
     asked[rng.permutation(512)[:places]] = rng.normal(size=places)
     asked /= np.linalg.norm(asked)
     rows = rng.normal(size=(300, 512)) / 512**0.5
-    rows += np.linspace(-3, 3, 300)[:, None] * asked  # from against the query to along with it
+    rows -= (rows @ asked)[:, None] * asked
+    along = np.concatenate([np.linspace(-3, 3, 150), np.linspace(-1e-6, 1e-6, 150)])
+    rows += along[:, None] * asked  # from against the query to along with it, and across
     rows *= length / np.linalg.norm(rows, axis=1)[:, None]
     query, stored = asked.astype("<f4").tobytes(), [row.astype("<f4").tobytes() for row in rows]
     found = estimated(query, stored)
