@@ -190,3 +190,23 @@ def test_a_page_of_a_long_pool_settles_and_reads_few_rows(size: int) -> None:
     assert parts(recall[1].ranking[:10]) == parts(recall[0].ranking[:10])
     assert len(made.settled) < size / 10
     assert len(made.read) < 100
+
+
+@pytest.mark.parametrize(("words", "lowest"), [(0.0, -5), (0.3, -5), (0.1, -28)])
+def test_every_cut_through_rows_that_lie_close_together_is_right(words: float, lowest: int) -> None:
+    rng = Random(11)
+    keys = tuple(Key(n, n // 2, f"{n // 2:03}.txt", n, 1) for n in range(200))
+    cosines = tuple(rng.choice([None, *[n / 100 for n in range(lowest, lowest + 30)]]) for _ in keys)
+    lexical = tuple(rng.randrange(8) / 2 if rng.random() < words else None for _ in keys)
+    pool = Pool(keys, lexical, cosines, 20.0, (), exact=True, index_kind="exact")
+    estimates = estimates_of(pool, [rng.choice((-1.0, 1.0)) for _ in keys])
+    config = Config(bm25_weight=0.5, vector_weight=0.5)
+    whole = rank(pool, config)
+    nearest = sorted((at for at in range(200) if cosines[at] is not None), key=lambda at: -(cosines[at] or 0.0))
+    for cut in range(0, 100, 3):
+        column = unsettled(pool, estimates).pool.semantic
+        assert isinstance(column, EstimatedColumn)
+        assert column.nearest(cut) == nearest[:cut]
+        assert rank(unsettled(pool, estimates).pool, config).order[:cut] == whole.order[:cut]
+        least = config._replace(min_score=whole.scores[whole.order[cut]])
+        assert rank(unsettled(pool, estimates).pool, least).kept == rank(pool, least).kept
