@@ -267,7 +267,7 @@ def _uri(path: str) -> str:
 
 
 def _prepare(db: apsw.Connection) -> None:
-    db.pragma("foreign_keys", True)
+    db.pragma("foreign_keys", True)  # and no mmap_size: a file that is cut short would end the process by SIGBUS
     for name, (arguments, function) in FUNCTIONS.items():
         db.create_scalar_function(name, function, arguments, deterministic=True)
 
