@@ -74,6 +74,11 @@ class Postings:
             self._keep(stems, found)
         return found
 
+    @property
+    def is_half_full(self) -> bool:
+        """Whether what is read ahead leaves as much room for what is asked for."""
+        return 2 * self.nbytes >= self._room
+
     def _keep(self, stems: Stems, found: Posting) -> None:
         if stems in self._kept:
             return

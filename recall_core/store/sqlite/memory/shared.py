@@ -79,13 +79,13 @@ class Shared:
             self._changed.notify_all()
 
     def wait(self, state: State, megabytes: int) -> Snapshot | None:
-        """The same once it is read; None where it cannot be. Questions that run meanwhile do not hold it up."""
+        """The same once all of it is read; None where it cannot be. Questions that run do not hold it up."""
         with self._changed:
             self._waiting += 1
             self._changed.notify_all()
             try:
                 found = self.get(state, megabytes)
-                while found is None and self._is_reading:
+                while self._is_reading:
                     self._changed.wait()
                     found = self.get(state, megabytes)
                 return found
@@ -113,19 +113,19 @@ class Shared:
             self._is_reading = False
             if found is None:
                 self._failed = state
-            elif self._users:
-                self._kept = found
             self._changed.notify_all()
 
     def _in_pieces(self, reading: Reading) -> Snapshot | None:
+        """Read to the end, or until nobody is left to ask; what can be asked is there for everyone."""
         pieces = reading.pieces()
         while True:
             started = perf_counter()
-            if next(pieces, self) is self:
-                return reading.found
+            is_over = next(pieces, self) is self
             with self._changed:
-                if not self._users:
-                    return None
+                if self._users:
+                    self._kept = reading.found or self._kept
+                if is_over or not self._users:
+                    return reading.found
                 self._changed.wait_for(self._is_quiet, timeout=_YIELDING * (perf_counter() - started))
 
     def _is_quiet(self) -> bool:

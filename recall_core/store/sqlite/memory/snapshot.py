@@ -15,6 +15,7 @@ from recall_core.store.sqlite.memory.words import Words
 from recall_core.store.sqlite.opened import State
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.records import Execute
+from recall_core.text import STOP_WORDS
 from recall_core.types import LiteralQuery, Vector
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 _POSTINGS_SHARE = 4  # postings have at most this part of the memory
+_FREQUENT = 0.005  # share of the rows
+_LEAST_POSTING = 200  # rows whose posting is read in no time
+_VOCABULARY = "SELECT term, doc FROM chunk_vocab"
 _FILTERS = 64  # filters whose rows are kept
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition}"
@@ -66,6 +70,21 @@ class Snapshot:
         dfs = {token: lexical.frequency(db, execute, (token,)) for token in words}
         return Words(self.rows, query, stems, postings, dfs)
 
+    def read_frequent(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
+        """Read the longest postings, which a question would wait for: of words in a certain share of the rows."""
+        least = max(_LEAST_POSTING, len(self.rows) * _FREQUENT)
+        found: list[tuple[int, str]] = []
+        for piece in pieces_of(db.execute(_VOCABULARY)):
+            found += [(df, stem) for stem, df in piece if df >= least]
+            yield
+        silent = {stem for word in STOP_WORDS for stem in lexical.stemmed_tokens(db, word)}
+        for _, stem in sorted(found, reverse=True):
+            if stem not in silent:
+                if self._postings.is_half_full:
+                    return
+                self._postings.of((stem,), (stem,), db, execute)
+                yield
+
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
         """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
         assert self.matrix is not None  # noqa: S101 - see above
@@ -100,7 +119,7 @@ class Snapshot:
 class Reading:
     """A snapshot that is read, piece by piece, of what a connection sees inside one transaction.
 
-    found: once all pieces are read. room: bytes that it may take.
+    found: once it can be asked; what is read behind that saves a question time. room: bytes that it may take.
     """
 
     def __init__(self, db: apsw.Connection, execute: Execute, state: State, room: int) -> None:
@@ -126,6 +145,8 @@ class Reading:
         if totals != rows.totals:
             raise ValueError("the full-text index counts other tokens than its rows have")
         self.found = Snapshot(self._state, rows, matrix, room)
+        yield
+        yield from self.found.read_frequent(self._db, self._execute)
 
     def _vectors(self) -> Iterator[tuple[list[int], list[bytes]]]:
         if blocks.are_here(self._execute):
