@@ -55,9 +55,12 @@ def adding(lab: Lab) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(dir=lab.home) as place:
         folder = Path(place)
         peer = {INSERT: lambda _: peers.insert(folder / "bare.db", rows, batch=_BATCH)}
-        embedders: dict[str, Embedder] = {"add, no vectors": NoVectors(), "add": lab.embedder}
-        for name, embedder in embedders.items():
-            ours = _adder(lab, folder, embedder)
+        ways: dict[str, tuple[str, Embedder]] = {
+            "add, no vectors": ("hash", NoVectors()),
+            "add": (lab.made.embedding, lab.embedder),
+        }
+        for name, (embedding, embedder) in ways.items():
+            ours = _adder(lab, folder, embedding, embedder)
             for _, cost, its, ratio in in_turns(ours, peer, [[None]] * rounds):
                 yield Row(name, lab.made.embedding, lab.chunks, INSERT, cost, its, ratio)
 
@@ -71,10 +74,11 @@ def weight(lab: Lab) -> Weight:
     return Weight(lab.made.embedding, lab.chunks, file_bytes, lab.made.text_bytes, vector_bytes, ratio)
 
 
-def _adder(lab: Lab, folder: Path, embedder: Embedder) -> Callable[[None], object]:
+def _adder(lab: Lab, folder: Path, embedding: str, embedder: Embedder) -> Callable[[None], object]:
     def add(_: None) -> None:
         peers.remove(folder / "recall.db")
-        Recall.init(str(folder), embedding=lab.made.embedding, settings=corpus.SETTINGS)
+        (folder / "recall.toml").unlink(missing_ok=True)
+        Recall.init(str(folder), embedding=embedding, settings=corpus.SETTINGS)
         with Recall.open(str(folder / "recall.db")) as recall:
             files = [str(lab.home / "docs")]
             steps = ingest(

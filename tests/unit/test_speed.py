@@ -12,7 +12,7 @@ from benchmarks.speed import budgets, readme, report
 from benchmarks.speed.asked import KINDS, Asker, Question
 from benchmarks.speed.cold import BARE
 from benchmarks.speed.filling import INSERT
-from benchmarks.speed.lab import opened
+from benchmarks.speed.lab import has, opened
 from benchmarks.speed.peers import BOTH, FTS5, NUMPY, expression, fused
 from benchmarks.speed.rows import in_turns
 from benchmarks.speed.warm import USUAL
@@ -147,6 +147,13 @@ def test_processes_are_measured_beside_a_bare_one_and_a_warm_one_says_what_it_ho
         budget.name for budget in budgets.BUDGETS if budget.name.startswith("cold ")
     }
     assert found["memory"][0]["resident_mb"] > found["memory"][0]["vectors_mb"] > 0
+
+
+@pytest.mark.skipif(not has("local"), reason="needs the local embedder")
+def test_adding_is_measured_with_every_embedder(tmp_path: Path) -> None:
+    found = report.measured(report.Run((40,), ("local",), ("add",), tmp_path, rounds=1), lambda _: None)
+
+    assert [row["name"] for row in found["rows"]] == ["add, no vectors", "add"]
 
 
 def test_a_store_is_made_once_and_kept(tmp_path: Path) -> None:
