@@ -17,7 +17,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.memory import arithmetic, matrix, shared
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
-from recall_core.store.sqlite.opened import state_of
+from recall_core.store.sqlite.state import state_of
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.types import LiteralQuery, Occurrences, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put

@@ -32,7 +32,7 @@ class KeptAsker:
         self._asker = asker
         self._answers: dict[Plan, Answer] = {}
         self._places: dict[tuple[object, ...], Mapping[int, int]] = {}
-        self._packed: list[_PackedAnswer] = []
+        self._packed: list[_PackedOnce] = []
         self.ranks: dict[tuple[Plan, int], dict[Signal, int | None]] = {}
         """What `signals.full_ranks` has found out, by what was retrieved and the rowid of a chunk."""
 
@@ -57,7 +57,7 @@ class KeptAsker:
             if each.answer is answer and each.options == options:
                 return each.packed
         packed = self._asker.pack(answer, options)
-        self._packed.append(_PackedAnswer(answer, options, packed))
+        self._packed.append(_PackedOnce(answer, options, packed))
         return packed
 
     def places(self, plan: Plan) -> Mapping[int, int]:
@@ -70,7 +70,7 @@ class KeptAsker:
         return self._places[listed]
 
 
-class _PackedAnswer(NamedTuple):
+class _PackedOnce(NamedTuple):
     answer: Answer
     options: Pack
     packed: Packed

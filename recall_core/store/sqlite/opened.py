@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from _thread import RLock  # see recall_core.store.one_thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -16,7 +15,7 @@ from recall_core.config import BUSY_TIMEOUT_MS, MEMORY_MB
 from recall_core.errors import StoreError
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
-from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.state import State, file_at, state_of
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
@@ -346,18 +345,8 @@ class OpenStore:
         return _size_at(self.path) + _size_at(f"{self.path}-wal")
 
 
-State: TypeAlias = tuple[int, str, int]
-"""The generation, the sum of the documents' digests, and, for a file in which another store was put, its tables' own
-count of changes."""
-
 _asked_last: dict[object, State] = {}
 """By file or connection: the state that the last question was about."""
-
-
-def state_of(execute: Execute) -> State:
-    """The state that a connection sees."""
-    kept: dict[str, str] = dict(execute("SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')"))
-    return int(kept["generation"]), str(kept["digest_sum"]), int(execute("PRAGMA schema_version")[0][0])
 
 
 def _is_asked_again(where: object, state: State) -> bool:
@@ -376,15 +365,6 @@ def _look() -> bool:
     """What SQLite calls while it works. Raises TimedOut; True would end the statement as an interrupt does."""
     deadline.check()
     return False
-
-
-def file_at(path: str) -> tuple[int, int] | None:
-    """What tells the file at this path from every other; None where there is none."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - asked at every transaction
-    except (OSError, ValueError):
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _size_at(path: str) -> int:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recall_core.store.port import Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
-    from recall_core.store.sqlite.memory.words import Words
+    from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
@@ -141,7 +141,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool, upgrade: str = "") -> None:
         super().__init__(db, path, writable=writable)
         self.upgrade = upgrade
-        self._words: tuple[Snapshot, LiteralQuery, Words | None] | None = None
+        self._words: tuple[Snapshot, LiteralQuery, WordSearch | None] | None = None
         """The words of the question that was asked last."""
 
     def tokens(self, text: str) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         is_at_hand = self._words is not None and self._words[1] == query
         return is_at_hand or (isinstance(query, LiteralQuery) and bool(query.long_phrases))
 
-    def _words_in_memory(self, query: LexicalQuery, *, begins: bool = False) -> Words | None:
+    def _words_in_memory(self, query: LexicalQuery, *, begins: bool = False) -> WordSearch | None:
         """The query over what is in memory; None where it has to be asked of FTS5. begins: a search with it."""
         if isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
             return None

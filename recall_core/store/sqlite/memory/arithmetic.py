@@ -8,8 +8,8 @@ from random import Random
 import apsw
 
 from recall_core.store.sqlite.memory.postings import Postings, Stems
-from recall_core.store.sqlite.memory.rows import SIZES, Rows
-from recall_core.store.sqlite.memory.words import Words
+from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
+from recall_core.store.sqlite.memory.words import WordSearch
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.types import LiteralQuery, Phrase
 
@@ -38,14 +38,14 @@ def is_that_of_fts5() -> bool:
     def execute(sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
         return db.execute(sql, parameters).fetchall()
 
-    rows = Rows()
+    rows = LiveRows()
     for _ in rows.read(db.execute(_KEYS), db.execute(SIZES)):
         pass
     postings = Postings(rows, 1 << 20)
     query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
     stems: list[Stems] = [(word,) for word in _WORDS]
     held = {one: postings.of(one, one, db, execute) for one in stems}
-    words = Words(rows, query, stems, held, {})
+    words = WordSearch(rows, query, stems, held, {})
     for weight in _WEIGHTS:
         found = words.all(None, weight)
         ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.sqlite.memory.rows import Places, Rows
+    from recall_core.store.sqlite.memory.rows import LiveRows, Places
     from recall_core.store.sqlite.records import Execute
 
     Integers = NDArray[np.int64]
@@ -52,7 +52,7 @@ class Posting(NamedTuple):
 class Postings:
     """Those that were asked for last, by their stems; `room` bytes of them. For several threads."""
 
-    def __init__(self, rows: Rows, room: int) -> None:
+    def __init__(self, rows: LiveRows, room: int) -> None:
         self._rows = rows
         self._room = room
         self._kept: OrderedDict[Stems, Posting] = OrderedDict()

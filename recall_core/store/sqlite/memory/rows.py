@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int32]
 
 PIECE_ROWS = 2_000
-"""Rows that are read in one piece; between two pieces others are let through."""
+"""LiveRows that are read in one piece; between two pieces others are let through."""
 
 _NAME_BYTES = 150  # of a path in memory, beside its characters
 
@@ -30,7 +30,7 @@ WHERE {LIVE} ORDER BY d.path, c.offset
 SIZES = "SELECT id, sz FROM chunk_fts_docsize"
 
 
-class Rows:
+class LiveRows:
     """Live chunks in natural order: the place of a row is its number in it, and every array is read by place.
 
     keys: of all. title_lengths, body_lengths: (n,) float64, in tokens. held: what FTS5's bm25() holds against a

@@ -13,12 +13,9 @@ import apsw
 
 from recall_core.errors import RecallError
 from recall_core.store.sqlite.connect import connect
-from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Reading, Snapshot, read_at_once
-from recall_core.store.sqlite.opened import State, file_at, state_of
+from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot, SnapshotReader, read_at_once
 from recall_core.store.sqlite.records import Execute
-
-FileId = tuple[int, int]
-"""Device and inode."""
+from recall_core.store.sqlite.state import FileId, State, file_at, state_of
 
 _YIELDING = 4  # while a question runs, a piece is followed by a pause of so many times as long
 
@@ -106,7 +103,7 @@ class Shared:
                 db.execute("BEGIN")
                 state = state_of(execute)
                 if file_at(self._path) == self._file:
-                    found = self._in_pieces(Reading(db, execute, state, megabytes * MEGABYTE))
+                    found = self._in_pieces(SnapshotReader(db, execute, state, megabytes * MEGABYTE))
         except (apsw.Error, RecallError, ValueError, MemoryError):
             pass  # whoever asks is told, by the statement that meets it
         with self._changed:
@@ -115,7 +112,7 @@ class Shared:
                 self._failed = state
             self._changed.notify_all()
 
-    def _in_pieces(self, reading: Reading) -> Snapshot | None:
+    def _in_pieces(self, reading: SnapshotReader) -> Snapshot | None:
         """Read to the end, or until nobody is left to ask; what can be asked is there for everyone."""
         pieces = reading.pieces()
         while True:

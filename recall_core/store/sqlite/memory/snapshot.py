@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from recall_core.store.sqlite import blocks, lexical, records
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.postings import Postings, Stems
-from recall_core.store.sqlite.memory.rows import KEYS, SIZES, Rows, pieces_of
-from recall_core.store.sqlite.memory.words import Words
-from recall_core.store.sqlite.opened import State
+from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
+from recall_core.store.sqlite.memory.words import WordSearch
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.state import State
 from recall_core.text import STOP_WORDS
 from recall_core.types import LiteralQuery, Vector
 
@@ -41,7 +41,7 @@ class Snapshot:
     matrix: None where there is no room for vectors.
     """
 
-    def __init__(self, state: State, rows: Rows, matrix: Matrix | None, room: int) -> None:
+    def __init__(self, state: State, rows: LiveRows, matrix: Matrix | None, room: int) -> None:
         self.state = state
         self.rows = rows
         self.matrix = matrix
@@ -55,7 +55,7 @@ class Snapshot:
         matrix = self.matrix.nbytes if self.matrix else 0
         return self.rows.nbytes + matrix + self._postings.nbytes + sum(each.nbytes for each in self._passing.values())
 
-    def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> Words | None:
+    def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> WordSearch | None:
         """The query over these rows; None where FTS5 itself has to be asked what it means."""
         stems: list[Stems] = []
         postings: dict[Stems, Posting] = {}
@@ -68,7 +68,7 @@ class Snapshot:
                 postings[stems[-1]] = self._postings.of(stems[-1], phrase.tokens, db, execute)
         words = {token for phrase in query.long_phrases for token in phrase.tokens}
         dfs = {token: lexical.frequency(db, execute, (token,)) for token in words}
-        return Words(self.rows, query, stems, postings, dfs)
+        return WordSearch(self.rows, query, stems, postings, dfs)
 
     def read_frequent(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
         """Read the longest postings, which a question would wait for: of words in a certain share of the rows."""
@@ -116,7 +116,7 @@ class Snapshot:
         return kept
 
 
-class Reading:
+class SnapshotReader:
     """A snapshot that is read, piece by piece, of what a connection sees inside one transaction.
 
     found: once it can be asked; what is read behind that saves a question time. room: bytes that it may take.
@@ -131,7 +131,7 @@ class Reading:
 
     def pieces(self) -> Iterator[None]:
         """Read, with room for a pause after each piece. Raises ValueError where the store contradicts itself."""
-        rows = Rows()
+        rows = LiveRows()
         yield from rows.read(self._db.execute(KEYS), self._db.execute(SIZES))
         room = self._room - rows.nbytes
         if room < 0:
@@ -155,7 +155,7 @@ class Reading:
         for piece in pieces_of(self._db.execute(_VECTORS)):
             yield [row for row, _ in piece], [vector for _, vector in piece]
 
-    def _matrix(self, rows: Rows, room: int) -> Matrix | None:
+    def _matrix(self, rows: LiveRows, room: int) -> Matrix | None:
         """An empty one, as wide as there is room for."""
         dimension = int(self._execute("SELECT value FROM meta WHERE key = 'dimension'")[0][0])
         for is_wide in (True, False):
@@ -166,7 +166,7 @@ class Reading:
 
 def read_at_once(db: apsw.Connection, execute: Execute, state: State, room: int) -> Snapshot | None:
     """A snapshot of what this connection sees, without a pause. None where the store does not agree with itself."""
-    reading = Reading(db, execute, state, room)
+    reading = SnapshotReader(db, execute, state, room)
     try:
         for _ in reading.pieces():
             pass

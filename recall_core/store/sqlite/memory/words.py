@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recall_core.store.sqlite.memory.postings import Posting, Stems
-    from recall_core.store.sqlite.memory.rows import Places, Rows
+    from recall_core.store.sqlite.memory.rows import LiveRows, Places
 
 _EXACT = 2.0**20  # a weight of so many parts gives exact sums, in whatever order
 
 
-class Found(NamedTuple):
-    """Rows by place, and the raw BM25 of each."""
+class Matches(NamedTuple):
+    """LiveRows by place, and the raw BM25 of each."""
 
     places: Places
     raws: NDArray[np.float64]
 
 
-class Words:
+class WordSearch:
     """One literal query over the rows of a store.
 
     stems: of each of its phrases. postings: by these. dfs: of the words of phrases of several, by token.
@@ -39,7 +39,7 @@ class Words:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: LiveRows,
         query: LiteralQuery,
         stems: Sequence[Stems],
         postings: Mapping[Stems, Posting],
@@ -66,12 +66,12 @@ class Words:
     def _df(self, stems: Stems) -> int:
         return len(self._postings[stems].places)
 
-    def all(self, among: Places | None, title_weight: float) -> Found:
+    def all(self, among: Places | None, title_weight: float) -> Matches:
         """Every row that matches, among these where they are given, in natural order."""
         found = self._matching(self._stems, among, title_weight)
         return self._rescored(found, title_weight) if self.query.long_phrases else found
 
-    def best(self, k: int, among: Places | None, title_weight: float) -> Found:
+    def best(self, k: int, among: Places | None, title_weight: float) -> Matches:
         """The k best, best first, ties in natural order; see `Search.lexical` for phrases of several words."""
         matching = self._matching(self._stems, among, title_weight)
         if not self.query.long_phrases:
@@ -81,10 +81,10 @@ class Words:
 
         near = _best(matching, k + len(holding)).places
         both = np.union1d(near, holding).astype(np.int32)
-        ranked = _sorted(self._rescored(Found(both, np.zeros(len(both))), title_weight))
+        ranked = _sorted(self._rescored(Matches(both, np.zeros(len(both))), title_weight))
         kept = np.isin(ranked.places, holding)
         kept[:k] = True
-        return Found(ranked.places[kept], ranked.raws[kept])
+        return Matches(ranked.places[kept], ranked.raws[kept])
 
     def scores(
         self, *, k: int | None, among: Places | None, title_weight: float, also: Sequence[int]
@@ -137,7 +137,7 @@ class Words:
         rows, (title, body) = len(self._rows), self._rows.totals
         return (title / rows, body / rows) if rows else (0.0, 0.0)
 
-    def _holding(self, matching: Found, k: int, among: Places | None, title_weight: float) -> Places:
+    def _holding(self, matching: Matches, k: int, among: Places | None, title_weight: float) -> Places:
         """At most k rows that match and hold a phrase of several words: the rarest first, its best rows first."""
         import numpy as np  # noqa: PLC0415 - as above
 
@@ -151,12 +151,12 @@ class Words:
             held = np.concatenate([held, best[~np.isin(best, held)][: k - len(held)]])
         return held
 
-    def _matching(self, phrases: Sequence[Stems], among: Places | None, title_weight: float) -> Found:
+    def _matching(self, phrases: Sequence[Stems], among: Places | None, title_weight: float) -> Matches:
         """The rows that match, in natural order, by FTS5's bm25() (sqlite fts5_aux.c), operation by operation."""
         totals, holds = self._added_up(tuple(phrases), title_weight)
         least = len(phrases) if self.query.match == "all" else 1
         places = places_at_least(holds, least) if among is None else among[holds[among] >= least]
-        return Found(places, totals[places])
+        return Matches(places, totals[places])
 
     def _added_up(
         self, phrases: tuple[Stems, ...], title_weight: float
@@ -181,7 +181,7 @@ class Words:
             self._last = (phrases, title_weight), (totals, holds)
         return totals, holds
 
-    def _rescored(self, found: Found, title_weight: float) -> Found:
+    def _rescored(self, found: Matches, title_weight: float) -> Matches:
         """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
         import numpy as np  # noqa: PLC0415 - as above
 
@@ -194,7 +194,7 @@ class Words:
                 lengths = rows.title_lengths[posting.places], rows.body_lengths[posting.places]
                 tf = posting.times()
                 totals[posting.places] += bm25.contribution(self._averages, term.idf, tf, lengths, config)
-        return Found(found.places, totals[found.places])
+        return Matches(found.places, totals[found.places])
 
 
 def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
@@ -213,17 +213,17 @@ def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
     return sums
 
 
-def _best(found: Found, k: int) -> Found:
+def _best(found: Matches, k: int) -> Matches:
     """The k best, best first; ties in natural order, in which they are given."""
     if k <= 0:
-        return Found(found.places[:0], found.raws[:0])
+        return Matches(found.places[:0], found.raws[:0])
     if len(found.places) > k:
         chosen = places_at_least(found.raws, kth_best(found.raws, k))
-        found = Found(found.places[chosen], found.raws[chosen])
+        found = Matches(found.places[chosen], found.raws[chosen])
     ranked = _sorted(found)
-    return Found(ranked.places[:k], ranked.raws[:k])
+    return Matches(ranked.places[:k], ranked.raws[:k])
 
 
-def _sorted(found: Found) -> Found:
+def _sorted(found: Matches) -> Matches:
     order = (-found.raws).argsort(kind="stable")
-    return Found(found.places[order], found.raws[order])
+    return Matches(found.places[order], found.raws[order])
