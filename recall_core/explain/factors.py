@@ -7,8 +7,8 @@ from math import factorial, fsum
 from typing import Literal, NamedTuple, get_args
 
 from recall_core.config import Config
-from recall_core.rank.fuse import Column, Ranking
 from recall_core.rank.normalize import DECIMALS, scale
+from recall_core.rank.weighing import Column, Ranking
 from recall_core.types import Pool, Signal
 
 MOST = 12

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 from math import inf
-from operator import add, sub
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from operator import add
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series, UnsettledColumn
-from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
-from recall_core.types import Part, Pool, Ranked, Signal
+from recall_core.rank.normalize import lexical_values, semantic_values
+from recall_core.rank.weighing import MILLION, WHOLE, Column, Fused, Ranking, SignalStage, in_millionths, plain
+from recall_core.types import Pool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,88 +37,11 @@ class Same(Generic[T]):
         return id(self.value)
 
 
-_MILLION = 10.0**DECIMALS  # values are whole millionths
-
-_WHOLE = 2.0**52  # what this was added to and taken from is rounded to a whole number
-
 _POOLS_KEPT = 2  # a weight that moves changes neither the values of a signal nor its ranks
 
 _PLAIN_ROWS = 100  # below this, plain Python costs less than filling arrays
 
 _PLAIN_ROWS_COLD = 100_000  # and below this, less than importing NumPy first
-
-Fused: TypeAlias = tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]
-
-"""The order of the candidates, their scores, and the points that each signal gives to them."""
-
-
-class SignalStage(NamedTuple):
-    """One signal over the pool, as no weight changes it: raw, normalised, and its rank from 1 where present."""
-
-    signal: Signal
-    raw: Sequence[float | None]
-    values: Sequence[float]
-    ranks: Sequence[int | None]
-
-
-class Column(NamedTuple):
-    """One signal over the pool: raw, normalised, its rank from 1 where present, and its points."""
-
-    signal: Signal
-    weight: float
-    raw: Sequence[float | None]
-    values: Sequence[float]
-    ranks: Sequence[int | None]
-    points: Sequence[float]
-
-
-class Ranking(Sequence[Ranked]):
-    """A pool in order, best first: scores are ready, the parts of a candidate are put together when it is asked for.
-
-    kept: how many lead the list with a score of at least min_score; the rest follow in the same order.
-    """
-
-    def __init__(
-        self, order: Sequence[int], scores: Sequence[float], columns: tuple[Column, ...], *, kept: int
-    ) -> None:
-        self.order = order
-        self.scores = scores
-        self.kept = kept
-        self.columns = columns
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    @overload
-    def __getitem__(self, index: int) -> Ranked: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Ranked]: ...
-    def __getitem__(self, index: int | slice) -> Ranked | list[Ranked]:
-        if isinstance(index, slice):
-            return [self._ranked(position) for position in self.order[index]]
-        return self._ranked(self.order[index])
-
-    def __iter__(self) -> Iterator[Ranked]:
-        return map(self._ranked, self.order)
-
-    def reordered(self, order: Sequence[int], *, kept: int) -> Ranking:
-        """The same scores in another order, of which the first `kept` count."""
-        return Ranking(order, self.scores, self.columns, kept=kept)
-
-    def _ranked(self, position: int) -> Ranked:
-        parts = tuple(
-            Part(
-                signal=column.signal,
-                raw=column.raw[position],
-                value=column.values[position],
-                weight=column.weight,
-                rank=column.ranks[position],
-                points=column.points[position],
-            )
-            for column in self.columns
-            if column.signal != "rerank" or column.raw[position] is not None
-        )
-        return Ranked(position, self.scores[position], parts)
 
 
 def rank(pool: Pool, config: Config) -> Ranking:
@@ -160,37 +84,6 @@ def _reaching(scores: Sequence[float], least: float) -> int:
     return sum(score >= least for score in scores)
 
 
-def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
-    """The stages weighed, added and put in order, a candidate after the other.
-
-    weighted: whole numbers are multiplied, added and divided once, so that scores which are equal as decimals are
-    equal. Of two signals the last gets what the first leaves of the score, and the first what that leaves: of two
-    such differences one is exact, whatever was rounded before (Sterbenz 1974).
-    """
-    points: list[list[float]]
-    if config.fusion == "rrf":
-        most = sum(weight / (config.rrf_k + 1) for weight in weights)
-        points = [
-            [0.0 if rank is None else weight / (config.rrf_k + rank) / most for rank in stage.ranks]
-            for stage, weight in zip(stages, weights, strict=True)
-        ]
-        scores = summed(points)
-    else:
-        wholes = _wholes(weights)
-        total = sum(wholes) * _MILLION
-        amounts = [
-            [whole * (value * _MILLION + _WHOLE - _WHOLE) for value in stage.values]
-            for stage, whole in zip(stages, wholes, strict=True)
-        ]
-        scores = [amount / total for amount in summed(amounts)]
-        points = [scores] if stages else []
-        for first in amounts[:-1]:  # at most one
-            rest = [score - amount / total for score, amount in zip(scores, first, strict=True)]
-            points = [list(map(sub, scores, rest)), rest]
-    # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
-    return sorted(range(len(scores)), key=scores.__getitem__, reverse=True), scores, points
-
-
 def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
     """`plain`, a column after the other. Equal operations in equal order give equal bits."""
     import numpy as np  # noqa: PLC0415 - a small pool never needs it
@@ -203,8 +96,8 @@ def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config
         points = [weight / (config.rrf_k + ranks) / most for ranks, weight in zip(arrays, weights, strict=True)]
         scores = reduce(add, points)
     else:
-        wholes = _wholes(weights)
-        total = sum(wholes) * _MILLION
+        wholes = in_millionths(weights)
+        total = sum(wholes) * MILLION
         *before, scores = [whole * values for values, whole in zip(arrays, wholes, strict=True)]
         for amounts in before:  # in place: memory that is new to the process costs more than the arithmetic
             scores += amounts
@@ -241,14 +134,6 @@ def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ra
     return ranking.reordered(Series(order.array[first]), kept=int((first < ranking.kept).sum()))
 
 
-def summed(points: Sequence[Sequence[float]]) -> list[float]:
-    """The score of every candidate: its points, added from the first signal to the last."""
-    scores = list(points[0]) if points else []
-    for more in points[1:]:
-        scores = list(map(add, scores, more))
-    return scores
-
-
 @lru_cache(maxsize=_POOLS_KEPT)
 def _stages(pool: Same[Pool], normalize: str) -> tuple[SignalStage, ...]:
     """The signals that were asked for: one that was not has no column."""
@@ -269,14 +154,6 @@ def _weights(stages: tuple[SignalStage, ...], config: Config) -> list[float]:
     return [1.0] * len(weights) if sum(weights) < LEAST_WEIGHT else weights
 
 
-def _wholes(weights: Sequence[float]) -> list[float]:
-    """The weights in millionths, without a fraction where they have at most six decimals."""
-    return [
-        float(round(weight * _MILLION)) if round(weight, DECIMALS) == weight else weight * _MILLION
-        for weight in weights
-    ]
-
-
 @lru_cache(maxsize=_POOLS_KEPT)
 def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[np.float64]]:
     """What the weights meet: the values in millionths, or the ranks; what is absent ranks at infinity and gets 0."""
@@ -285,7 +162,7 @@ def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[
     if fusion == "rrf":
         return [_rank_array(stage.ranks) for stage in stages.value]
     columns = [stage.values.array if isinstance(stage.values, Series) else stage.values for stage in stages.value]
-    return [np.array(values) * _MILLION + _WHOLE - _WHOLE for values in columns]
+    return [np.array(values) * MILLION + WHOLE - WHOLE for values in columns]
 
 
 def _rank_array(ranks: Sequence[int | None]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The first rows of a pool whose cosines are estimates, and their parts, to the last bit those of `fuse.plain`.
+"""The first rows of a pool whose cosines are estimates, and their parts, to the last bit those of `weighing.plain`.
 
 A score grows with the cosine, in floating point too: products, sums and quotients by a positive number are rounded
 monotonically. So a row scores at least what it would with the least that its cosine can be, and at most what it would
@@ -16,7 +16,7 @@ from typing import Any, overload
 from recall_core.config import Config
 from recall_core.rank.columns import UnsettledColumn
 from recall_core.rank.estimates import EstimatedColumn, OnDemand
-from recall_core.rank.fuse import Column, Ranking, SignalStage, plain
+from recall_core.rank.weighing import Column, Ranking, SignalStage, plain
 
 _FIRST = 24  # rows that are put in order at the least, a page with what is looked at beside it
 
@@ -88,7 +88,7 @@ class _Weighing:
     def _plain(
         self, positions: Sequence[int], values: Sequence[float]
     ) -> tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]:
-        """`fuse.plain` of these rows with these values of the semantic signal."""
+        """`weighing.plain` of these rows with these values of the semantic signal."""
         stages = [] if self.lexical is None else [_stage([self.lexical.values[each] for each in positions])]
         return plain((*stages, _stage(values)), self.weights, self.config)
 

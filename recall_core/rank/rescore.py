@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recall_core.config import Config
-from recall_core.rank.fuse import Column, Ranking, summed
+from recall_core.rank.weighing import Column, Ranking, summed
 
 _GRID = 2.0  # what 2 was added to and taken from is a multiple of 2**-51: three of them add up exactly in any order
 

@@ -10,7 +10,8 @@ from typing import Literal
 from recall_core.config import Config
 from recall_core.named import NamedTuple
 from recall_core.rank.columns import RawColumn, UnsettledColumn, documents_of
-from recall_core.rank.fuse import Ranking, Same
+from recall_core.rank.fuse import Same
+from recall_core.rank.weighing import Ranking
 from recall_core.types import Pool
 
 LOOK_AT = 50  # the nearest chunks that are looked at, or three times the list's length where that is more

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.explain.factors import FACTORS, causes, inputs_at, score_of, shapley
 from recall_core.explain.moves import alike_chunks, jaccard, rbo
-from recall_core.rank.fuse import Ranking, rank
+from recall_core.rank.fuse import rank
 from recall_core.rank.rescore import head, rescored
+from recall_core.rank.weighing import Ranking
 from recall_core.types import Chunk, Document, Key, Pool, Row
 
 lists = st.lists(st.integers(0, 14), unique=True, max_size=12)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.rank.fuse import Ranking, SignalStage, plain, rank, vectorised
+from recall_core.rank.fuse import rank, vectorised
 from recall_core.rank.sparse import recalled
+from recall_core.rank.weighing import Ranking, SignalStage, plain
 from recall_core.types import Key, Pool
 
 RAW = st.none() | st.floats(0, 20, allow_nan=False).map(lambda value: round(value, 3))

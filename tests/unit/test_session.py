@@ -10,7 +10,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
-from recall_core.rank.fuse import Ranking
+from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
 from recall_tui.actions.groups import can_cancel

@@ -10,7 +10,8 @@ from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import is_packed, place, row_of
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
-from recall_core.rank.fuse import Ranking, best_of_each_document, rank
+from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range
 from recall_core.types import Block, Packed, Table

@@ -33,6 +33,8 @@ class Shared:
         self._kept: Snapshot | None = None
         self._is_reading = False
         self._failed: State | None = None
+        self.reads = 0
+        """How often a snapshot was begun to be read."""
 
     def join(self) -> None:
         """One more user."""
@@ -61,6 +63,7 @@ class Shared:
             found = self.kept(state)
             if found is None and not self._is_reading and self._failed != state and self._users:
                 self._is_reading = True
+                self.reads += 1
                 Thread(target=self._read, args=(megabytes,), name="recall-memory", daemon=True).start()
             return found
 
@@ -148,6 +151,11 @@ class Lease:
     def wait(self, state: State, megabytes: int) -> Snapshot | None:
         """See `Shared.wait`."""
         return self._shared.wait(state, megabytes)
+
+    @property
+    def reads(self) -> int:
+        """See `Shared.reads`."""
+        return self._shared.reads
 
     def begin(self) -> None:
         """A question begins."""
