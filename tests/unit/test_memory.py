@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -190,8 +191,17 @@ def test_connections_of_one_process_share_what_is_read(path: str) -> None:
 def test_nothing_is_left_once_the_last_one_closes(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
-        assert shared._Files.shared
-    assert not shared._Files.shared
+        assert store._file in shared._Files.shared
+    assert store._file not in shared._Files.shared
+
+
+def test_nothing_is_left_of_one_that_is_never_closed(path: str) -> None:
+    store = open_store(path)
+    assert store.fill_memory()
+    file = store._file
+    del store
+    gc.collect()
+    assert file not in shared._Files.shared
 
 
 def test_what_this_connection_writes_is_seen_at_once(path: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from os import register_at_fork
-from threading import Condition, Lock, Thread
+from threading import Condition, RLock, Thread
 from time import perf_counter
 from typing import Any, ClassVar
+from weakref import finalize
 
 import apsw
 
@@ -41,14 +42,15 @@ class Shared:
         with self._changed:
             self._users += 1
 
-    def leave(self) -> bool:
-        """One user less; True where it was the last, whom nothing outlives."""
+    def leave(self, *, is_waited_for: bool) -> bool:
+        """One user less; True where it was the last. is_waited_for: the thread, which then reads nothing any more."""
         with self._changed:
             self._users -= 1
             self._changed.notify_all()
             if self._users:
                 return False
-            self._changed.wait_for(lambda: not self._is_reading)
+            if is_waited_for:
+                self._changed.wait_for(lambda: not self._is_reading)
             self._kept = None
             return True
 
@@ -139,6 +141,9 @@ class Lease:
         self._shared = shared
         self._file = file
         shared.join()
+        self._dropped = finalize(self, _Files.leave, file, shared, is_waited_for=False)
+        """What happens where nobody closes the connection. It may happen in any thread, so it waits for none."""
+        self._dropped.atexit = False
 
     def kept(self, state: State) -> Snapshot | None:
         """See `Shared.kept`."""
@@ -167,7 +172,8 @@ class Lease:
 
     def leave(self) -> None:
         """No more questions. Who leaves last waits for the thread, which needs no longer than a piece."""
-        _Files.leave(self._file, self._shared)
+        if self._dropped.detach():
+            _Files.leave(self._file, self._shared, is_waited_for=True)
 
 
 class OwnLease:
@@ -204,7 +210,7 @@ class _Files:
     """What is shared, by file."""
 
     shared: ClassVar[dict[FileId, Shared]] = {}
-    lock: ClassVar[Any] = Lock()
+    lock: ClassVar[Any] = RLock()  # what is dropped leaves wherever its thread stands at that moment
 
     @classmethod
     def lease(cls, path: str, file: FileId) -> Lease:
@@ -213,16 +219,16 @@ class _Files:
             return Lease(cls.shared.setdefault(file, Shared(path, file)), file)
 
     @classmethod
-    def leave(cls, file: FileId, shared: Shared) -> None:
-        """One lease less."""
+    def leave(cls, file: FileId, shared: Shared, *, is_waited_for: bool) -> None:
+        """One lease less; of one from before a fork nothing is known here."""
         with cls.lock:
-            if shared.leave() and cls.shared.get(file) is shared:
+            if cls.shared.get(file) is shared and shared.leave(is_waited_for=is_waited_for):
                 del cls.shared[file]
 
     @classmethod
     def forget(cls) -> None:
         """Right after a fork: the threads are gone, and what they held may be locked for good."""
-        cls.shared, cls.lock = {}, Lock()
+        cls.shared, cls.lock = {}, RLock()
 
 
 register_at_fork(after_in_child=_Files.forget)
