@@ -16,7 +16,7 @@ import pytest
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
-from recall_core.store.sqlite.memory import arithmetic, matrix, shared
+from recall_core.store.sqlite.memory import arithmetic, matrix, shared, snapshot
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
 from recall_core.store.sqlite.state import state_of
 from recall_core.store.sqlite.store import SqliteStore, open_store
@@ -293,6 +293,31 @@ def test_more_rows_than_a_piece_are_read_whole() -> None:
     cold = everything(store, Random(5))
     assert store.fill_memory()
     assert everything(store, Random(5)) == cold
+
+
+def test_where_fts5_rounds_otherwise_it_scores_the_words_itself(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "is_that_of_fts5", lambda: False)
+    with opened(path) as store:
+        assert store.fill_memory()
+        with store.reading():
+            held = store.in_memory()
+            assert held is not None
+            assert held.words(store.db, store.execute, query(store, "ant")) is None
+        assert ask(store)
+
+
+def test_the_rows_of_filters_make_room_for_those_of_others(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "_FILTERS_SHARE", 10**9)
+    monkeypatch.setattr(snapshot, "MEGABYTE", 100)
+    with opened(path) as store:
+        assert store.fill_memory()
+        with store.reading():
+            held = store.in_memory()
+            assert held is not None
+            for source in ("a", "b", "a"):
+                where = parse_filter(f"doc.source = '{source}'")
+                assert len(held.passing(where, store.execute)) == len(store._candidates(where, None))
+            assert len(held._passing) == 1
 
 
 def test_this_machine_rounds_as_fts5_does() -> None:

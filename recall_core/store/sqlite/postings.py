@@ -43,9 +43,7 @@ _MATCHING = "SELECT rowid, recall_occurrences(chunk_fts) FROM chunk_fts WHERE ch
 
 _AMONG = " AND rowid IN (SELECT value FROM json_each(?))"
 
-_SIZES = "SELECT id, sz FROM chunk_fts_docsize"
-
-_SIZES_OF = _SIZES + " WHERE id IN (SELECT value FROM json_each(?))"
+_SIZES_OF = "SELECT id, sz FROM chunk_fts_docsize WHERE id IN (SELECT value FROM json_each(?))"
 
 Counts = dict[int, tuple[int, int]]
 
@@ -76,10 +74,9 @@ def occurrences(
     )
 
 
-def lengths(execute: Execute, rowids: Sequence[int] | None) -> Counts:
-    """rowid to its tokens in title and body, of these rows or of all."""
-    found = execute(_SIZES) if rowids is None else execute(_SIZES_OF, (json.dumps(list(rowids)),))
-    return {rowid: pair(size) for rowid, size in found}
+def lengths(execute: Execute, rowids: Sequence[int]) -> Counts:
+    """rowid to its tokens in title and body, of these rows."""
+    return {rowid: pair(size) for rowid, size in execute(_SIZES_OF, (json.dumps(list(rowids)),))}
 
 
 def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:

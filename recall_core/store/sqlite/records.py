@@ -11,7 +11,7 @@ from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
 from recall_core.store.sqlite.schema import own_hash
-from recall_core.types import Chunk, Document, Fingerprint, Key, NewChunk, Root, Row, Span, Table
+from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """One statement with its parameters to all of its rows: `SqliteStore.execute`."""
@@ -53,21 +53,6 @@ def condition_of(where: Expr | None, rowids: Sequence[int] | None) -> tuple[str,
         condition += " AND c.rowid IN (SELECT value FROM json_each(?))"
         parameters += (json.dumps(list(rowids)),)
     return condition, parameters
-
-
-class Keys:
-    """The keys of every live chunk, in natural order."""
-
-    def __init__(self, keys: tuple[Key, ...]) -> None:
-        self._keys = keys
-        self._places = {key.rowid: place for place, key in enumerate(keys)}
-
-    def among(self, rowids: Sequence[int] | None) -> tuple[Key, ...]:
-        """Those with these rowids, or all for None, in natural order; rowids of no live chunk are passed over."""
-        if rowids is None:
-            return self._keys
-        places = [place for rowid in set(rowids) if (place := self._places.get(rowid)) is not None]
-        return tuple([self._keys[place] for place in sorted(places)])
 
 
 class Scan(NamedTuple):

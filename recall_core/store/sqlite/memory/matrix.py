@@ -56,11 +56,6 @@ class Matrix:
         self._has[places] = True
         self.is_full = bool(self._has.all())
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it takes."""
-        return self._columns.nbytes + self._has.nbytes
-
     def present(self, among: Places | None) -> Places:
         """The places, of these or of all, whose row has a vector."""
         import numpy as np  # noqa: PLC0415 - as above

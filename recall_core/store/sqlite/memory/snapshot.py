@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from recall_core.store.sqlite import blocks, lexical, records
+from recall_core.store.sqlite.memory.arithmetic import is_that_of_fts5
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.postings import Postings, Stems
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
@@ -30,7 +31,7 @@ _POSTINGS_SHARE = 4  # postings have at most this part of the memory
 _FREQUENT = 0.005  # share of the rows
 _LEAST_POSTING = 200  # rows whose posting is read in no time
 _VOCABULARY = "SELECT term, doc FROM chunk_vocab"
-_FILTERS = 64  # filters whose rows are kept
+_FILTERS_SHARE = 16  # the rows that filters let through have at most this part
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition}"
 
@@ -47,16 +48,15 @@ class Snapshot:
         self.matrix = matrix
         self._postings = Postings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
         self._passing: OrderedDict[object, Places] = OrderedDict()
+        self._passing_bytes = 0
+        self._passing_room = max(room // _FILTERS_SHARE, MEGABYTE)
+        self._rounds_alike = is_that_of_fts5()
         self._lock = Lock()
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that its arrays take at this moment."""
-        matrix = self.matrix.nbytes if self.matrix else 0
-        return self.rows.nbytes + matrix + self._postings.nbytes + sum(each.nbytes for each in self._passing.values())
-
     def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> WordSearch | None:
-        """The query over these rows; None where FTS5 itself has to be asked what it means."""
+        """The query over these rows; None where FTS5 itself has to be asked what it means, or scores it otherwise."""
+        if not self._rounds_alike:
+            return None
         stems: list[Stems] = []
         postings: dict[Stems, Posting] = {}
         for phrase in query.phrases:
@@ -109,10 +109,12 @@ class Snapshot:
             found = execute(_PASSING.format(condition=condition), parameters)[0][0] or ""
             kept = np.sort(self.rows.places(np.fromstring(found, dtype=np.int64, sep=",")))
         with self._lock:
+            if (condition, parameters) not in self._passing:
+                self._passing_bytes += kept.nbytes
             self._passing[condition, parameters] = kept
             self._passing.move_to_end((condition, parameters))
-            while len(self._passing) > _FILTERS:
-                self._passing.popitem(last=False)
+            while self._passing_bytes > self._passing_room and len(self._passing) > 1:
+                self._passing_bytes -= self._passing.popitem(last=False)[1].nbytes
         return kept
 
 
@@ -136,7 +138,7 @@ class SnapshotReader:
         room = self._room - rows.nbytes
         if room < 0:
             return
-        matrix = self._matrix(rows, room - room // _POSTINGS_SHARE)
+        matrix = self._matrix(rows, room - room // _POSTINGS_SHARE - room // _FILTERS_SHARE)
         if matrix is not None:
             for rowids, parts in self._vectors():
                 matrix.put(rows.places(rowids), parts)
