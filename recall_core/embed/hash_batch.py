@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.deadline import check
-from recall_core.embed.fold import SEPARATORS, SOLID, fold
-from recall_core.embed.hash import (
+from recall_core.embed.features import (
     GRAMS,
     LOG_TF,
     MAX_CHARS,
@@ -31,6 +30,7 @@ from recall_core.embed.hash import (
     gram_weight,
     words,
 )
+from recall_core.embed.fold import SEPARATORS, SOLID, fold
 from recall_core.text import STOP_WORDS
 from recall_core.types import Vector
 

@@ -8,7 +8,8 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.embed.hash import HashEmbedder, embed_numpy, embed_plain, words
+from recall_core.embed.features import words
+from recall_core.embed.hash import HashEmbedder, embed_numpy, embed_plain
 
 ANY_TEXT = st.text(st.characters(codec=None))
 WORDS = (

@@ -18,7 +18,8 @@ from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.contract.ledger import ExplainView
 from recall_core.contract.responses import Response
-from recall_core.embed.hash import HashEmbedder, features, log_tf, plain_sums, word_shares, words
+from recall_core.embed.features import features, log_tf, plain_sums, words
+from recall_core.embed.hash import HashEmbedder, word_shares
 from recall_core.rank.bm25 import contributions
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import RawQuery
