@@ -99,6 +99,14 @@ def spoil(path: Path, page: int, content: bytes = b"\xee" * PAGE) -> None:
         raw.write(content)
 
 
+def exchange(path: Path, page: int, other: int) -> None:
+    """Put each of two pages where the other was."""
+    raw = path.read_bytes()
+    contents = {number: raw[(number - 1) * PAGE : number * PAGE] for number in (page, other)}
+    spoil(path, page, contents[other])
+    spoil(path, other, contents[page])
+
+
 def pages_of(path: Path) -> Iterator[bytes]:
     raw = path.read_bytes()
     return (raw[at : at + PAGE] for at in range(0, len(raw), PAGE))

@@ -171,6 +171,47 @@ def test_damaged_pages_are_found_and_mended_or_no_answer_knows_them(
     counted("pages", kind, cases=outcomes.total(), **{name: outcomes[name] for name in OUTCOMES})
 
 
+SMALL = ("root", "left_out", "judged_query", "judgement", "meta")
+"""Tables that one page holds, and of which no row has a hash."""
+
+LIKE = {"root": "vec_rerank", "left_out": "vec_windowed", "judgement": "vec_next", "meta": "vec_cache"}
+"""Another tree for each whose page can pass for its own."""
+
+
+def exchanged(made: Path, base: Path, one: str, other: str) -> None:
+    """The pages of two trees change places: it is found, and mended."""
+    pages = damage.trees(made / "recall.db")
+    damage.exchange(damage.copied(made, base) / "recall.db", pages[one], pages[other])
+    opened = tried(lambda: Recall.open(str(base)))
+    if isinstance(opened, RecallError):
+        assert opened.exit_code == 6
+        return
+    with opened as recall:
+        assert "error" in {check["severity"] for check in recall.doctor()["checks"]}, (one, other)
+        after = {check["code"]: check for check in recall.doctor(fix=True)["checks"]}
+    left = {code for code, check in after.items() if check["severity"] == "error"}
+    assert left <= LEFT, (one, other, left)
+    assert one == "meta" or after["rebuilt"]["severity"] == "warning", (one, other, "nothing is said to be lost")
+
+
+@pytest.mark.parametrize("table", LIKE)
+def test_the_page_of_a_small_table_in_the_place_of_another_is_found(made: Path, tmp_path: Path, table: str) -> None:
+    exchanged(made, tmp_path / "store", table, LIKE[table])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", SMALL)
+def test_the_page_of_a_small_table_in_the_place_of_any_other_is_found(
+    made: Path, tmp_path: Path, table: str, counted: Callable[..., None]
+) -> None:
+    others = damage.trees(made / "recall.db").keys() - {table}
+
+    for other in sorted(others):
+        exchanged(made, tmp_path / other, table, other)
+
+    counted("pages", f"exchanged {table}", cases=len(others))
+
+
 KILLED = """
 import os, signal, sys
 from recall_core import Recall

@@ -91,7 +91,8 @@ def rows(recall: Recall) -> list[Any]:
     """All that the store keeps but for times, and what follows from them: digests and the generation."""
     documents = "SELECT rowid, id, path, file, size, hash, title, source, meta, deleted FROM doc ORDER BY rowid"
     files = "SELECT rowid, path, os_path, size, hash, settings, root FROM file ORDER BY rowid"
-    counts = "SELECT key, value FROM meta WHERE key NOT IN ('generation', 'digest_sum', 'census') ORDER BY key"
+    following = "'generation', 'digest_sum', 'census', 'sum_meta'"
+    counts = f"SELECT key, value FROM meta WHERE key NOT IN ({following}) ORDER BY key"
     whole = [f"SELECT * FROM {table} ORDER BY 1, 2" for table in ("chunk", "vec", "vec_cache", "doc_tag", "root")]
     words = [recall.search(word, Ask(mode="lexical"))["results"] for word in ("anteater", "ants", "quokka")]
     found = [[(row["chunk"]["id"], row["score"]) for row in results] for results in words]

@@ -14,7 +14,7 @@ import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
-from recall_core.store.sqlite import census, reranked
+from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
@@ -83,7 +83,7 @@ def fulltext(store: SqliteCatalog) -> Finding:
     if not store.writable:
         return Finding("warning", "not checked: that takes a store which can be written")
     try:
-        with store.transaction():
+        with store.without_writers():
             store.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
     except StoreCorrupt:
         return Finding("error", "the index holds other words than the text")
@@ -233,9 +233,10 @@ def digest(store: SqliteCatalog) -> Finding:
 
 
 def counts(store: SqliteCatalog) -> Finding:
-    """The counts that the store keeps, taken again."""
+    """The counts that the store keeps, and the sums of its small tables, taken again."""
     meta = {key: text_of(value) for key, value in store.execute("SELECT key, value FROM meta")}
     wrong = census.wrong(store.execute, meta)
+    wrong += [f"rows of {table}" for table in sums.wrong(store.execute, meta)]
     return Finding("error" if wrong else "ok", f"wrong: {', '.join(wrong)}" if wrong else "recounted")
 
 

@@ -13,7 +13,8 @@ import apsw
 from recall_core import files
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
-from recall_core.store.sqlite.connect import MEMORY, damaged, discard, reaching, translated
+from recall_core.store.sqlite import records, sums
+from recall_core.store.sqlite.connect import MEMORY, damaged, discard, making_sense, reaching, translated
 from recall_core.store.sqlite.copying import STEP_PAGES, copy_aside
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.rebuild import rebuild
@@ -195,11 +196,19 @@ def is_reindexed(store: OpenStore) -> bool:
 
 
 def has_lost_rows(store: OpenStore) -> bool:
-    """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
+    """Whether a table cannot be read to its end, has fewer rows than one of its indexes, or others than were put."""
     try:
-        return any(listed is not None and listed > held for held, listed in _rows(store))
+        is_less = any(listed is not None and listed > held for held, listed in _rows(store))
+        return is_less or _has_other_rows(store)
     except StoreCorrupt:
         return True
+
+
+def _has_other_rows(store: OpenStore) -> bool:
+    """Whether a small table has other rows than were put. Raises StoreCorrupt."""
+    with making_sense(store.path):
+        meta = {records.text_of(key): records.text_of(value) for key, value in store.execute("SELECT * FROM meta")}
+    return not meta or bool(sums.wrong(store.execute, meta))
 
 
 def _rows(store: OpenStore) -> Iterator[tuple[int, int | None]]:

@@ -46,6 +46,7 @@ class OpenStore:
         self._file = file_at(path)
         self._log = file_at(f"{path}-wal")
         self._has_written = False
+        self._has_sums = False
         self._is_left = False
         self._is_ended = False
         self._is_reading = False
@@ -96,7 +97,9 @@ class OpenStore:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """A write transaction: all of it or, when the block fails, nothing."""
+        self._follow_sums()
         with self.without_writers():
+            self._learn_sums()
             yield
             self._expect_in_place()
             self.execute("COMMIT")
@@ -135,6 +138,7 @@ class OpenStore:
         if not self.writable or self._is_ended or self.db.in_transaction or self.is_replaced():
             yield False
             return
+        self._follow_sums()
         with self.unlocked():
             try:
                 is_begun = self._begins_now()
@@ -143,6 +147,20 @@ class OpenStore:
                     self.execute("COMMIT")  # nobody waits for the log: who closes the file last folds it
             finally:
                 self._roll_back()
+
+    def _follow_sums(self) -> None:
+        """From the first transaction on; the triggers are this connection's own, and leave the file as it is."""
+        if self.writable and not self._has_sums:
+            from recall_core.store.sqlite import sums  # noqa: PLC0415 - who only asks needs none
+
+            with self.unlocked(), translated(self.path):
+                sums.follow(self.db)
+            self._has_sums = True
+
+    def _learn_sums(self) -> None:
+        from recall_core.store.sqlite import sums  # noqa: PLC0415 - as above
+
+        sums.learn(self.execute)
 
     def _begins_now(self) -> bool:
         self.db.set_busy_timeout(0)

@@ -18,7 +18,7 @@ import apsw
 
 from recall_core.errors import StoreCorrupt
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.sqlite import blocks, census
+from recall_core.store.sqlite import blocks, census, sums
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
@@ -140,6 +140,7 @@ class _Rebuild:
         self._put_documents()
         self._put_vectors()
         self._put_judgements()
+        self.lost += [sums.LOST[table] for table in sums.wrong(self.put, self.meta) if table in sums.LOST]
         self._put_meta()
         self.put("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
         self.put(trigger[0])
@@ -157,12 +158,12 @@ class _Rebuild:
                 self.put("INSERT OR IGNORE INTO root(rowid, spec, active) VALUES(?, ?, ?)", (rowid, spec, active))
                 self.roots.add(rowid)
         if len(self.roots) < len(found) or "root" in self.old.damaged:
-            self.lost.append(Lost("root", "", "not every folder that was added can be told, or whether it is synced"))
+            self.lost.append(sums.LOST["root"])
         for root, raw in self.old.keyed("left_out", ("root", "path"), "root, path"):
             if root in self.roots and (path := text_of(raw)):
                 self.put("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", (root, path))
         if "left_out" in self.old.damaged:
-            self.lost.append(Lost("root", "", "not every file that was left out can be told"))
+            self.lost.append(sums.LOST["left_out"])
 
     def _put_chunks(self) -> None:
         """Every text that is what was stored, in a table that knows no document yet."""
@@ -353,7 +354,7 @@ class _Rebuild:
             else:
                 self.lost.append(Lost("judgement", query or "", path or ""))
         if {"judged_query", "judgement"} & self.old.damaged:
-            self.lost.append(Lost("judgement", "", "not every judgement can be told"))
+            self.lost.append(sums.LOST["judgement"])
 
     def _put_meta(self) -> None:
         generation = 1 + int(before if (before := self.meta.get("generation", "")).isdigit() else 0)
